@@ -1,0 +1,57 @@
+"""The command line. One module per command group, imported only when that command runs.
+
+``turnwise --help`` must answer at once, so this module imports nothing heavy: it knows each command's name and one
+line about it; the module ``turnwise.cli.NAME`` holds a typer application called ``app``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+#: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
+COMMANDS = {
+    "demo": "a first experience, end to end, with a report; no download",
+    "data": "what is this file, what is in it, what is wrong with it; convert and fetch datasets",
+    "runs": "the run store: list, show, remove",
+    "sql": "SQL over all stored runs",
+}
+
+
+def overview() -> str:
+    """The text of ``turnwise --help``."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Usage: turnwise COMMAND ...",
+            "",
+            "Measures task-oriented dialogue: trackers, bots, simulated users, whole systems.",
+            "",
+            "Commands:",
+            *lines,
+            "",
+            "Options:",
+            "  --help     this page; 'turnwise COMMAND --help' for one command",
+            "  --version  the version",
+            "  --debug    show the traceback of an error (before or after the command)",
+        ]
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 ran but scores are incomplete, 2 an error the user can fix."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    if debug:
+        arguments.remove("--debug")
+    if not arguments or arguments[0] in ("--help", "-h", "help"):
+        sys.stdout.write(overview() + "\n")
+        sys.exit(0)
+    if arguments[0] in ("--version", "-V"):
+        from turnwise import __version__
+
+        sys.stdout.write(f"turnwise {__version__}\n")
+        sys.exit(0)
+    from turnwise.cli.dispatch import run
+
+    sys.exit(run(arguments, debug=debug))

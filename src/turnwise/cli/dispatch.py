@@ -1,0 +1,51 @@
+"""From the first word of the command line to its module, and from an error to one sentence and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import typer
+import typer.main
+from typer.exceptions import TyperException
+
+from turnwise.cli import COMMANDS
+from turnwise.errors import TurnwiseError, nearest
+
+EXIT_INCOMPLETE = 1
+EXIT_ERROR = 2
+
+
+def run(arguments: list[str], *, debug: bool) -> int:
+    """Run one command and give the exit code."""
+    name, rest = arguments[0], arguments[1:]
+    try:
+        if name not in COMMANDS:
+            raise TurnwiseError(f"there is no command '{name}'.{nearest(name, COMMANDS)}")
+        app = importlib.import_module(f"turnwise.cli.{name}").app
+        outcome = typer.main.get_command(app).main(args=rest, prog_name=f"turnwise {name}", standalone_mode=False)
+        return outcome if isinstance(outcome, int) else 0
+    except typer.Exit as stop:
+        return stop.exit_code
+    except typer.Abort:
+        return _say("stopped")
+    except TyperException as error:
+        if debug:
+            raise
+        return _say(f"{error.format_message()} ('turnwise {name} --help' shows how to call it)")
+    except TurnwiseError as error:
+        if debug:
+            raise
+        return _say(str(error))
+    except KeyboardInterrupt:
+        _say("stopped by the keyboard; finished work is kept")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _say(message: str) -> int:
+    sys.stderr.write(f"turnwise: {' '.join(message.split())}\n")
+    return EXIT_ERROR

@@ -1,0 +1,1 @@
+"""Room of its own; see docs/architecture.md."""

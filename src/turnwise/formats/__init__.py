@@ -1,0 +1,13 @@
+"""Every file format of the field, read into the one data model and, where it makes sense, written from it.
+
+>>> import turnwise
+>>> corpus = turnwise.read("predictions.json")         # doctest: +SKIP
+>>> corpus.format, len(corpus.dialogues)               # doctest: +SKIP
+('som-dst', 999)
+"""
+
+from __future__ import annotations
+
+from turnwise.formats.corpus import Corpus, read, stream, write
+
+__all__ = ["Corpus", "read", "stream", "write"]

@@ -1,0 +1,129 @@
+"""What a format is, and the two helpers every reader uses.
+
+A format is one module with one subclass of :class:`DialogueFormat` (dialogues or predictions) or of
+:class:`ResourceFormat` (ontologies, knowledge bases, candidates, ...), found through the entry-point group
+``turnwise.formats``. ``recognise`` looks at the beginning of a file; ``read`` turns a part into dialogues.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from turnwise.dialogue import Dialogue, Fact, Ontology, State, Turn, Values
+from turnwise.errors import TurnwiseError
+from turnwise.formats.peek import Peek
+from turnwise.formats.source import Part
+
+#: Everything a turn or dialogue may carry beside its speaker and id.
+ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
+
+ABSENT = frozenset({"", "none", "not mentioned"})
+
+DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
+ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "ids", "values"]
+
+T = TypeVar("T")
+
+
+class Notes:
+    """What a reader or writer left out or changed, counted, so that nothing is dropped in silence."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Count ``what`` (a short phrase: ``field span_info dropped``)."""
+        if count:
+            self.counts[what] += count
+
+
+class DialogueFormat(ABC):
+    """A way of writing dialogues or predictions down."""
+
+    name: ClassVar[str]
+    #: One line for ``turnwise data formats`` and error messages.
+    summary: ClassVar[str]
+    kind: ClassVar[DialogueKind] = "dialogues"
+    #: Attributes of Turn and Dialogue that survive reading (and writing, for writers): what a round trip keeps.
+    fields: ClassVar[frozenset[str]]
+    writes: ClassVar[bool] = False
+
+    @abstractmethod
+    def recognise(self, peek: Peek) -> bool:
+        """Does the beginning of the file look like this format, and like no other?"""
+
+    @abstractmethod
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        """The dialogues of one file. Anything wrong is a :class:`TurnwiseError` with the place."""
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        """Write the dialogues to a binary stream; only for formats with ``writes``."""
+        raise TurnwiseError(f"the format {self.name} can be read but not written")
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file that is not dialogues holds; exactly the field of its kind is filled."""
+
+    kind: ResourceKind
+    ontology: Ontology | None = None
+    facts: tuple[Fact, ...] = ()
+    texts: tuple[str, ...] = ()
+    #: For ``values``: slot to canonical value to paraphrases, as the file has it.
+    values: dict[str, Any] = {}
+
+
+class ResourceFormat(ABC):
+    """A file that goes with dialogues: ontology, schema, knowledge base, candidates, list of ids, value map."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    kind: ClassVar[ResourceKind]
+
+    @abstractmethod
+    def recognise(self, peek: Peek) -> bool:
+        """Does the beginning of the file look like this format, and like no other?"""
+
+    @abstractmethod
+    def load(self, part: Part, notes: Notes) -> Resource:
+        """The content of one file."""
+
+
+AnyFormat: TypeAlias = DialogueFormat | ResourceFormat
+
+
+def decode(decoder: msgspec.json.Decoder[T], content: bytes, part: Part, *, line: int | None = None) -> T:
+    """Typed JSON, or one sentence that says what is wrong and where in the structure."""
+    try:
+        return decoder.decode(content)
+    except msgspec.ValidationError as error:
+        raise TurnwiseError(f"the JSON does not have the expected shape: {error}", file=part.name, line=line) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise TurnwiseError(f"it is not valid JSON: {error}", file=part.name, line=line) from error
+    except RecursionError as error:
+        raise TurnwiseError("the JSON is nested too deeply to be dialogue data", file=part.name, line=line) from error
+
+
+def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
+    """A nested domain → slot → value(s) mapping as a state, without the slots that mean "absent"."""
+    state: State = {}
+    for domain, slots in raw.items():
+        kept: dict[str, Values] = {}
+        for slot, value in slots.items():
+            values = present(value)
+            if values:
+                kept[slot] = values
+        if kept:
+            state[domain] = kept
+    return state
+
+
+def present(value: str | list[str]) -> Values:
+    """The value or values as a tuple, without those that mean "absent"."""
+    if isinstance(value, str):
+        return () if value.strip().lower() in ABSENT else (value,)
+    return tuple(item for item in value if item.strip().lower() not in ABSENT)

@@ -1,0 +1,42 @@
+"""turnwise's own JSONL: one dialogue a line, exactly the fields of the data model.
+
+Lines are decoded one by one, so a file of any size passes through in constant memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+import msgspec
+
+from turnwise.dialogue import Dialogue
+from turnwise.formats.base import ALL_FIELDS, DialogueFormat, Notes, decode
+from turnwise.formats.peek import Peek, first_object
+from turnwise.formats.source import Part
+
+_DECODER = msgspec.json.Decoder(Dialogue)
+_ENCODER = msgspec.json.Encoder()
+
+
+class Native(DialogueFormat):
+    """One :class:`~turnwise.dialogue.Dialogue` a line, as JSON."""
+
+    name = "native"
+    summary = "turnwise JSONL: one dialogue a line"
+    fields = ALL_FIELDS
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        first = first_object(peek.lines[0]) if peek.lines else None
+        return first is not None and {"id", "turns"} <= first.keys()
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        for number, line in part.lines():
+            if line.strip():
+                yield decode(_DECODER, line, part, line=number)
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        for dialogue in dialogues:
+            out.write(_ENCODER.encode(dialogue))
+            out.write(b"\n")

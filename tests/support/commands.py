@@ -1,0 +1,28 @@
+"""Running the command line in this process, as a user would, and seeing what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from turnwise.cli import main
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Exit code and what was printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def turnwise(capsys: pytest.CaptureFixture[str], *arguments: object) -> Outcome:
+    """Run ``turnwise ARGUMENTS``."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    code = stop.value.code
+    return Outcome(code if isinstance(code, int) else 0, printed.out, printed.err)
