@@ -1,1 +1,7 @@
-"""Room of its own; see docs/architecture.md."""
+"""Where work runs: in this process or in a pool of processes, with the same results in the same order."""
+
+from __future__ import annotations
+
+from turnwise.engine.pool import cores, map_ordered
+
+__all__ = ["cores", "map_ordered"]
