@@ -34,7 +34,7 @@ def map_ordered(
     """``function(item)`` for every item, in the items' order.
 
     ``workers`` is the number of processes (default: this process alone, 0: one per core); ``chunk`` items travel
-    together, so that short work is not eaten up by the journey. Items are taken as they are needed: a stream stays a stream.
+    together, so that short work is not eaten up by the journey. Items are taken as needed: a stream stays a stream.
     An exception of the function is raised here, and work not yet begun is dropped.
     """
     count = 1 if workers is None else workers or cores()

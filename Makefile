@@ -1,0 +1,54 @@
+# Two commands do everything: `make demo` and `make test`. Both work in .venv of this checkout.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SHARED := $(abspath ../shared/data)
+# The tests read real data from here; where the folder is absent they skip and say so.
+export TURNWISE_DATA ?= $(wildcard $(SHARED))
+LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --all-extras
+TESTS ?= tests
+WORKERS ?= 2
+
+.PHONY: help demo test lint bench docs lock clean
+
+help:
+	@echo "make demo    environment, install, and a first experience that ends with a report"
+	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
+	@echo "make bench   the benchmarks, as ratios measured in one run"
+	@echo "make docs    the documentation site, into site/"
+	@echo "make lock    renew requirements.lock from pyproject.toml"
+	@echo "make clean   remove what was built"
+
+$(READY): requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+demo: $(READY)
+	$(BIN)/turnwise demo
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry src
+	$(BIN)/mkdocs build --strict --quiet --site-dir .venv/site
+
+test: lint
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
+
+bench: $(READY)
+	for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict --site-dir site
+
+lock:
+	$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) site dist build turnwise-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
