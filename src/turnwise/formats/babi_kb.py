@@ -1,0 +1,60 @@
+"""Dialog bAbI: knowledge bases, in both spellings of the release.
+
+Tasks 1-5 put a tab before the value (``1 entity relation<TAB>value``), task 6 a space (``1 entity relation value``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError
+from turnwise.formats.babi_lines import excerpt, fact_of, numbered, numbered_head
+from turnwise.formats.base import Notes, Resource, ResourceFormat
+from turnwise.formats.peek import Peek
+from turnwise.formats.source import Part
+
+
+class BabiKnowledgeBase(ResourceFormat):
+    """One fact a line: entity, relation, value."""
+
+    name = "babi-kb"
+    summary = "dialog bAbI knowledge base: one '1 entity relation value' a line"
+    kind = "knowledge base"
+
+    def recognise(self, peek: Peek) -> bool:
+        head = numbered_head(peek)
+        return head is not None and all(number == 1 and _is_fact(rest) for number, rest in head)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        facts: list[Fact] = []
+        for item in numbered(part):
+            if item is None:
+                continue
+            line, number, rest = item
+            if number != 1:
+                raise TurnwiseError(
+                    f"a line of a knowledge base begins with 1, found {excerpt(f'{number} {rest}')}",
+                    file=part.name,
+                    line=line,
+                )
+            facts.append(fact_of(_words(rest), rest, part, line))
+        notes.add("fact listed twice", len(facts) - len(set(facts)))
+        return Resource(kind="knowledge base", facts=tuple(facts))
+
+
+def _words(rest: str) -> list[str]:
+    left, tab, value = rest.partition("\t")
+    return [*left.split(" "), value] if tab else left.split(" ")
+
+
+def _is_fact(rest: str) -> bool:
+    words = _words(rest)
+    return len(words) == 3 and words[1].startswith("R_")
+
+
+def write_kb(facts: Iterable[Fact], out: IO[bytes], *, tab: bool = True) -> None:
+    """Write facts in the given order: with a tab before the value (tasks 1-5) or a space (task 6)."""
+    between = "\t" if tab else " "
+    out.write("".join(f"1 {fact.entity} {fact.relation}{between}{fact.value}\n" for fact in facts).encode())
