@@ -1,0 +1,135 @@
+"""One table, many outputs: terminal, Markdown, LaTeX, CSV, JSON.
+
+    table = Table("Scores", ["system", Column("JGA", percent=True, digits=2, best="max")])
+    table.add("trade", 0.4862)
+    table.render("markdown")
+
+Every command prints through this, so a table in a paper and the one on the screen cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.files import atomic
+from turnwise.report.cells import Cell, Column, Value, is_number, is_undefined, mark_best
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+TEXT_FORMATS = ("markdown", "latex", "csv", "json")
+FORMATS = ("terminal", *TEXT_FORMATS)
+
+#: The format a file's ending asks for.
+ENDINGS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
+
+TextFormat = Literal["markdown", "latex", "csv", "json"]
+
+
+class Table:
+    """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`."""
+
+    def __init__(
+        self,
+        title: str,
+        columns: Sequence[str | Column],
+        rows: Iterable[Sequence[Value | Cell]] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.title = title
+        self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
+        self.notes = list(notes)
+        self._rows: list[list[Cell]] = []
+        for row in rows:
+            self.add(*row)
+
+    def add(self, *row: Value | Cell) -> None:
+        """Append one row."""
+        if len(row) != len(self.columns):
+            raise ValueError(f"a row of {len(row)} cells in a table of {len(self.columns)} columns")
+        self._rows.append([cell if isinstance(cell, Cell) else Cell(cell) for cell in row])
+        self.__dict__.pop("cells", None)
+
+    @cached_property
+    def cells(self) -> list[list[Cell]]:
+        """The rows, with the best number of each column in bold."""
+        columns = [mark_best(column, [row[place] for row in self._rows]) for place, column in enumerate(self.columns)]
+        return [[column[place] for column in columns] for place in range(len(self._rows))]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def right_aligned(self, place: int) -> bool:
+        """Whether a column reads as numbers."""
+        column = self.columns[place]
+        if column.align is not None:
+            return column.align == "right"
+        values = [row[place].value for row in self._rows]
+        return any(map(is_number, values)) and all(is_number(value) or is_undefined(value) for value in values)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries of raw values; intervals and marks as extra keys, undefined as None."""
+        return [self._record(row) for row in self.cells]
+
+    def _record(self, row: list[Cell]) -> dict[str, Any]:
+        record: dict[str, Any] = {}
+        for place, (column, cell) in enumerate(zip(self.columns, row, strict=True)):
+            record[column.title] = None if is_undefined(cell.value) else cell.value
+            if self.has_interval(place):
+                record[f"{column.title} low"] = cell.low if cell.has_interval else None
+                record[f"{column.title} high"] = cell.high if cell.has_interval else None
+            if self.has_mark(place):
+                record[f"{column.title} mark"] = cell.mark
+        return record
+
+    def has_interval(self, place: int) -> bool:
+        """Whether any cell of the column carries an interval."""
+        return any(row[place].has_interval for row in self._rows)
+
+    def has_mark(self, place: int) -> bool:
+        """Whether any cell of the column carries a mark."""
+        return any(row[place].mark for row in self._rows)
+
+    @overload
+    def render(self, format: Literal["terminal"]) -> Group: ...
+    @overload
+    def render(self, format: TextFormat) -> str: ...
+    @overload
+    def render(self, format: str) -> str | Group: ...
+    def render(self, format: str) -> str | Group:
+        """The table in a format: ``terminal`` gives what rich prints, the others a text that ends in a line break."""
+        if format == "terminal":
+            from turnwise.report.terminal import render_terminal
+
+            return render_terminal(self)
+        from turnwise.report.texts import RENDERERS
+
+        if format not in RENDERERS:
+            raise TurnwiseError(f"there is no table format '{format}'.{nearest(format, FORMATS)}")
+        return RENDERERS[format](self)
+
+    def write(self, path: Path, format: str | None = None) -> None:
+        """Write the table to a file, atomically; without a format, the ending decides."""
+        write_tables([self], path, format)
+
+
+def write_tables(tables: Sequence[Table], path: Path, format: str | None = None) -> None:
+    """Write several tables into one file, atomically; JSON becomes a list when there are several."""
+    chosen = format or ENDINGS.get(path.suffix.lower())
+    if chosen is None or chosen not in TEXT_FORMATS:
+        raise TurnwiseError(f"a table is written as {', '.join(ENDINGS)}; choose such an ending", file=str(path))
+    content = render_tables(tables, chosen)
+    with atomic(path) as scratch:
+        scratch.write_text(content, encoding="utf-8", newline="")
+
+
+def render_tables(tables: Sequence[Table], format: str) -> str:
+    """Several tables as one text, an empty line between them."""
+    if format == "json" and len(tables) != 1:
+        inner = ",\n".join(table.render("json").rstrip() for table in tables)
+        return f"[\n{inner}\n]\n"
+    return "\n".join(str(table.render(format)) for table in tables)

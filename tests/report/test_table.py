@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from turnwise.errors import TurnwiseError
+from turnwise.report import Cell, Column, Table, write_tables
+
+
+def scores() -> Table:
+    return Table(
+        "Scores on R&D_1",
+        ["system", Column("JGA", digits=2, percent=True, best="max"), Column("loss", digits=1, best="min"), "n"],
+        [
+            ["trade|1", Cell(0.48624, 0.47, 0.501, "*"), 2.0, 10],
+            ["som_dst", 0.486236, 1.04, None],
+            ["none", None, math.nan, 3],
+        ],
+        notes=["signature: 100% of #1"],
+    )
+
+
+def on(width: int, *, terminal: bool) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, soft_wrap=True, color_system=None)
+    console.print(scores().render("terminal"))
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+def test_markdown() -> None:
+    assert scores().render("markdown").splitlines() == [
+        r"**Scores on R\&D\_1**",
+        "",
+        "| system | JGA | loss | n |",
+        "| :--- | ---: | ---: | ---: |",
+        r"| trade\|1 | **48.62**\* \[47.00, 50.10\] | 2.0 | 10 |",
+        r"| som\_dst | **48.62** | **1.0** | – |",
+        "| none | – | – | 3 |",
+        "",
+        r"signature: 100% of \#1",
+    ]
+
+
+def test_latex_is_booktabs_with_everything_escaped() -> None:
+    text = scores().render("latex")
+    assert r"\toprule" in text
+    assert r"\caption{Scores on R\&D\_1}" in text
+    assert r"trade\textbar{}1 & \textbf{48.62}\textsuperscript{*} {\scriptsize [47.00, 50.10]} & 2.0 & 10 \\" in text
+    assert r"none & -- & -- & 3 \\" in text
+    assert r"signature: 100\% of \#1" in text
+
+
+def test_csv_and_json_hold_raw_values() -> None:
+    rows = list(csv.DictReader(io.StringIO(scores().render("csv"))))
+    assert rows[0] == {
+        "system": "trade|1", "JGA": "0.48624", "JGA low": "0.47", "JGA high": "0.501", "JGA mark": "*",
+        "loss": "2.0", "n": "10",
+    }  # fmt: skip
+    assert rows[2]["JGA"] == rows[2]["loss"] == ""
+    content = json.loads(scores().render("json"))
+    assert content["columns"] == ["system", "JGA", "loss", "n"]
+    assert content["rows"][2]["loss"] is None
+    assert content["notes"] == ["signature: 100% of #1"]
+
+
+def test_a_pipe_gets_every_column_in_full() -> None:
+    lines = on(20, terminal=False).splitlines()
+    assert any(re.search(r"trade\|1\s+48\.62\* \[47\.00, 50\.10\]\s+2\.0\s+10", line) for line in lines)
+
+
+def test_a_terminal_gets_lines_no_wider_than_itself() -> None:
+    grid = [line for line in on(30, terminal=True).splitlines() if not line.startswith(("Scores", "signature"))]
+    assert max(map(len, grid)) <= 30
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    console = Console(file=io.StringIO(), width=80, soft_wrap=True, color_system=None)
+    console.print(Table("t\x1b[2J", ["a\x07"], [["\x1b[31mred\u202e\nnext"]], notes=["n\x9b1m"]).render("terminal"))
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", file.getvalue())
+
+
+def test_rich_markup_in_a_name_is_text() -> None:
+    console = Console(file=io.StringIO(), width=80, soft_wrap=True, color_system=None)
+    console.print(Table("t", ["a"], [["[bold]x[/bold]"]]).render("terminal"))
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    assert "[bold]x[/bold]" in file.getvalue()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), st.floats(allow_infinity=False))
+def test_any_text_keeps_the_shape_of_every_format(text: str, number: float) -> None:
+    table = Table(text, ["a", "b"], [[text, number], [text, None]], notes=[text])
+    rows = list(csv.reader(io.StringIO(table.render("csv"), newline="")))
+    assert [len(row) for row in rows] == [2, 2, 2]
+    assert rows[1][0] == re.sub("\r\n?", "\n", text)
+    assert json.loads(table.render("json"))["rows"][0]["a"] == text
+    body = [line for line in table.render("markdown").split("\n") if line.startswith("| ")]
+    assert [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in body[-2:]] == [3, 3]
+    latex = [line for line in table.render("latex").split("\n") if line.endswith(r" \\")]
+    assert [len(re.findall(r"(?<!\\)&", line)) for line in latex] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "text"),
+    [
+        (Column("x"), 0.5, "0.5000"),
+        (Column("x"), 7, "7"),
+        (Column("x", signed=True), 7, "+7"),
+        (Column("x", signed=True, digits=1), -0.25, "-0.2"),
+        (Column("x", digits=1), -0.01, "0.0"),
+        (Column("x", percent=True, digits=1), 1, "100.0"),
+        (Column("x"), True, "yes"),
+        (Column("x"), math.nan, "–"),
+    ],
+)
+def test_numbers_look_as_the_column_says(column: Column, value: float, text: str) -> None:
+    assert column.text(value) == text
+
+
+def test_files_by_ending(tmp_path: Path) -> None:
+    scores().write(tmp_path / "scores.tex")
+    assert (tmp_path / "scores.tex").read_text(encoding="utf-8") == scores().render("latex")
+    write_tables([scores(), scores()], tmp_path / "all.json")
+    assert [part["title"] for part in json.loads((tmp_path / "all.json").read_text())] == ["Scores on R&D_1"] * 2
+    with pytest.raises(TurnwiseError, match=r"\.md, \.tex"):
+        scores().write(tmp_path / "scores.doc")
+    assert not (tmp_path / "scores.doc").exists()
+
+
+def test_bad_calls() -> None:
+    with pytest.raises(TurnwiseError, match="Did you mean 'markdown'"):
+        scores().render("markdwon")
+    with pytest.raises(ValueError, match="2 cells in a table of 4"):
+        scores().add(1, 2)
