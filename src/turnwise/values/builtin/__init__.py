@@ -1,0 +1,1 @@
+"""The profiles that come with turnwise, one module per family. Others add theirs through the entry points."""

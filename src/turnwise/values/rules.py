@@ -1,0 +1,217 @@
+"""Rules: the small steps a comparison profile is made of.
+
+A *name rule* maps a (domain, slot) pair to the pair under which it is compared, or to ``None`` (out of scope). A *value
+rule* maps one value of an already renamed slot to the values it stands for: one, none (the slot is absent), or several
+(any of them is acceptable). Rules are plain data, so a profile can be printed, compared, hashed and written in a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Pair: TypeAlias = tuple[str, str]
+Side: TypeAlias = Literal["gold", "predicted"]
+Sides: TypeAlias = Literal["both", "gold", "predicted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameRule:
+    """A step on (domain, slot) pairs; the base class changes nothing."""
+
+    name: str
+    why: str = ""
+
+    def apply(self, pair: Pair) -> Pair | None:
+        return pair
+
+    def describe(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerDomain(NameRule):
+    """Domain names in lower case."""
+
+    name: str = "lower-case domains"
+
+    def apply(self, pair: Pair) -> Pair:
+        return pair[0].strip().lower(), pair[1]
+
+    def describe(self) -> str:
+        return "domain names in lower case"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepDomains(NameRule):
+    """Only these domains are compared."""
+
+    domains: tuple[str, ...]
+    name: str = "keep domains"
+
+    def apply(self, pair: Pair) -> Pair | None:
+        return pair if pair[0] in self.domains else None
+
+    def describe(self) -> str:
+        return "only the domains " + ", ".join(self.domains)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotSpelling(NameRule):
+    """Slot names in lower case, some characters deleted, a prefix stripped, whole names replaced, in this order."""
+
+    name: str = "slot spelling"
+    delete: str = ""
+    prefix: str = ""
+    renames: Mapping[str, str] = field(default_factory=dict)
+
+    def apply(self, pair: Pair) -> Pair:
+        slot = pair[1].lower()
+        for character in self.delete:
+            slot = slot.replace(character, "")
+        slot = slot.removeprefix(self.prefix) or slot
+        return pair[0], self.renames.get(slot, slot)
+
+    def describe(self) -> str:
+        parts = ["slot names in lower case"]
+        if self.delete:
+            parts.append("without " + " and ".join(_visible(character) for character in self.delete))
+        if self.prefix:
+            parts.append(f"without a leading '{self.prefix}'")
+        parts += [f"{old} → {new}" for old, new in self.renames.items()]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueRule:
+    """A step on values. ``slots`` (all but ``except_slots``) and ``domains`` limit where it applies, ``side`` to whom."""
+
+    name: str
+    why: str = ""
+    slots: tuple[str, ...] = ()
+    except_slots: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    side: Sides = "both"
+
+    def concerns(self, pair: Pair, side: Side) -> bool:
+        """Does the rule apply to this slot on this side?"""
+        return (
+            self.side in ("both", side)
+            and (not self.slots or pair[1] in self.slots)
+            and pair[1] not in self.except_slots
+            and (not self.domains or pair[0] in self.domains)
+        )
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        raise NotImplementedError
+
+    def scope(self) -> str:
+        """Where and to whom the rule applies, for people; empty when everywhere and to both sides."""
+        parts = []
+        if self.domains:
+            parts.append("domains " + ", ".join(self.domains))
+        if self.slots:
+            parts.append("slots " + ", ".join(self.slots))
+        if self.except_slots:
+            parts.append("not for the slots " + ", ".join(self.except_slots))
+        if self.side != "both":
+            parts.append(f"{self.side} side only")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerCollapse(ValueRule):
+    """Lower case, runs of white space become one space, none at the ends."""
+
+    name: str = "lower case"
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        return (" ".join(value.lower().split()),)
+
+    def describe(self) -> str:
+        return "lower case, white space collapsed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop(ValueRule):
+    """These values mean an absent slot; with ``containing``, so does any value that contains one of them."""
+
+    values: tuple[str, ...]
+    containing: bool = False
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        if self.containing:
+            return () if any(part in value for part in self.values) else (value,)
+        return () if value in self.values else (value,)
+
+    def describe(self) -> str:
+        listed = ", ".join(repr(value) for value in self.values)
+        return f"slots whose value {'contains' if self.containing else 'is'} {listed} are absent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replace(ValueRule):
+    """Whole values replaced."""
+
+    table: Mapping[str, str]
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        return (self.table.get(value, value),)
+
+    def describe(self) -> str:
+        grouped: dict[str, list[str]] = {}
+        for old, new in self.table.items():
+            grouped.setdefault(new, []).append(old)
+        return "; ".join(f"{', '.join(old)} → {new}" for new, old in grouped.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Substitute(ValueRule):
+    """Regular expressions replaced one after the other, then white space collapsed."""
+
+    patterns: tuple[tuple[str, str], ...]
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        for pattern, replacement in self.patterns:
+            value = re.sub(pattern, replacement, value)
+        return (" ".join(value.split()),)
+
+    def describe(self) -> str:
+        return "; ".join(f"/{pattern}/ → {replacement!r}" for pattern, replacement in self.patterns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split(ValueRule):
+    """A value that lists alternatives stands for each of them."""
+
+    separators: str
+    name: str = "split alternatives"
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        parts = re.split(f"[{re.escape(self.separators)}]", value)
+        return tuple(part.strip() for part in parts if part.strip())
+
+    def describe(self) -> str:
+        return f"alternatives separated by {' or '.join(self.separators)}: any of them is meant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variants(ValueRule):
+    """Other wordings that are accepted in place of a value."""
+
+    accepted: Mapping[str, tuple[str, ...]]
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        return (value, *self.accepted.get(value, ()))
+
+    def describe(self) -> str:
+        return "; ".join(f"for {value} also {', '.join(also)}" for value, also in self.accepted.items())
+
+
+def _visible(character: str) -> str:
+    return {" ": "spaces", "_": "underscores", "-": "hyphens"}.get(character, repr(character))
