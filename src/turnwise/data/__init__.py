@@ -1,1 +1,1 @@
-"""Room of its own; see docs/architecture.md."""
+"""Datasets and files: what can be fetched, what a file holds, what is wrong with it, and turning it into another."""
