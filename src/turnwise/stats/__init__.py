@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+from turnwise.stats.agreement import fleiss_kappa, krippendorff_alpha
+from turnwise.stats.correlation import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
 from turnwise.stats.intervals import ratio_intervals
+from turnwise.stats.multiple import holm
+from turnwise.stats.paired import PairedBootstrap, PairedRandomisation, paired_bootstrap, paired_randomisation
+from turnwise.stats.power import detectable, discriminative_power, noise_floor, win_tie_loss
 
-__all__ = ["ratio_intervals"]
+__all__ = [
+    "CORRELATIONS",
+    "PairedBootstrap",
+    "PairedRandomisation",
+    "correlation",
+    "correlation_matrix",
+    "detectable",
+    "discriminative_power",
+    "fleiss_kappa",
+    "holm",
+    "kendall",
+    "krippendorff_alpha",
+    "noise_floor",
+    "paired_bootstrap",
+    "paired_randomisation",
+    "pearson",
+    "ratio_intervals",
+    "spearman",
+    "win_tie_loss",
+]

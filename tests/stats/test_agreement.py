@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turnwise.errors import TurnwiseError
+from turnwise.stats import fleiss_kappa, krippendorff_alpha
+
+NAN = math.nan
+
+#: Items x categories of the worked example of Fleiss' kappa (14 raters, 10 items, 5 categories), kappa 0.210.
+FLEISS = [
+    [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+]  # fmt: skip
+
+#: Raters x items of Krippendorff's example with missing values: nominal 0.743, ordinal 0.815, interval 0.849.
+KRIPPENDORFF = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+    [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+]
+
+
+def test_fleiss_worked_example() -> None:
+    ratings: list[list[int]] = [[category for category, n in enumerate(row) for _ in range(n)] for row in FLEISS]
+    assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+
+
+@pytest.mark.parametrize(("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_krippendorff_worked_example(level: str, value: float) -> None:
+    alpha = krippendorff_alpha(np.array(KRIPPENDORFF).T, level)  # type: ignore[arg-type]
+    assert alpha == pytest.approx(value, abs=5e-4)
+
+
+def alpha_by_pairs(ratings: list[list[int]]) -> float | None:
+    """Interval alpha straight from the definition: mean squared difference within items against over all."""
+    units = [row for row in ratings if len(row) > 1]
+    values = [value for row in units for value in row]
+    within = sum(2 * sum((a - b) ** 2 for a, b in combinations(row, 2)) / (len(row) - 1) for row in units)
+    over = 2 * sum((a - b) ** 2 for a, b in combinations(values, 2))
+    return 1 - (within / len(values)) / (over / (len(values) * (len(values) - 1))) if over else None
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=8))
+@settings(max_examples=80, deadline=None)
+def test_interval_alpha_equals_the_definition(ratings: list[list[int]]) -> None:
+    filled = [[*row, *[NAN] * (4 - len(row))] for row in ratings]
+    ours, theirs = krippendorff_alpha(filled, "interval"), alpha_by_pairs(ratings)
+    assert ours == (None if theirs is None else pytest.approx(theirs, abs=1e-9))
+
+
+def test_full_agreement_is_one_and_constant_ratings_are_undefined() -> None:
+    assert fleiss_kappa([[0, 0], [1, 1]]) == krippendorff_alpha([[0, 0], [1, 1]]) == 1.0
+    assert fleiss_kappa([[1, 1], [1, 1]]) is krippendorff_alpha([[1, 1], [1, 1]]) is None
+    assert fleiss_kappa([[1.0, NAN], [1.0, 0.0]]) is None
+    assert fleiss_kappa([[1.0], [0.0]]) is krippendorff_alpha([[1], [0]]) is None
+    assert fleiss_kappa([[NAN, NAN]]) is krippendorff_alpha([[NAN, NAN]]) is None
+
+
+def test_an_unknown_level_is_a_sentence() -> None:
+    with pytest.raises(TurnwiseError, match="nominal, ordinal or interval"):
+        krippendorff_alpha([[1, 2]], "ratio")  # type: ignore[arg-type]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from turnwise.errors import TurnwiseError
+from turnwise.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
+
+numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
+
+
+def tau_b(x: list[int], y: list[int]) -> float:
+    """Straight from the definition, over all pairs."""
+    signs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i in range(len(x)) for j in range(i)]
+    agree = sum(int(a * b) for a, b in signs)
+    return agree / math.sqrt(sum(a != 0 for a, _ in signs) * sum(b != 0 for _, b in signs))
+
+
+@given(numbers)
+@settings(max_examples=80, deadline=None)
+def test_they_agree_with_scipy_and_the_definition(pairs: list[tuple[int, int]]) -> None:
+    x, y = [a for a, _ in pairs], [b for _, b in pairs]
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert pearson(x, y) is spearman(x, y) is kendall(x, y) is None
+        return
+    assert pearson(x, y) == pytest.approx(scipy_stats.pearsonr(x, y).statistic, abs=1e-9)
+    assert spearman(x, y) == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-9)
+    assert kendall(x, y) == pytest.approx(tau_b(x, y), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_undefined_is_none(name: str) -> None:
+    function = correlation(name)
+    assert function([1, 2, 3], [5, 5, 5]) is None
+    assert function([1], [2]) is None
+    assert function([], []) is None
+    assert function([1, math.nan], [math.nan, 2]) is None
+    # A constant that differs in the last bits is still a constant.
+    assert function([0.1 + 0.2, 0.3, 0.3], [1, 2, 3]) is None
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+def test_pairs_without_a_score_are_left_out(name: str) -> None:
+    function = correlation(name)
+    assert function([1, 2, math.nan, 4], [1, 3, 9, 2]) == function([1, 2, 4], [1, 3, 2])
+
+
+def test_matrix() -> None:
+    matrix = correlation_matrix([[1, 2, 3], [3, 2, 1], [7, 7, 7]], "spearman")
+    assert matrix == [[1.0, -1.0, None], [-1.0, 1.0, None], [None, None, None]]
+
+
+def test_mistakes() -> None:
+    with pytest.raises(TurnwiseError, match="Did you mean 'pearson'"):
+        correlation("pearsons")
+    with pytest.raises(ValueError, match="equal length"):
+        pearson([1, 2], [1, 2, 3])

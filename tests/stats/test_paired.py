@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats as scipy_stats
+
+from turnwise.errors import TurnwiseError
+from turnwise.stats import paired_bootstrap, paired_randomisation
+from turnwise.stats.resample import bootstrap_weights, swap_masks
+
+Array = NDArray[np.float64]
+
+
+def make(systems: int, dialogues: int, seed: int = 0, better: float = 0.0) -> tuple[Array, Array]:
+    """Scores of one measure whose sizes differ between systems, so that ratios and not only means are tested."""
+    random = np.random.default_rng(seed)
+    den = random.integers(2, 9, size=(systems, 1, dialogues))
+    share = 0.5 + better * np.arange(systems)[:, None, None]
+    return random.binomial(den, share).astype(float), den.astype(float)
+
+
+def ratio(num: Array, den: Array, weights: Array) -> float:
+    return float((num * weights).sum() / (den * weights).sum())
+
+
+def test_bootstrap_equals_the_formula_on_the_same_resamples() -> None:
+    num, den = make(3, 25, better=0.03)
+    weights = np.vstack(list(bootstrap_weights(25, 600, seed=4)))
+    result = paired_bootstrap(num, den, resamples=600, seed=4)
+    assert result.pairs == ((0, 1), (0, 2), (1, 2))
+    for row, (a, b) in enumerate(result.pairs):
+        samples = [ratio(num[a, 0], den[a, 0], w) - ratio(num[b, 0], den[b, 0], w) for w in weights]
+        observed = ratio(num[a, 0], den[a, 0], np.ones(25)) - ratio(num[b, 0], den[b, 0], np.ones(25))
+        extreme = sum(abs(sample - observed) >= abs(observed) for sample in samples)
+        assert result.difference[row, 0] == pytest.approx(observed, abs=1e-12)
+        assert result.p[row, 0] == pytest.approx((1 + extreme) / 601)
+        assert result.error[row, 0] == pytest.approx(np.std(samples, ddof=1))
+        assert result.low[row, 0] == pytest.approx(np.quantile(samples, 0.025))
+        assert result.high[row, 0] == pytest.approx(np.quantile(samples, 0.975))
+
+
+def test_randomisation_equals_the_formula_on_the_same_resamples() -> None:
+    num, den = make(2, 25, better=0.05)
+    masks = np.vstack(list(swap_masks(25, 600, seed=4))).astype(bool)
+    observed = abs(num[0].sum() / den[0].sum() - num[1].sum() / den[1].sum())
+    extreme = 0
+    for mask in masks:
+        first_num, first_den = np.where(mask, num[1, 0], num[0, 0]), np.where(mask, den[1, 0], den[0, 0])
+        second_num, second_den = np.where(mask, num[0, 0], num[1, 0]), np.where(mask, den[0, 0], den[1, 0])
+        swapped = first_num.sum() / first_den.sum() - second_num.sum() / second_den.sum()
+        extreme += abs(swapped) >= observed - 1e-12
+    assert paired_randomisation(num, den, resamples=600, seed=4).p[0, 0] == pytest.approx((1 + extreme) / 601)
+
+
+def test_randomisation_agrees_with_scipy_permutation_test() -> None:
+    num, den = make(2, 12, seed=3, better=0.1)
+    flat_num, flat_den = num.reshape(-1), den.reshape(-1)
+
+    def statistic(a: Array, b: Array, axis: int) -> Array:
+        one, two = a.astype(int), b.astype(int)
+        first: Array = flat_num[one].sum(axis=axis) / flat_den[one].sum(axis=axis)
+        second: Array = flat_num[two].sum(axis=axis) / flat_den[two].sum(axis=axis)
+        return first - second
+
+    exact = scipy_stats.permutation_test(
+        (np.arange(12.0), np.arange(12.0, 24.0)), statistic, permutation_type="samples", vectorized=True
+    ).pvalue
+    assert paired_randomisation(num, den, resamples=40_000).p[0, 0] == pytest.approx(exact, abs=0.01)
+
+
+def test_bootstrap_interval_agrees_with_scipy_bootstrap() -> None:
+    num, den = make(2, 150, seed=5, better=0.04)
+    theirs = scipy_stats.bootstrap(
+        (num[0, 0], den[0, 0], num[1, 0], den[1, 0]),
+        lambda a, b, c, d, axis: a.sum(axis=axis) / b.sum(axis=axis) - c.sum(axis=axis) / d.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=9999,
+        random_state=np.random.default_rng(2),
+    )
+    ours = paired_bootstrap(num, den)
+    assert [ours.low[0, 0], ours.high[0, 0]] == pytest.approx(list(theirs.confidence_interval), abs=3e-3)
+    observed = ours.difference[0, 0]
+    their_p = (np.abs(theirs.bootstrap_distribution - observed) >= abs(observed)).mean()
+    assert ours.p[0, 0] == pytest.approx(their_p, abs=0.02)
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_randomisation])
+def test_false_positives_are_near_nominal(test: object) -> None:
+    """Two random halves of one system's errors: no difference exists, so 5% of the tests may find one."""
+    assert callable(test)
+    random = np.random.default_rng(11)
+    turns = random.integers(3, 12, size=80)
+    errors = random.binomial(turns, 0.5)
+    found, repetitions = 0, 600
+    for seed in range(repetitions):
+        half = random.binomial(errors, 0.5)
+        num = np.stack([turns - half, turns - (errors - half)]).astype(float)[:, None, :]
+        den = np.broadcast_to(turns.astype(float), num.shape)
+        found += test(num, den, resamples=300, seed=seed).p[0, 0] < 0.05
+    assert 0.025 <= found / repetitions <= 0.08
+
+
+def test_a_real_difference_is_found() -> None:
+    num, den = make(2, 300, better=0.15)
+    assert paired_bootstrap(num, den, resamples=1000).p[0, 0] < 0.01
+    assert paired_randomisation(num, den, resamples=1000).p[0, 0] < 0.01
+
+
+scores = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12
+)
+
+
+@given(scores, st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_properties(rows: list[tuple[int, int, int, int]], seed: int) -> None:
+    right = np.array(rows, dtype=float).T
+    num = right[[0, 2]][:, None, :]
+    den = num + right[[1, 3]][:, None, :]
+    for test in (paired_bootstrap, paired_randomisation):
+        there = test(num, den, resamples=40, seed=seed)
+        back = test(num[::-1], den[::-1], resamples=40, seed=seed)
+        same = test(num[[0, 0]], den[[0, 0]], resamples=40, seed=seed)
+        if den.sum(axis=2).min() == 0:
+            assert np.isnan(there.p[0, 0])
+            continue
+        assert 1 / 41 <= there.p[0, 0] <= 1
+        assert there.p[0, 0] == back.p[0, 0]
+        assert there.difference[0, 0] == pytest.approx(-back.difference[0, 0])
+        assert same.p[0, 0] == 1
+
+
+def test_an_undefined_measure_stays_undefined_beside_defined_ones() -> None:
+    num, den = make(2, 20)
+    num, den = np.concatenate([num, num * np.nan], axis=1), np.concatenate([den, den * np.nan], axis=1)
+    for p in (paired_bootstrap(num, den, resamples=50).p, paired_randomisation(num, den, resamples=50).p):
+        assert np.isfinite(p[0, 0])
+        assert np.isnan(p[0, 1])
+
+
+def test_other_systems_and_measures_do_not_change_a_pair() -> None:
+    num, den = make(4, 40)
+    for test in (paired_bootstrap, paired_randomisation):
+        assert test(num, den, resamples=700).p[0, 0] == test(num[:2], den[:2], resamples=700).p[0, 0]
+
+
+def test_one_system_is_a_sentence() -> None:
+    num, den = make(1, 5)
+    for test in (paired_bootstrap, paired_randomisation):
+        with pytest.raises(TurnwiseError, match="at least two systems"):
+            test(num, den)
