@@ -8,6 +8,6 @@
 
 from __future__ import annotations
 
-from turnwise.formats.corpus import Corpus, read, stream, write
+from turnwise.formats.corpus import Corpus, read, read_ontology, stream, write
 
-__all__ = ["Corpus", "read", "stream", "write"]
+__all__ = ["Corpus", "read", "read_ontology", "stream", "write"]

@@ -7,6 +7,7 @@ A format is one module with one subclass of :class:`DialogueFormat` (dialogues o
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ import msgspec
 from turnwise.dialogue import Dialogue, Fact, Ontology, State, Turn, Values
 from turnwise.errors import TurnwiseError
 from turnwise.formats.peek import Peek
-from turnwise.formats.source import Part
+from turnwise.formats.source import Part, decode_utf8
 
 #: Everything a turn or dialogue may carry beside its speaker and id.
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
@@ -25,21 +26,33 @@ ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - 
 ABSENT = frozenset({"", "none", "not mentioned"})
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
-ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "ids", "values"]
+ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "ids", "values", "document"]
 
 T = TypeVar("T")
+
+#: How msgspec points into the list of turns of one dialogue, whatever the format calls that list.
+_TURN_PATH = re.compile(r"`\$\.\w+\[(\d+)\]")
 
 
 class Notes:
     """What a reader or writer left out or changed, counted, so that nothing is dropped in silence."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tolerant: bool = False) -> None:
         self.counts: Counter[str] = Counter()
+        #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
+        self.refused: list[TurnwiseError] = []
+        self._tolerant = tolerant
 
     def add(self, what: str, count: int = 1) -> None:
         """Count ``what`` (a short phrase: ``field span_info dropped``)."""
         if count:
             self.counts[what] += count
+
+    def refuse(self, error: TurnwiseError) -> None:
+        """A dialogue cannot be read: the end of the reading, or one more entry of ``refused`` in a tolerant one."""
+        if not self._tolerant:
+            raise error
+        self.refused.append(error)
 
 
 class DialogueFormat(ABC):
@@ -67,7 +80,7 @@ class DialogueFormat(ABC):
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file that is not dialogues holds; exactly the field of its kind is filled."""
+    """What a file that is not dialogues holds; exactly the field of its kind is filled (none for a document)."""
 
     kind: ResourceKind
     ontology: Ontology | None = None
@@ -96,16 +109,36 @@ class ResourceFormat(ABC):
 AnyFormat: TypeAlias = DialogueFormat | ResourceFormat
 
 
-def decode(decoder: msgspec.json.Decoder[T], content: bytes, part: Part, *, line: int | None = None) -> T:
-    """Typed JSON, or one sentence that says what is wrong and where in the structure."""
+def decode(
+    decoder: msgspec.json.Decoder[T],
+    content: bytes | msgspec.Raw,
+    part: Part,
+    *,
+    line: int | None = None,
+    dialogue: str | None = None,
+) -> T:
+    """Typed JSON, or one sentence that says what is wrong and where in the structure.
+
+    When the content is one dialogue, give its id: the error then names it and, where the structure tells, the turn.
+    """
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
-        raise TurnwiseError(f"the JSON does not have the expected shape: {error}", file=part.name, line=line) from error
+        place = _TURN_PATH.search(str(error)) if dialogue is not None or line is not None else None
+        raise TurnwiseError(
+            f"the JSON does not have the expected shape: {error}",
+            file=part.name,
+            line=line,
+            dialogue=dialogue,
+            turn=int(place[1]) if place else None,
+        ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TurnwiseError(f"it is not valid JSON: {error}", file=part.name, line=line) from error
+        decode_utf8(bytes(content), part.name, line)
+        message = f"it is not valid JSON: {error}"
+        raise TurnwiseError(message, file=part.name, line=line, dialogue=dialogue) from error
     except RecursionError as error:
-        raise TurnwiseError("the JSON is nested too deeply to be dialogue data", file=part.name, line=line) from error
+        message = "the JSON is nested too deeply to be dialogue data"
+        raise TurnwiseError(message, file=part.name, line=line, dialogue=dialogue) from error
 
 
 def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
@@ -127,3 +160,15 @@ def present(value: str | list[str]) -> Values:
     if isinstance(value, str):
         return () if value.strip().lower() in ABSENT else (value,)
     return tuple(item for item in value if item.strip().lower() not in ABSENT)
+
+
+def alternatives(value: str) -> Values:
+    """Acceptable values written in one string, ``a|b`` (MultiWOZ 2.4 also has ``a<b`` and ``a>b``), each once.
+
+    >>> alternatives("hotel|guesthouse")
+    ('hotel', 'guesthouse')
+    """
+    if "|" not in value and "<" not in value and ">" not in value:
+        return present(value)
+    pieces = value.replace("<", "|").replace(">", "|").split("|")
+    return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))

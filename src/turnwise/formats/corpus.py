@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from turnwise.dialogue import Dialogue, dialogue_key
+from turnwise.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
-from turnwise.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource
+from turnwise.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat
+from turnwise.formats.document import is_document
 from turnwise.formats.registry import format_named, recognise, writer_named
 from turnwise.formats.source import DEFAULT_LIMIT, Part, resolve
 
@@ -69,7 +70,7 @@ def read(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_
     with bulk_load():
         for part, chosen in _chosen(source, format, limit):
             corpus.files.append(part.name)
-            if not isinstance(chosen, DialogueFormat):
+            if isinstance(chosen, ResourceFormat):
                 corpus.resources.append(chosen.load(part, corpus.notes))
                 continue
             if corpus.format not in ("", chosen.name):
@@ -94,10 +95,31 @@ def read(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_
     return corpus
 
 
+def read_ontology(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Ontology:
+    """The ontology of a source (a MultiWOZ ontology, an SGD schema, or a folder that holds them), merged in order."""
+    notes = Notes()
+    domains: dict[str, dict[str, SlotSpec]] = {}
+    intents: dict[str, tuple[str, ...]] = {}
+    for part, chosen in _chosen(source, format, limit):
+        found = chosen.load(part, notes).ontology if isinstance(chosen, ResourceFormat) else None
+        if found is not None:
+            for domain, slots in found.domains.items():
+                domains.setdefault(domain, {}).update(slots)
+            intents.update(found.intents)
+    if not domains:
+        raise TurnwiseError("it holds no ontology (slots and their values)", file=os.fspath(source))
+    return Ontology(domains=domains, intents=intents)
+
+
 def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[Part, AnyFormat]]:
+    """Each part and its format; a named format does not hold for documents (README, ...) beside the data."""
     named = format_named(format) if format else None
-    for part in resolve(source, limit=limit):
-        yield part, named or recognise(part)
+    parts = resolve(source, limit=limit)
+    for part in parts:
+        if named is None or (len(parts) > 1 and is_document(part.stem)):
+            yield part, recognise(part)
+        else:
+            yield part, named
 
 
 def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> Notes:

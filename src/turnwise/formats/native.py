@@ -28,7 +28,7 @@ class Native(DialogueFormat):
     writes = True
 
     def recognise(self, peek: Peek) -> bool:
-        first = first_object(peek.lines[0]) if peek.lines else None
+        first = first_object(next((line for line in peek.lines if line.strip()), ""))
         return first is not None and {"id", "turns"} <= first.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:

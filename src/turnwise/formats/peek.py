@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,9 @@ import orjson
 from turnwise.formats.source import Part
 
 _CLOSERS = {"{": "}", "[": "]"}
+#: A string (perhaps cut off by the end), or a character that shapes the structure.
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
+_DEEPEST = 200
 
 
 class Peek:
@@ -35,6 +39,16 @@ class Peek:
         except orjson.JSONDecodeError:
             return _repaired(text)
 
+    @property
+    def too_deep(self) -> bool:
+        """Are more brackets open at once than any dialogue data would nest?"""
+        depth = 0
+        for token in _TOKENS.finditer(self.head.decode("utf-8", "replace")):
+            depth += (token[0] in _CLOSERS) - (token[0] in ("}", "]"))
+            if depth > _DEEPEST:
+                return True
+        return False
+
     @cached_property
     def first(self) -> tuple[str, Any] | None:
         """The first entry of the JSON: key and value of an object, or ``""`` and the element of an array."""
@@ -48,30 +62,21 @@ class Peek:
 def _repaired(text: str) -> Any:
     """Cut truncated JSON after its last whole member and close what is open; ``None`` if that is no JSON either."""
     stack: list[str] = []
-    in_string = escaped = False
     cut, closers = 0, ""
-    for position, char in enumerate(text):
-        if in_string:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == '"':
-                in_string = False
-        elif char == '"':
-            in_string = True
-        elif char in _CLOSERS:
+    for token in _TOKENS.finditer(text):
+        char = token[0]
+        if char in _CLOSERS:
             stack.append(_CLOSERS[char])
-            if len(stack) > 200:
+            if len(stack) > _DEEPEST:
                 return None
         elif char in "}]":
             if not stack or stack.pop() != char:
                 return None
             if not stack:
                 return None  # a whole value followed by something else, such as JSON lines
-            cut, closers = position + 1, "".join(reversed(stack))
+            cut, closers = token.end(), "".join(reversed(stack))
         elif char == ",":
-            cut, closers = position, "".join(reversed(stack))
+            cut, closers = token.start(), "".join(reversed(stack))
     try:
         return orjson.loads(text[:cut] + closers) if cut else None
     except orjson.JSONDecodeError:

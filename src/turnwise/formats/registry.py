@@ -7,17 +7,37 @@ from importlib.metadata import entry_points
 
 from turnwise.errors import TurnwiseError, nearest
 from turnwise.formats.base import AnyFormat, DialogueFormat
+from turnwise.formats.document import Document, is_document
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
 GROUP = "turnwise.formats"
 
+#: First bytes of files that people hold out by mistake, and what to tell them.
+_STARTS = {
+    b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
+    b"BZh": "it is compressed with bzip2; unpack it first, gzip and zip are read as they are",
+    b"\xfd7zXZ": "it is compressed with xz; unpack it first, gzip and zip are read as they are",
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first, gzip and zip are read as they are",
+    b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first, gzip and zip are read as they are",
+    b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
+}
+
 
 @cache
 def formats() -> dict[str, AnyFormat]:
     """All known formats by name."""
-    found = {point.name: point.load()() for point in entry_points(group=GROUP)}
-    return dict(sorted(found.items()))
+    points = {(point.name, point.value): point for point in entry_points(group=GROUP)}
+    found: dict[str, AnyFormat] = {}
+    for (name, value), point in sorted(points.items()):
+        if name in found:
+            raise TurnwiseError(f"two installed packages offer a format named '{name}'; uninstall one ({value})")
+        try:
+            found[name] = point.load()()
+        except (ImportError, AttributeError) as error:
+            raise TurnwiseError(f"the format '{name}' ({value}) cannot be loaded: {error}; reinstall it") from error
+    return found
 
 
 def format_named(name: str) -> AnyFormat:
@@ -38,7 +58,12 @@ def writer_named(name: str) -> DialogueFormat:
 
 
 def recognise(part: Part) -> AnyFormat:
-    """The one format the part is in; none or several is an error that tells how to name it."""
+    """The one format the part is in; none or several is an error that tells how to name it.
+
+    Files that accompany data (README, checksums, ...) are told by their name before any content is looked at.
+    """
+    if is_document(part.stem):
+        return format_named(Document.name)
     peek = Peek(part)
     if not peek.head.strip():
         raise TurnwiseError("the file is empty", file=part.name)
@@ -55,9 +80,11 @@ def recognise(part: Part) -> AnyFormat:
 
 
 def _why(peek: Peek) -> str:
-    start = peek.head.lstrip()[:1]
-    if start in (b"{", b"[") and peek.json is None:
-        return " (it begins like JSON but does not parse as JSON)"
+    for start, what in _STARTS.items():
+        if peek.head.startswith(start):
+            return f" ({what})"
+    if peek.head.lstrip()[:1] in (b"{", b"[") and peek.json is None:
+        return " (its JSON is nested too deeply)" if peek.too_deep else " (it begins like JSON but is not valid JSON)"
     if b"\x00" in peek.head[:4096]:
         return " (it is a binary file)"
     return ""

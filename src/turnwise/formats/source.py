@@ -27,9 +27,15 @@ from turnwise.errors import TurnwiseError
 DEFAULT_LIMIT = 2 << 30
 HEAD_BYTES = 1 << 18
 
-_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_GZIP = b"\x1f\x8b"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _SPOOL_BYTES = 64 << 20
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, OSError, RuntimeError)
+
+
+def _too_big(name: str, limit: int) -> TurnwiseError:
+    message = f"it unpacks to more than {limit:,} bytes; if that is meant, raise the limit with --max-bytes"
+    return TurnwiseError(message, file=name)
 
 
 class _Limited(io.RawIOBase):
@@ -47,10 +53,7 @@ class _Limited(io.RawIOBase):
             chunk = self._inner.read(len(view))
         self._left -= len(chunk)
         if self._left < 0:
-            raise TurnwiseError(
-                f"it unpacks to more than {self._limit:,} bytes; if that is meant, raise the limit with --max-bytes",
-                file=self._name,
-            )
+            raise _too_big(self._name, self._limit)
         view[: len(chunk)] = chunk
         return len(chunk)
 
@@ -130,10 +133,12 @@ class Part:
             number = 0
             while True:
                 with _faults(self.name):
-                    line = stream.readline()
+                    line = stream.readline(self._limit + 1)
                 if not line:
                     break
                 number += 1
+                if len(line) > self._limit:
+                    raise _too_big(self.name, self._limit)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 yield number, line.rstrip(b"\r\n")
@@ -154,25 +159,37 @@ def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:
 
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     """The parts of a source, in name order: a file, a folder, a glob, an archive, or ``-`` for standard input."""
+    return [part for name in expand(source) for part in parts_of(name, limit=limit)]
+
+
+def expand(source: str | Path) -> list[str]:
+    """The files a source names, in name order: itself, those below a folder (hidden ones apart), those of a glob."""
     text = os.fspath(source)
     if text == "-":
-        return _archive_or_file("standard input", _standard_input(), limit)
+        return [text]
     path = Path(text)
     with _faults(text):
         found = path.stat() if path.exists() else None
     if found is None:
-        paths = [Path(name) for name in sorted(glob.glob(text, recursive=True)) if Path(name).is_file()]
-        if not paths:
+        names = [name for name in sorted(glob.glob(text, recursive=True)) if Path(name).is_file()]
+        if not names:
             kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
             raise TurnwiseError(kind, file=text)
-    elif stat.S_ISDIR(found.st_mode):
-        with _faults(text):
-            paths = sorted(item for item in path.rglob("*") if item.is_file() and not _hidden(item.relative_to(path)))
-        if not paths:
-            raise TurnwiseError("the folder holds no files", file=text)
-    else:
-        paths = [path]
-    return [part for item in paths for part in _archive_or_file(str(item), partial(_open, item), limit)]
+        return names
+    if not stat.S_ISDIR(found.st_mode):
+        return [text]
+    with _faults(text):
+        paths = sorted(item for item in path.rglob("*") if item.is_file() and not _hidden(item.relative_to(path)))
+    if not paths:
+        raise TurnwiseError("the folder holds no files", file=text)
+    return [str(item) for item in paths]
+
+
+def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
+    """The parts of one file: its members if it is an archive, else itself; ``-`` is standard input."""
+    if name == "-":
+        return _archive_or_file("standard input", _kept(sys.stdin.buffer), limit)
+    return _archive_or_file(name, partial(_open, Path(name)), limit)
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -183,10 +200,10 @@ def _hidden(path: Path) -> bool:
     return any(piece.startswith(".") for piece in path.parts)
 
 
-def _standard_input() -> Callable[[], IO[bytes]]:
-    """Standard input, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
+def _kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:
+    """What a stream gives, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
     spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - lives as long as the parts
-    while chunk := sys.stdin.buffer.read(1 << 20):
+    while chunk := stream.read(1 << 20):
         spool.write(chunk)
 
     def again() -> IO[bytes]:
@@ -226,15 +243,17 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
     with _faults(name), opener() as raw:
         start = raw.read(4)
         raw.seek(0)
-        if start == _ZIP:
-            with zipfile.ZipFile(raw) as archive:
-                members = [item.filename for item in archive.infolist() if not item.is_dir()]
-            return [Part(f"{name}!{_safe(name, m)}", _zip_opener(opener, m, name, limit), limit) for m in members]
-        plain = gzip.GzipFile(fileobj=raw) if start.startswith(_GZIP) else raw
-        if not _is_tar(cast(IO[bytes], plain)):
-            return [Part(name, opener, limit)]
-        raw.seek(0)
-        return _tar_parts(name, raw, limit)
+        if start in _ZIP:
+            parts = _zip_parts(name, raw, opener, limit)
+        else:
+            plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if start.startswith(_GZIP) else raw
+            if not _is_tar(plain):
+                return [Part(name, opener, limit)]
+            plain.seek(0)
+            parts = _tar_parts(name, plain, limit)
+    if not parts:
+        raise TurnwiseError("the archive holds no files", file=name)
+    return sorted(parts, key=lambda part: part.name)
 
 
 def _is_tar(stream: IO[bytes]) -> bool:
@@ -245,33 +264,37 @@ def _is_tar(stream: IO[bytes]) -> bool:
     return len(block) == 512 and block[257:262] == b"ustar"
 
 
-def _tar_parts(name: str, raw: IO[bytes], limit: int) -> list[Part]:
+def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
     """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before."""
-    parts, total = [], 0
-    with tarfile.open(fileobj=raw, mode="r:*") as archive:
+    parts = []
+    with tarfile.open(fileobj=_Limited(plain, name, limit), mode="r|") as archive:
         for member in archive:
-            if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
+            if not member.isreg() or member.sparse is not None or _ignored(member.name):
                 continue
-            total += member.size
-            if total > limit:
-                raise TurnwiseError(f"it unpacks to more than {limit:,} bytes; raise --max-bytes if meant", file=name)
             held = archive.extractfile(member)
             content = held.read() if held else b""
             parts.append(Part(f"{name}!{_safe(name, member.name)}", partial(io.BytesIO, content), limit))
-    if not parts:
-        raise TurnwiseError("the archive holds no files", file=name)
-    return sorted(parts, key=lambda part: part.name)
+    return parts
 
 
-def _zip_opener(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> Callable[[], IO[bytes]]:
-    def open_member() -> IO[bytes]:
-        with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(member) as held:
-            content = held.read(limit + 1)
-        if len(content) > limit:
-            raise TurnwiseError(f"{member} unpacks to more than {limit:,} bytes; raise --max-bytes if meant", file=name)
-        return io.BytesIO(content)
+def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
+    with zipfile.ZipFile(raw) as archive:
+        members = [item.filename for item in archive.infolist() if not item.is_dir() and not _ignored(item.filename)]
+    return [Part(f"{name}!{_safe(name, m)}", partial(_open_zipped, opener, m, name, limit), limit) for m in members]
 
-    return open_member
+
+def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> IO[bytes]:
+    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(member) as held:
+        content = held.read(limit + 1)
+    if len(content) > limit:
+        raise _too_big(f"{name}!{member}", limit)
+    return io.BytesIO(content)
+
+
+def _ignored(member: str) -> bool:
+    """Hidden files, and the folder in which macOS archives keep their extra attributes."""
+    pieces = PurePosixPath(member).parts
+    return "__MACOSX" in pieces or (bool(pieces) and pieces[-1].startswith(".") and pieces[-1] != "..")
 
 
 def _safe(archive: str, member: str) -> str:
