@@ -1,0 +1,65 @@
+"""Predictions for MultiWOZ_Evaluation: responses of end-to-end and policy systems, with or without states.
+
+``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
+
+Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with the
+response. Policy systems are given the gold state and write none; their user turns carry no prediction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from turnwise.dialogue import Dialogue, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.formats.base import DialogueFormat, Notes, clean_state, decode
+from turnwise.formats.peek import Peek
+from turnwise.formats.predictions import built, members, sample_dialogues, some_have
+from turnwise.formats.source import Part
+
+
+class _Entry(msgspec.Struct):
+    response: str
+    state: dict[str, dict[str, str | list[str]]] | None = None
+    active_domains: tuple[str, ...] | None = None
+
+
+_DECODER = msgspec.json.Decoder(list[_Entry])
+_ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
+
+
+class MwzEval(DialogueFormat):
+    """A list of responses a dialogue, each with an optional state; no gold inside."""
+
+    name = "mwzeval"
+    summary = "MultiWOZ_Evaluation predictions, {dialogue: [{response, state?, active_domains?}]}"
+    kind = "predictions"
+    fields = frozenset({"predicted", "active", "text"})
+
+    def recognise(self, peek: Peek) -> bool:
+        dialogues = sample_dialogues(peek)
+        if not all(isinstance(item, list) for item in dialogues):
+            return False
+        return some_have((entry for item in dialogues for entry in item), "response")
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
+            try:
+                entries = decode(_DECODER, raw, part)
+            except TurnwiseError as error:
+                found = _ENTRY_PATH.search(error.message)
+                raise error.at(turn=int(found[1]) if found else None) from error
+            return Dialogue(id=dialogue, turns=tuple(turn for entry in entries for turn in _turns(entry)))
+
+        return built(members(part), build, part, notes)
+
+
+def _turns(entry: _Entry) -> tuple[Turn, Turn]:
+    predicted = None if entry.state is None else clean_state(entry.state)
+    return (
+        Turn(speaker="user", predicted=predicted, active=entry.active_domains),
+        Turn(speaker="system", text=entry.response),
+    )

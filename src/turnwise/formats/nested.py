@@ -1,0 +1,90 @@
+"""Nested gt/pr: gold and predicted state of each turn as nested objects (result files of FGA and GCA).
+
+``{"MUL0001.json": {"0": {"gt": {"hotel": {"area": "north"}}, "pr": {"hotel": {"area": "east"}}}}}``
+
+A file may leave out ``gt`` or ``pr``; a value may be a list of alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO, TypeAlias
+
+import msgspec
+
+from turnwise.dialogue import Dialogue, State, Turn
+from turnwise.formats.base import DialogueFormat, Notes, clean_state
+from turnwise.formats.peek import Peek
+from turnwise.formats.predictions import (
+    Key,
+    as_key,
+    assembled,
+    built,
+    by_turn,
+    members,
+    sample_dialogues,
+    sample_turns,
+    some_have,
+)
+from turnwise.formats.source import Part
+
+_Written: TypeAlias = dict[str, dict[str, str | list[str]]]
+
+
+class _Turn(msgspec.Struct, omit_defaults=True):
+    gt: _Written | None = None
+    pr: _Written | None = None
+
+
+_DECODER = msgspec.json.Decoder(dict[Key, _Turn], dec_hook=as_key)
+
+
+class Nested(DialogueFormat):
+    """Gold and prediction side by side, nested by dialogue, turn, domain and slot."""
+
+    name = "nested"
+    summary = "states as nested objects, {dialogue: {turn: {gt, pr}}} (FGA, GCA)"
+    kind = "predictions"
+    fields = frozenset({"state", "predicted"})
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        turns = sample_turns(sample_dialogues(peek))
+        return some_have(turns, "gt", "pr") and not some_have(turns, "pr_turn")
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
+            turns = by_turn(raw, _DECODER, part, notes)
+            return assembled(dialogue, turns, _turn)
+
+        return built(members(part), build, part, notes)
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        """One member a dialogue and line; only user turns have a place."""
+        before = b"{\n"
+        for dialogue in dialogues:
+            turns = {
+                str(number): _Turn(_plain(t.state), _plain(t.predicted))
+                for number, t in enumerate(dialogue.user_turns())
+            }
+            notes.add("system turns dropped", len(dialogue.turns) - len(turns))
+            out.write(before + msgspec.json.encode(dialogue.id) + b": " + msgspec.json.encode(turns))
+            before = b",\n"
+        out.write(b"\n}\n" if before == b",\n" else b"{}\n")
+
+
+def _turn(written: _Turn) -> Turn:
+    return Turn(
+        speaker="user",
+        state=None if written.gt is None else clean_state(written.gt),
+        predicted=None if written.pr is None else clean_state(written.pr),
+    )
+
+
+def _plain(state: State | None) -> _Written | None:
+    if state is None:
+        return None
+    return {
+        domain: {slot: values[0] if len(values) == 1 else list(values) for slot, values in slots.items()}
+        for domain, slots in state.items()
+    }

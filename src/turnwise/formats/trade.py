@@ -1,0 +1,60 @@
+"""TRADE's ``all_prediction_*.json``: gold and prediction of each turn as lists of ``domain-slot-value``.
+
+``{"MUL0001.json": {"0": {"turn_belief": ["hotel-area-north"], "pred_bs_ptr": ["hotel-area-east"]}}}``
+
+In spite of its name, ``turn_belief`` is the cumulative gold state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from turnwise.dialogue import Dialogue, Turn
+from turnwise.formats.base import DialogueFormat, Notes
+from turnwise.formats.beliefs import hyphenated, state_of
+from turnwise.formats.peek import Peek
+from turnwise.formats.predictions import (
+    Key,
+    as_key,
+    assembled,
+    built,
+    by_turn,
+    members,
+    sample_dialogues,
+    sample_turns,
+    some_have,
+)
+from turnwise.formats.source import Part
+
+
+class _Turn(msgspec.Struct):
+    pred_bs_ptr: list[str]
+    turn_belief: list[str] | None = None
+
+
+_DECODER = msgspec.json.Decoder(dict[Key, _Turn], dec_hook=as_key)
+
+
+class Trade(DialogueFormat):
+    """Gold in ``turn_belief``, the prediction in ``pred_bs_ptr``."""
+
+    name = "trade"
+    summary = "TRADE predictions, {dialogue: {turn: {turn_belief, pred_bs_ptr}}}"
+    kind = "predictions"
+    fields = frozenset({"state", "predicted"})
+
+    def recognise(self, peek: Peek) -> bool:
+        return some_have(sample_turns(sample_dialogues(peek)), "pred_bs_ptr")
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        def make(turn: _Turn) -> Turn:
+            gold = None if turn.turn_belief is None else state_of(map(hyphenated, turn.turn_belief), notes)
+            return Turn(speaker="user", state=gold, predicted=state_of(map(hyphenated, turn.pred_bs_ptr), notes))
+
+        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
+            turns = by_turn(raw, _DECODER, part, notes)
+            return assembled(dialogue, turns, make)
+
+        return built(members(part), build, part, notes)

@@ -1,0 +1,38 @@
+"""Reading bytes as a named format, without a file."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import partial
+from typing import Any
+
+from turnwise.dialogue import Dialogue
+from turnwise.formats.base import DialogueFormat, Notes
+from turnwise.formats.registry import format_named
+from turnwise.formats.source import Part
+
+
+def part_of(content: bytes, name: str = "file.json") -> Part:
+    """The bytes as a part of a source."""
+    return Part(name, partial(io.BytesIO, content), 1 << 30)
+
+
+def read_bytes(format: str, content: bytes, name: str = "file.json") -> tuple[list[Dialogue], Notes]:
+    """The dialogues the content holds in that format, and what the reader noted."""
+    reader, notes = format_named(format), Notes()
+    assert isinstance(reader, DialogueFormat)
+    return list(reader.read(part_of(content, name), notes)), notes
+
+
+def read_json(format: str, value: Any) -> tuple[list[Dialogue], Notes]:
+    """As :func:`read_bytes`, for a value written as JSON."""
+    return read_bytes(format, json.dumps(value).encode())
+
+
+def write_bytes(format: str, dialogues: list[Dialogue]) -> tuple[bytes, Notes]:
+    """The dialogues as bytes in that format, and what the writer noted."""
+    writer, out, notes = format_named(format), io.BytesIO(), Notes()
+    assert isinstance(writer, DialogueFormat)
+    writer.write(dialogues, out, notes)
+    return out.getvalue(), notes
