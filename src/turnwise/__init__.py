@@ -18,6 +18,8 @@ _PUBLIC = {
     "Ontology": "turnwise.dialogue",
     "Task": "turnwise.dialogue",
     "Turn": "turnwise.dialogue",
+    "Run": "turnwise.runs",
+    "Store": "turnwise.runs",
     "read": "turnwise.formats",
     "write": "turnwise.formats",
 }

@@ -1,0 +1,159 @@
+"""SQL over all runs, answered by DuckDB in memory.
+
+Every table name in the store is a table here: the rows of all runs that have it, columns matched by name, with the
+run's id in the column ``run``. ``runs`` holds one row per run.
+
+The query can look at those tables and do nothing else. The tables it mentions are copied into memory first; then all
+access to files is shut off, settings are locked, Python objects are invisible, and one SELECT runs in a read-only
+transaction. Views over the Parquet files would save the copy, but DuckDB has no permission that reads a file and
+cannot write it, and it lets a SELECT carry a COPY inside (docs/decisions/run-store.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.runs.reader import Run
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars
+
+#: The columns of the table ``runs``: name, DuckDB type.
+RUN_COLUMNS = {
+    "id": "VARCHAR",
+    "kind": "VARCHAR",
+    "name": "VARCHAR",
+    "created": "TIMESTAMP",
+    "signature": "VARCHAR",
+    "command": "VARCHAR[]",
+    "seeds": "BIGINT[]",
+    "config": "JSON",
+    "inputs": "JSON",
+    "versions": "JSON",
+    "coverage": "JSON",
+    "scores": "JSON",
+    "tables": "JSON",
+}
+
+_RUNS = "runs"
+_FILE = "__file_of_the_run__"
+
+#: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
+_CONFINEMENT = (
+    "SET python_enable_replacements = false",
+    "SET temp_directory = ''",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+def select(query: str, runs: Sequence[Run], on_problem: Callable[[TurnwiseError], None]) -> polars.DataFrame:
+    """The answer to one SELECT. A table that turns out to be damaged is left out and told to ``on_problem``."""
+    import duckdb
+
+    holders: dict[str, list[Run]] = {}
+    for run in runs:
+        for table in run.tables:
+            holders.setdefault(table, []).append(run)
+    with duckdb.connect(":memory:") as connection:
+        for table in _mentioned(query, sorted(holders)):
+            _load_table(connection, table, holders[table], on_problem)
+        _load_runs(connection, runs)
+        for setting in _CONFINEMENT:
+            connection.execute(setting)
+        try:
+            return _answer(connection, query)
+        except duckdb.Error as error:
+            raise TurnwiseError(f"the query failed: {_sentence(error)}{_hint(error, holders)}") from error
+
+
+def _mentioned(query: str, tables: Sequence[str]) -> Sequence[str]:
+    """The tables whose names stand in the query; all of them when it names none, as ``SHOW TABLES`` does."""
+    words = set(re.findall(r"[a-z0-9_]+", query.lower()))
+    found = [table for table in tables if table in words]
+    return found if found or _RUNS in words else tables
+
+
+def _load_table(
+    connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run], on_problem: Callable[[TurnwiseError], None]
+) -> None:
+    import duckdb
+
+    try:
+        _create(connection, table, runs)
+    except duckdb.Error:
+        sound = [run for run in runs if _can_load(connection, table, run, on_problem)]
+        _create(connection, table, sound)
+
+
+def _can_load(
+    connection: duckdb.DuckDBPyConnection, table: str, run: Run, on_problem: Callable[[TurnwiseError], None]
+) -> bool:
+    import duckdb
+
+    try:
+        _create(connection, table, [run])
+    except duckdb.Error as error:
+        on_problem(run.damage(table, f"cannot be read ({_sentence(error)})"))
+        return False
+    connection.execute(f"DROP TABLE {_identifier(table)}")
+    return True
+
+
+def _create(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
+    """The rows of a table over all runs, in the order of the runs. The folder of a run's file is the run's id."""
+    if not runs:
+        return
+    files = ", ".join(_literal(str(run.table_path(table).absolute())) for run in runs)
+    connection.execute(
+        f"CREATE TABLE {_identifier(table)} AS "  # noqa: S608 - the name is checked, the paths are quoted
+        f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS run, * EXCLUDE ({_FILE}) FROM "
+        f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
+    )
+
+
+def _load_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
+    columns = ", ".join(f"unnest(${n}::{kind}[]) AS {name}" for n, (name, kind) in enumerate(RUN_COLUMNS.items(), 1))
+    connection.execute(f"CREATE TABLE {_RUNS} AS SELECT {columns}", [_column(name, runs) for name in RUN_COLUMNS])
+
+
+def _column(name: str, runs: Sequence[Run]) -> list[Any]:
+    values = [getattr(run.manifest, name) for run in runs]
+    if RUN_COLUMNS[name] == "JSON":
+        return [msgspec.json.encode(value).decode() for value in values]
+    return [value.replace(tzinfo=None) for value in values] if name == "created" else values
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFrame:
+    import duckdb
+
+    statements = connection.extract_statements(query)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise TurnwiseError("the store can be asked but not changed: give exactly one SELECT")
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    frame: polars.DataFrame = connection.sql(query).pl()
+    return frame
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _sentence(error: Exception) -> str:
+    """What DuckDB says, without its guess at what was meant and its drawing of the place in the query."""
+    return " ".join(re.split(r"\n(?:Did you mean|\nLINE )", str(error))[0].split())
+
+
+def _hint(error: Exception, tables: Iterable[str]) -> str:
+    missing = re.search(r"Table with name (\S+) does not exist", str(error))
+    return nearest(missing[1], [*tables, _RUNS]) if missing else ""

@@ -1,0 +1,176 @@
+"""The run store: a folder of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.runs.durable import delete_tree, writing
+from turnwise.runs.manifest import MANIFEST, Manifest
+from turnwise.runs.naming import is_run_id, new_id
+from turnwise.runs.reader import Run
+from turnwise.runs.resumable import PARTS, Resumable, folder_name
+from turnwise.runs.workspace import Claim, Workspace
+from turnwise.runs.writer import RunWriter, draft
+
+if TYPE_CHECKING:
+    import polars
+
+ENVIRONMENT = "TURNWISE_RUNS"
+
+
+class Survey(NamedTuple):
+    """All runs of a store, oldest first, and an error for each folder that should be one and is damaged."""
+
+    runs: list[Run]
+    problems: list[TurnwiseError]
+
+
+class Store:
+    """A folder of runs: ``Store()`` is ``$TURNWISE_RUNS`` or ``./runs``. It is made when the first run is stored."""
+
+    def __init__(self, folder: str | PathLike[str] | None = None) -> None:
+        self.folder = Path(folder if folder is not None else os.environ.get(ENVIRONMENT) or "runs")
+        self._workspace = Workspace(self.folder)
+
+    @contextmanager
+    def create(
+        self,
+        *,
+        kind: str,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        inputs: Iterable[str | PathLike[str]] = (),
+        seed: int | Sequence[int] | None = None,
+        signature: str = "",
+        command: Sequence[str] | None = None,
+    ) -> Iterator[RunWriter]:
+        """Build a run. It appears whole when the block ends, and not at all when the block or the process fails."""
+        facts = draft(
+            kind=kind, name=name, config=config, inputs=inputs, seed=seed, signature=signature, command=command
+        )
+        claim = self._reserve(facts)
+        try:
+            writer = RunWriter(msgspec.structs.replace(facts, id=claim.name), claim.folder)
+            yield writer
+            writer.write_manifest()
+            with writing(self.folder):
+                claim.publish(self.folder / writer.id)
+        except BaseException:
+            claim.discard()
+            raise
+
+    @contextmanager
+    def resumable(
+        self,
+        *,
+        kind: str,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        inputs: Iterable[str | PathLike[str]] = (),
+        seed: int | Sequence[int] | None = None,
+        signature: str = "",
+        command: Sequence[str] | None = None,
+    ) -> Iterator[Resumable]:
+        """Build a run whose finished units are kept when the block or the process fails; see ``runs.resumable``."""
+        facts = draft(
+            kind=kind, name=name, config=config, inputs=inputs, seed=seed, signature=signature, command=command
+        )
+        claim = self._workspace.resume(folder_name(facts))
+        try:
+            reserved = self._reserve(facts)
+            try:
+                writer = Resumable(msgspec.structs.replace(facts, id=reserved.name), claim.folder)
+                yield writer
+                writer.write_manifest()
+                with writing(self.folder):
+                    claim.publish(self.folder / writer.id)
+                    delete_tree(self.folder / writer.id / PARTS)
+            finally:
+                reserved.discard()
+        except BaseException:
+            claim.leave()
+            raise
+
+    def unfinished(self) -> Sequence[str]:
+        """Names of resumable work that waits to be taken up again by the call that began it."""
+        return self._workspace.resumable()
+
+    def survey(self) -> Survey:
+        """Every run that can be read, and what is wrong with the others."""
+        survey = Survey([], [])
+        for name in self._names():
+            try:
+                run = Run.load(self.folder / name)
+                run.check()
+            except TurnwiseError as problem:
+                survey.problems.append(problem)
+            else:
+                survey.runs.append(run)
+        survey.runs.sort(key=lambda run: (run.manifest.created, run.id))
+        return survey
+
+    def list(self) -> list[Manifest]:
+        """The manifests of all readable runs, oldest first; :meth:`survey` also names the damaged ones."""
+        return [run.manifest for run in self.survey().runs]
+
+    def open(self, id: str) -> Run:
+        """The run with this id, or the only one whose id begins so."""
+        return Run.load(self.folder / self.resolve(id))
+
+    def resolve(self, id: str) -> str:
+        """The full id for an id or a prefix that fits one run only."""
+        names = self._names()
+        if id in names:
+            return id
+        matches = [name for name in names if name.startswith(id)] if id else []
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            shown = ", ".join(matches[:3]) + (", ..." if len(matches) > 3 else "")
+            raise TurnwiseError(
+                f"'{id}' fits {len(matches)} runs ({shown}); give more of the id", file=str(self.folder)
+            )
+        if not names:
+            raise TurnwiseError(f"there is no run '{id}': the store is empty", file=str(self.folder))
+        raise TurnwiseError(f"there is no run '{id}'.{nearest(id, names)}", file=str(self.folder))
+
+    def remove(self, id: str) -> None:
+        """Delete a run, whole or damaged; it disappears by one rename."""
+        self._workspace.remove(self.resolve(id))
+
+    def sql(self, query: str, *, on_problem: Callable[[TurnwiseError], None] | None = None) -> polars.DataFrame:
+        """The answer to one SELECT over all runs (see ``runs.sql``).
+
+        A damaged run is an error, unless ``on_problem`` takes it: then the answer leaves that run out.
+        """
+        from turnwise.runs.sql import select
+
+        tell = on_problem or _raise
+        runs, problems = self.survey()
+        for problem in problems:
+            tell(problem)
+        return select(query, runs, tell)
+
+    def _reserve(self, facts: Manifest) -> Claim:
+        return self._workspace.reserve(lambda: new_id(facts.created, facts.kind, facts.name))
+
+    def _names(self) -> Sequence[str]:
+        """Folders that are runs or should be; other things in the folder are left alone."""
+        try:
+            entries = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+            folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+            return [entry.name for entry in folders if is_run_id(entry.name) or (entry / MANIFEST).exists()]
+        except OSError as error:
+            raise TurnwiseError(f"the run store cannot be read ({error.strerror})", file=str(self.folder)) from error
+
+
+def _raise(problem: TurnwiseError) -> None:
+    raise problem
