@@ -189,7 +189,11 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     """The parts of one file: its members if it is an archive, else itself; ``-`` is standard input."""
     if name == "-":
         return _archive_or_file("standard input", _kept(sys.stdin.buffer), limit)
-    return _archive_or_file(name, partial(_open, Path(name)), limit)
+    path = Path(name)
+    with _faults(name):
+        once = stat.S_ISFIFO(path.stat().st_mode)  # a pipe, such as bash's <(command), gives its bytes only once
+        opener = _kept(path.open("rb")) if once else partial(_open, path)
+    return _archive_or_file(name, opener, limit)
 
 
 def _open(path: Path) -> IO[bytes]:
