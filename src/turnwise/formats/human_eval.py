@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import msgspec
 
@@ -36,12 +37,8 @@ _DASHES = re.compile(r"-{5,}\s*")
 _ID = re.compile(r"Dialogue ID *:(.*)")
 _MOST_LITERAL = 100_000
 
-
-class _Block(msgspec.Struct):
-    """One turn as the file has it: the text after each label, and the line its labels begin on."""
-
-    line: int
-    texts: dict[str, str]
+#: One turn as the file has it: the lines of text after each label.
+_Block: TypeAlias = dict[str, list[str]]
 
 
 class HumanEval(DialogueFormat):
@@ -58,7 +55,7 @@ class HumanEval(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         identifier, blocks = _blocks(part)
-        turns = [((block.texts["Turn"].strip()), block) for block in blocks]
+        turns = [(_text(block, "Turn"), block) for block in blocks]
 
         def build(dialogue: str, numbered: list[tuple[str, _Block]]) -> Dialogue:
             return _dialogue(dialogue, in_order(numbered, notes), notes)
@@ -84,17 +81,17 @@ def _blocks(part: Part) -> tuple[str, list[_Block]]:
     identifier = part.stem.removesuffix(".txt")
     blocks: list[_Block] = []
     last = _LABELS[-1]
-    for number, line in enumerate(part.text().splitlines(), 1):
+    for number, line in enumerate(part.text().split("\n"), 1):
         due = _LABELS[(_LABELS.index(last) + 1) % len(_LABELS)]
-        found = _LINE.fullmatch(line)
+        found = _LINE.fullmatch(line.rstrip())
         if found and found[1] == due:
             if due == "Turn":
-                blocks.append(_Block(number, {}))
-            blocks[-1].texts[due] = found[2]
+                blocks.append({})
+            blocks[-1][due] = [found[2]]
             last = due
         elif last in _SPANS_LINES:
-            blocks[-1].texts[last] += "\n" + line
-        elif not blocks and (named := _ID.fullmatch(line)):
+            blocks[-1][last].append(line.rstrip("\r"))
+        elif not blocks and (named := _ID.fullmatch(line.rstrip())):
             identifier = named[1].strip()
         elif line.strip() and not _DASHES.fullmatch(line):
             raise TurnwiseError(f"'{due} :' was expected here, not '{line.strip()[:60]}'", file=part.name, line=number)
@@ -104,18 +101,21 @@ def _blocks(part: Part) -> tuple[str, list[_Block]]:
     return identifier, blocks
 
 
+def _text(block: _Block, label: str) -> str:
+    return "\n".join(block[label]).strip()
+
+
 def _turns(block: _Block, notes: Notes) -> Iterator[Turn]:
-    said = block.texts["Sys"].strip()
+    said = _text(block, "Sys")
     if said:
         yield Turn(speaker="system", text=said)
-    gold, predicted = (_state(block.texts[label], label) for label in ("GT", "PR"))
-    matched = block.texts["Matched"].strip() == "True"
+    gold, predicted = (_state(_text(block, label), label) for label in ("GT", "PR"))
+    matched = _text(block, "Matched") == "True"
     notes.add("turns whose 'Matched' contradicts their states", int(matched != (gold == predicted)))
-    yield Turn(speaker="user", text=block.texts["Usr"].strip(), state=gold, predicted=predicted)
+    yield Turn(speaker="user", text=_text(block, "Usr"), state=gold, predicted=predicted)
 
 
-def _state(text: str, label: str) -> State:
-    literal = text.strip()
+def _state(literal: str, label: str) -> State:
     if literal == "{{}}":  # a template's escaped braces, printed as they stand
         return {}
     if len(literal) > _MOST_LITERAL:
