@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnwise.errors import TurnwiseError
+from turnwise.report import figures
+
+pytest.importorskip("altair")
+pytest.importorskip("vl_convert")
+
+INTERVALS = [
+    {"system": system, "measure": measure, "value": 0.5, "low": 0.4, "high": 0.6}
+    for system in ("a", "b|c")
+    for measure in ("JGA", "SA")
+]
+
+CHARTS: dict[str, Callable[[], Any]] = {
+    "onset": lambda: figures.error_onset([0.0, 0.05, 0.5, 1.0], note="4 dialogues"),
+    "slots": lambda: figures.slots_per_dialogue([3, 3, 5, 12, 13], threshold=12),
+    "heat": lambda: figures.correlation_heatmap(["JGA", "SA"], [[1.0, 0.5], [0.5, None]]),
+    "diverging": lambda: figures.correlation_heatmap(["JGA", "SA"], [[1.0, -0.5], [-0.5, 1.0]]),
+    "spread": lambda: figures.mean_spread(["JGA"], [0.5], [0.1], points={"JGA": [0.4, 0.6]}),
+    "intervals": lambda: figures.interval_plot(INTERVALS),
+    "sweep": lambda: figures.lambda_sweep([0, 1], {"a": [0.1, 0.4], "b": [0.2, 0.3]}, swaps=[0.5]),
+    "domains": lambda: figures.domain_bars({"hotel": {"JGA": 0.5, "RSA": None}, "taxi": {"JGA": 0.6, "RSA": 0.7}}),
+}
+
+
+def datasets(chart: Any) -> list[dict[str, Any]]:
+    """All rows drawn, whichever layer they are in."""
+    found: list[dict[str, Any]] = []
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            if isinstance(node.get("data"), dict):
+                found.extend(node["data"].get("values", []))
+            for part in node.values():
+                walk(part)
+        elif isinstance(node, list):
+            for part in node:
+                walk(part)
+
+    walk(chart.to_dict())
+    return found
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_renders_in_every_format_and_twice_alike(name: str, tmp_path: Path) -> None:
+    for ending, magic in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".json", b"{")):
+        path = figures.save(CHARTS[name](), tmp_path / f"chart{ending}")
+        assert path.read_bytes().startswith(magic)
+    first = (tmp_path / "chart.svg").read_bytes()
+    figures.save(CHARTS[name](), tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_bytes() == first
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_charts_carry_their_data_and_load_nothing(name: str) -> None:
+    text = json.dumps(CHARTS[name]().to_dict())
+    assert '"url"' not in text
+    assert datasets(CHARTS[name]())
+
+
+def test_onset_puts_the_end_into_the_last_bin() -> None:
+    counts = {row["low"]: row["n"] for row in datasets(CHARTS["onset"]()) if "low" in row}
+    assert counts[0.0] == 2
+    assert counts[0.5] == 1
+    assert counts[0.9] == 1
+    assert sum(counts.values()) == 4
+
+
+def test_slots_fill_the_gaps_and_say_the_share_below() -> None:
+    rows = datasets(CHARTS["slots"]())
+    assert {row["slots"]: row["n"] for row in rows if "n" in row}[4] == 0
+    assert [row["text"] for row in rows if "text" in row] == ["60.0% below 12"]
+
+
+def test_undefined_cells_and_bars() -> None:
+    assert [row["text"] for row in datasets(CHARTS["heat"]())][3] == "–"
+    assert ("hotel", "RSA") not in {(row["domain"], row["group"]) for row in datasets(CHARTS["domains"]())}
+
+
+def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TurnwiseError, match=r"\.svg, \.png, \.pdf"):
+        figures.save(CHARTS["heat"](), tmp_path / "chart.bmp")
+    real = builtins.__import__
+
+    def without_altair(name: str, *rest: Any, **options: Any) -> Any:
+        if name == "altair":
+            raise ImportError(name)
+        return real(name, *rest, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without_altair)
+    with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[figures\]'"):
+        CHARTS["heat"]()
