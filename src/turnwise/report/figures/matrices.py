@@ -16,7 +16,7 @@ def correlation_heatmap(
     """A correlation matrix. Undefined correlations are pale cells with a dash.
 
     Without negative values the scale runs from 0 to 1 in one hue; with them it runs from -1 to 1, and the numbers say
-    which side is which, also in grey.
+    which side is which, also in grey. They make a legend of the colours superfluous.
     """
     alt = altair()
     rows: list[dict[str, Any]] = [
@@ -35,7 +35,7 @@ def correlation_heatmap(
     )
     scale = alt.Scale(domain=domain, scheme=scheme, reverse=negative)
     cells = base.mark_rect(stroke=PAPER, strokeWidth=2, invalid="show").encode(
-        color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, title="r"))
+        color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, legend=None))
     )
     dark = "abs(datum.r) > 0.62" if negative else "datum.r > 0.6"
     numbers = base.mark_text(fontSize=12).encode(
