@@ -1,0 +1,90 @@
+"""A simulated release: the official files, and beside them the dialogs with acts and belief states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from turnwise.babi.candidates import world_candidates
+from turnwise.babi.draws import Draws
+from turnwise.babi.knowledge import draw_knowledge_base
+from turnwise.babi.parameters import Parameters
+from turnwise.babi.setting import HALF_OF, SPLITS
+from turnwise.babi.simulator import simulate
+from turnwise.babi.world import World
+from turnwise.dialogue import Dialogue, Fact
+from turnwise.errors import TurnwiseError
+from turnwise.files import atomic
+from turnwise.formats import write
+from turnwise.formats.babi_candidates import write_candidates
+from turnwise.formats.babi_kb import write_kb
+
+TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
+CANDIDATES_FILE = "dialog-babi-candidates.txt"
+KB_FILE = "dialog-babi-kb-all.txt"
+
+Form = Literal["babi", "native"]
+
+
+def dialog_file(task: int, split: str, form: Form = "babi") -> str:
+    """The name of a dialog file as in the release: ``dialog-babi-task1-API-calls-trn.txt``."""
+    ending = "txt" if form == "babi" else "jsonl"
+    return f"dialog-babi-task{task}-{TASK_NAMES[task]}-{split}.{ending}"
+
+
+def splits_of(world: World) -> tuple[str, ...]:
+    """The splits a world can give: without half B there is no out-of-vocabulary test."""
+    halves = {half.name for half in world.halves}
+    return tuple(split for split in SPLITS if HALF_OF[split] in halves)
+
+
+def world_facts(world: World, seed: int) -> list[Fact]:
+    """The knowledge base of all halves in the order of the released file, where the last half comes first."""
+    bases = [draw_knowledge_base(world, half, seed) for half in reversed(world.halves)]
+    return [fact for base in bases for restaurant in base.restaurants for fact in restaurant.listing]
+
+
+def write_release(
+    world: World,
+    folder: Path,
+    *,
+    tasks: Iterable[int],
+    splits: Iterable[str],
+    dialogs: int,
+    parameters: Parameters,
+    form: Form = "babi",
+    made: Callable[[int], object] = lambda count: None,
+) -> list[Path]:
+    """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
+
+    Everything is checked before the first file is written.
+    """
+    able = splits_of(world)
+    wanted = [(task, split) for task in tasks for split in splits]
+    missing = next((split for _, split in wanted if split in SPLITS and split not in able), None)
+    if missing:
+        raise TurnwiseError(f"the split {missing} needs half {HALF_OF[missing]}, which this world does not have")
+    streams = {key: simulate(world, *key, dialogs, parameters) for key in wanted}
+    written = []
+    for (task, split), stream in streams.items():
+        path = folder / dialog_file(task, split, form)
+        write(_counted(stream, made), path, format=form)
+        written.append(path)
+    return [*written, *_write_resources(world, folder, parameters.seed)]
+
+
+def _write_resources(world: World, folder: Path, seed: int) -> list[Path]:
+    """Candidates come in random order, so that their order tells nothing."""
+    candidates, base = folder / CANDIDATES_FILE, folder / KB_FILE
+    with atomic(candidates) as scratch, scratch.open("wb") as out:
+        write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)
+    with atomic(base) as scratch, scratch.open("wb") as out:
+        write_kb(world_facts(world, seed), out)
+    return [candidates, base]
+
+
+def _counted(dialogs: Iterator[Dialogue], made: Callable[[int], object]) -> Iterator[Dialogue]:
+    for dialog in dialogs:
+        yield dialog
+        made(1)

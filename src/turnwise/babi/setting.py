@@ -1,0 +1,127 @@
+"""One half of a world made ready for one task: its knowledge base and its pools of requests.
+
+The requests of a half are divided at random, for each task anew, into a pool for training dialogs and one for
+development and test dialogs, so that no test dialog starts from a request seen in training.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from turnwise.babi.draws import Draws
+from turnwise.babi.knowledge import KnowledgeBase, draw_knowledge_base
+from turnwise.babi.parameters import Parameters
+from turnwise.babi.phrases import FIELDS
+from turnwise.babi.world import Half, Request, World
+from turnwise.errors import TurnwiseError
+
+#: The splits of a release, and the half each is drawn from.
+HALF_OF = {"trn": "A", "dev": "A", "tst": "A", "tst-OOV": "B"}
+SPLITS = tuple(HALF_OF)
+
+#: Ways to change a request: how many fields change, then the final request and its weight in a draw.
+Finals: TypeAlias = dict[int, list[tuple[Request, float]]]
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """Everything the dialogs of one task and split are drawn from."""
+
+    world: World
+    half: Half
+    knowledge: KnowledgeBase
+    task: int
+    split: str
+    parameters: Parameters
+    #: Requests with enough results to show options of.
+    shown: tuple[Request, ...]
+    #: For task 5: what each request may become.
+    finals: dict[Request, Finals] = {}
+    #: The requests these dialogs start from.
+    pool: tuple[Request, ...] = ()
+
+
+def prepare(
+    world: World, task: int, split: str, parameters: Parameters, *, knowledge: KnowledgeBase | None = None
+) -> Setting:
+    """The setting of one task and split, or an error when the world cannot give what the parameters ask for.
+
+    The knowledge base is drawn from the seed unless one is given.
+    """
+    half = world.half(HALF_OF[split])
+    base = knowledge or draw_knowledge_base(world, half, parameters.seed)
+    _enough_values(world, half, task, parameters)
+    shown = _shown(world, half, base, parameters) if task in (3, 5) else ()
+    setting = Setting(
+        world=world, half=half, knowledge=base, task=task, split=split, parameters=parameters, shown=shown
+    )
+    if task == 5:
+        setting = replace(setting, finals={first: _finals(setting, first) for first in world.requests(half)})
+    train, evaluation = _pools(_eligible(setting), setting)
+    return replace(setting, pool=train if split == "trn" else evaluation)
+
+
+def _finals(setting: Setting, first: Request) -> Finals:
+    """What a request of task 5 may become, by the number of changed fields.
+
+    Fields and new values are uniform, given that the final request has enough results; so a final request weighs
+    1 / (number of ways to change these fields).
+    """
+    low, high = setting.parameters.updates[5]
+    others = [len(setting.world.values(setting.half)[field]) - 1 for field in FIELDS]
+    finals: Finals = {}
+    for final in setting.shown:
+        ways = [count for old, new, count in zip(first, final, others, strict=True) if old != new]
+        if low <= len(ways) <= high:
+            finals.setdefault(len(ways), []).append((final, 1 / prod(ways)))
+    return dict(sorted(finals.items()))
+
+
+def _shown(world: World, half: Half, knowledge: KnowledgeBase, parameters: Parameters) -> tuple[Request, ...]:
+    least, most = parameters.min_results, knowledge.most_results
+    if least > most:
+        raise TurnwiseError(
+            f"at least {least} results are asked for, but no request of half {half.name} has more than {most} "
+            "with this seed; ask for fewer, or give the world more ratings or fewer sizes"
+        )
+    return tuple(request for request in world.requests(half) if len(knowledge.query(request)) >= least)
+
+
+def _enough_values(world: World, half: Half, task: int, parameters: Parameters) -> None:
+    """A field can be changed only if it has two values."""
+    if task not in parameters.updates:
+        return
+    changeable = [field for field, values in world.values(half).items() if len(values) > 1]
+    most = parameters.updates[task][1]
+    if most > len(changeable):
+        raise TurnwiseError(
+            f"up to {most} updates are asked for in task {task}, but only {len(changeable)} fields of half "
+            f"{half.name} have more than one value"
+        )
+
+
+def _eligible(setting: Setting) -> list[Request]:
+    """The requests a dialog of the task can start from."""
+    if setting.task == 3:
+        return list(setting.shown)
+    requests = setting.world.requests(setting.half)
+    if setting.task == 4:
+        return [request for request in requests if setting.knowledge.query(request)]
+    if setting.task == 5:
+        return [request for request in requests if setting.finals[request]]
+    return requests
+
+
+def _pools(requests: list[Request], setting: Setting) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
+    """The train pool and the evaluation pool: disjoint, and together all requests."""
+    count = round(setting.parameters.pool_share * len(requests))
+    if not 0 < count < len(requests):
+        raise TurnwiseError(
+            f"task {setting.task} has {len(requests)} requests to start from in half {setting.half.name}, which a pool "
+            f"share of {setting.parameters.pool_share} does not divide into two pools; enlarge the world"
+        )
+    mixed = Draws(setting.parameters.seed, "pools", setting.task, setting.half.name).shuffled(requests)
+    return tuple(mixed[:count]), tuple(mixed[count:])
