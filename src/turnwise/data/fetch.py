@@ -1,8 +1,8 @@
 """Downloading one file: streamed, resumed, checked, and in place only when it is whole and right.
 
 What has come so far lies in ``TARGET.part``; beside it ``TARGET.part.json`` keeps which version of the file that is
-(the server's ETag or Last-Modified). A later try asks for the rest with ``If-Range``, so that the halves of two versions
-are never put together.
+(the server's ETag or Last-Modified). A later try asks for the rest with ``If-Range``, so that the halves of two
+versions are never put together.
 """
 
 from __future__ import annotations
