@@ -155,20 +155,23 @@ def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
     return state
 
 
-def present(value: str | list[str]) -> Values:
+def present(value: str | list[str] | Values) -> Values:
     """The value or values as a tuple, without those that mean "absent"."""
     if isinstance(value, str):
         return () if value.strip().lower() in ABSENT else (value,)
     return tuple(item for item in value if item.strip().lower() not in ABSENT)
 
 
-def alternatives(value: str) -> Values:
+def alternatives(value: str, separators: str = "|<>") -> Values:
     """Acceptable values written in one string, ``a|b`` (MultiWOZ 2.4 also has ``a<b`` and ``a>b``), each once.
 
-    >>> alternatives("hotel|guesthouse")
-    ('hotel', 'guesthouse')
+    >>> alternatives("hotel|guesthouse"), alternatives("none")
+    (('hotel', 'guesthouse'), ())
     """
-    if "|" not in value and "<" not in value and ">" not in value:
+    pieces = [value]
+    for separator in separators:
+        if separator in value:
+            pieces = [part for piece in pieces for part in piece.split(separator)]
+    if len(pieces) == 1:
         return present(value)
-    pieces = value.replace("<", "|").replace(">", "|").split("|")
     return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))

@@ -8,6 +8,7 @@ dialogue to say where.
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -18,25 +19,30 @@ from turnwise.formats.source import Part
 
 T = TypeVar("T")
 
+_decoded = threading.local()
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
-_ANY = msgspec.json.Decoder(Any)
+_NAMED = msgspec.json.Decoder(dict[str, Any])
+
+
+class Counted(msgspec.Struct):
+    """A dialogue that is counted as it is decoded, so that one lost to a repeated id is noticed at no cost."""
+
+    def __post_init__(self) -> None:
+        _decoded.count = getattr(_decoded, "count", 0) + 1
 
 
 class Keyed(Generic[T]):
-    """A JSON object of dialogues by id.
+    """A JSON object of dialogues by id."""
 
-    ``marker`` is a key that every dialogue has exactly once: counting it shows faster than the general way whether the
-    file held more dialogues than came out (an id used twice).
-    """
-
-    def __init__(self, item: type[T], *, marker: str | None = None) -> None:
+    def __init__(self, item: type[T]) -> None:
         self._whole = msgspec.json.Decoder(dict[str, item])  # type: ignore[valid-type]
         self._item = msgspec.json.Decoder(item)
-        self._marker = f'"{marker}"'.encode() if marker else None
+        self._counted = isinstance(item, type) and issubclass(item, Counted)
 
     def decode(self, content: bytes, part: Part) -> dict[str, T]:
         """Dialogues by id; an id that occurs twice is an error."""
+        _decoded.count = 0
         try:
             found = self._whole.decode(content)
         except msgspec.ValidationError:
@@ -45,13 +51,14 @@ class Keyed(Generic[T]):
             return decode(self._whole, content, part)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return decode(self._whole, content, part)
-        if self._may_repeat(content, len(found)):
+        if self._lost_some(content, len(found)):
             _refuse_repeated_keys(content, part)
         return found
 
-    def _may_repeat(self, content: bytes, found: int) -> bool:
-        if self._marker is not None:
-            return content.count(self._marker) > found
+    def _lost_some(self, content: bytes, found: int) -> bool:
+        if self._counted:
+            lost: bool = _decoded.count > found
+            return lost
         # Outside the values there are two quotation marks a key; a key that was lost leaves two too many.
         inside = sum(bytes(raw).count(b'"') for raw in _RAW_OBJECT.decode(content).values())
         return content.count(b'"') - inside > 2 * found
@@ -70,7 +77,8 @@ class Listed(Generic[T]):
         try:
             return self._whole.decode(content)
         except msgspec.ValidationError:
-            for number, raw in enumerate(decode(_RAW_ARRAY, content, part)):
+            pieces = decode(_RAW_ARRAY, content, part)
+            for number, raw in enumerate(pieces):
                 decode(self._item, raw, part, dialogue=self._name(raw, number))
             return decode(self._whole, content, part)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -78,10 +86,9 @@ class Listed(Generic[T]):
 
     def _name(self, raw: msgspec.Raw, number: int) -> str:
         try:
-            value = _ANY.decode(raw)
+            name = _NAMED.decode(raw).get(self._key)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            value = None
-        name = value.get(self._key) if isinstance(value, dict) else None
+            name = None
         return name if isinstance(name, str) else f"number {number + 1}"
 
 

@@ -10,6 +10,7 @@ Versions 2.3 and 2.4 write several acceptable values in one string (``a|b``, ``a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from msgspec import Raw, Struct
 from turnwise.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes, alternatives, decode
-from turnwise.formats.located import Keyed
+from turnwise.formats.located import Counted, Keyed
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
@@ -26,7 +27,7 @@ _NOT_DOMAINS = ("message", "topic")
 _EMPTY_OBJECT = b"{}"
 
 
-class _Entry(Struct):
+class _Entry(Struct, gc=False):
     text: str
     metadata: dict[str, Raw] | None = None
     #: 2.0 has the words "No Annotation" where an annotator gave none.
@@ -34,19 +35,19 @@ class _Entry(Struct):
     span_info: Raw = Raw()
 
 
-class _Dialogue(Struct):
+class _Dialogue(Counted, gc=False):
     log: list[_Entry]
     goal: dict[str, Raw] = {}
 
 
-class _Domain(Struct):
+class _Domain(Struct, gc=False):
     """The state of one domain: what was asked for, and the booking (``booked`` is what the wizard did)."""
 
     semi: dict[str, str | list[str]] = {}
     book: dict[str, str | list[Any]] = {}
 
 
-class _Wish(Struct):
+class _Wish(Struct, gc=False):
     info: dict[str, str | bool] = {}
     fail_info: dict[str, str | bool] = {}
     book: dict[str, str | bool] = {}
@@ -54,7 +55,7 @@ class _Wish(Struct):
     reqt: list[str] | dict[str, str] = []
 
 
-_FILE = Keyed(_Dialogue, marker="log")
+_FILE = Keyed(_Dialogue)
 _DOMAIN = msgspec.json.Decoder(_Domain)
 _WISH = msgspec.json.Decoder(_Wish)
 _MESSAGE = msgspec.json.Decoder(list[str] | str)
@@ -76,16 +77,19 @@ class MultiWoz(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader(part, notes)
-        for identifier, raw in _FILE.decode(part.read(), part).items():
-            yield reader.dialogue(identifier, raw)
+        waiting = list(reversed(_FILE.decode(part.read(), part).items()))
+        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
+            yield reader.dialogue(*waiting.pop())
 
 
 class _Reader:
-    """One file's worth of reading: remembers the domain states it has seen, which repeat from turn to turn."""
+    """One file's worth of reading. What repeats from turn to turn is made once: states of domains, values, acts."""
 
     def __init__(self, part: Part, notes: Notes) -> None:
         self._part, self._notes = part, notes
         self._domains: dict[bytes, dict[str, Values]] = {}
+        self._values = cache(alternatives)
+        self._act = cache(_act)
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
         try:
@@ -96,9 +100,9 @@ class _Reader:
         return Dialogue(id=identifier, turns=turns, goal=goal, domains=tuple(goal.tasks) if goal else ())
 
     def _turns(self, log: list[_Entry]) -> Iterator[Turn]:
+        spans = sum(len(entry.span_info) > len(b"[]") for entry in log)
+        self._notes.add("field span_info dropped (it counts words, not characters)", spans)
         for number, entry in enumerate(log):
-            if len(entry.span_info) > len(b"[]"):
-                self._notes.add("field span_info dropped (it counts words, not characters)")
             acts = self._acts(entry)
             if number % 2:
                 yield Turn(speaker="system", text=entry.text, acts=acts)
@@ -118,11 +122,12 @@ class _Reader:
         if not metadata:
             return None
         state: State = {}
+        known = self._domains
         for domain, raw in metadata.items():
             content = bytes(raw)
-            slots = self._domains.get(content)
+            slots = known.get(content)
             if slots is None:
-                slots = self._domains[content] = self._slots(content, number)
+                slots = known[content] = self._slots(content, number)
             if slots:
                 state[domain] = slots
         return state
@@ -137,24 +142,19 @@ class _Reader:
             for slot, value in group.items():
                 if slot == "booked":
                     continue
-                values = _values(value)
+                values = self._values(value) if isinstance(value, str) else self._listed(value)
                 if values:
                     slots[slot] = values
         return slots
 
+    def _listed(self, value: list[Any]) -> Values:
+        return tuple(dict.fromkeys(one for item in value if isinstance(item, str) for one in self._values(item)))
+
     def _acts(self, entry: _Entry) -> tuple[Act, ...] | None:
         if not isinstance(entry.dialog_act, dict):
             return None
-        return tuple(
-            Act(
-                name=name,
-                domain=name.partition("-")[0].lower(),
-                slot="" if slot == "none" else slot,
-                values=() if value == "none" else (value,),
-            )
-            for name, pairs in entry.dialog_act.items()
-            for slot, value in pairs
-        )
+        act = self._act
+        return tuple([act(name, slot, value) for name, pairs in entry.dialog_act.items() for slot, value in pairs])
 
     def _goal(self, raw: dict[str, Raw]) -> Goal:
         tasks = {
@@ -183,7 +183,7 @@ class _Reader:
         return kept
 
 
-def _values(value: str | list[Any]) -> Values:
-    if isinstance(value, str):
-        return alternatives(value)
-    return tuple(dict.fromkeys(one for item in value if isinstance(item, str) for one in alternatives(item)))
+def _act(name: str, slot: str, value: str) -> Act:
+    """``Hotel-Inform`` with ``none`` for what an act does not have; its domain is spelt as in states and goals."""
+    domain = name.partition("-")[0].lower()
+    return Act(name, domain, "" if slot == "none" else slot, () if value == "none" else (value,))

@@ -13,18 +13,18 @@ from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
 
-class _Slot(Struct):
+class _Slot(Struct, gc=False):
     name: str
     description: str = ""
     is_categorical: bool = False
     possible_values: list[str] = []
 
 
-class _Intent(Struct):
+class _Intent(Struct, gc=False):
     name: str
 
 
-class _Service(Struct):
+class _Service(Struct, gc=False):
     service_name: str
     slots: list[_Slot]
     intents: list[_Intent] = []

@@ -1,0 +1,77 @@
+"""Predictions in ConvLab-3's unified format: a list with one object a user turn.
+
+``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
+
+Rows of one dialogue stand together. ``utt_idx`` counts the turns of both speakers: where it jumps, user turns are
+missing; they are put in without a state, so that the turns after them keep their place, and counted in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from msgspec import UNSET, Struct, UnsetType
+
+from turnwise.dialogue import Dialogue, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.formats.base import DialogueFormat, Notes
+from turnwise.formats.convlab3 import read_state
+from turnwise.formats.located import Listed
+from turnwise.formats.peek import Peek
+from turnwise.formats.source import Part
+
+_HOLE = Turn(speaker="user")
+_LONGEST = 10_000
+
+
+class _Predicted(Struct, gc=False):
+    state: dict[str, dict[str, str]] | UnsetType = UNSET
+
+
+class _Row(Struct, gc=False):
+    dialogue_id: str
+    utt_idx: int
+    predictions: _Predicted
+    state: dict[str, dict[str, str]] | UnsetType = UNSET
+    utterance: str = ""
+
+
+_FILE = Listed(_Row)
+
+
+class ConvLab3Predictions(DialogueFormat):
+    """Gold and predicted states of user turns."""
+
+    name = "convlab3-predictions"
+    summary = "ConvLab-3 unified predictions: a list with one object a user turn, gold and predicted state"
+    kind = "predictions"
+    fields = frozenset({"text", "state", "predicted"})
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        rows = _FILE.decode(part.read(), part)
+        for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
+            yield Dialogue(id=identifier, turns=tuple(_turns(list(group), part, notes)))
+
+
+def _turns(rows: list[_Row], part: Part, notes: Notes) -> Iterator[Turn]:
+    last = -2 + rows[0].utt_idx % 2
+    for row in rows:
+        step = row.utt_idx - last
+        if step < 1 or row.utt_idx > _LONGEST:
+            message = f"utt_idx {row.utt_idx} cannot follow {last}; the rows of a dialogue go in the order of its turns"
+            raise TurnwiseError(message, file=part.name, dialogue=row.dialogue_id)
+        missing = (step - 1) // 2
+        notes.add("user turn missing: kept as a turn without a state", missing)
+        yield from (_HOLE for _ in range(missing))
+        last = row.utt_idx
+        yield Turn(
+            speaker="user",
+            text=row.utterance,
+            state=None if row.state is UNSET else read_state(row.state),
+            predicted=None if row.predictions.state is UNSET else read_state(row.predictions.state),
+        )
