@@ -125,4 +125,116 @@ Matched : True
             }
         ]
     ),
+    "multiwoz": as_json(
+        {
+            "MUL0001.json": {
+                "goal": {
+                    "hotel": {"info": {"area": "east"}, "book": {"people": "2", "invalid": False}, "reqt": ["phone"]},
+                    "taxi": {},
+                    "message": ["You look for a <span class='emphasis'>place to stay</span>"],
+                },
+                "log": [
+                    {"text": "a hotel in the east", "metadata": {}, "dialog_act": {"Hotel-Inform": [["Area", "east"]]}},
+                    {
+                        "text": "for how many ?",
+                        "metadata": {
+                            "hotel": {
+                                "semi": {"area": "east", "name": "not mentioned", "type": "hotel|guesthouse"},
+                                "book": {"booked": [], "people": ""},
+                            },
+                            "taxi": {"semi": {"leaveAt": ""}, "book": {"booked": []}},
+                        },
+                        "dialog_act": {"Booking-Request": [["People", "?"]], "general-reqmore": [["none", "none"]]},
+                    },
+                ],
+            }
+        }
+    ),
+    "sgd": as_json(
+        [
+            {
+                "dialogue_id": "1_00000",
+                "services": ["Hotels_4"],
+                "turns": [
+                    {
+                        "speaker": "USER",
+                        "utterance": "A room in London",
+                        "frames": [
+                            {
+                                "service": "Hotels_4",
+                                "actions": [{"act": "INFORM", "slot": "location", "values": ["London"]}],
+                                "slots": [{"slot": "location", "start": 10, "exclusive_end": 16}],
+                                "state": {
+                                    "active_intent": "SearchHotel",
+                                    "requested_slots": ["phone_number"],
+                                    "slot_values": {"location": ["London", "london"]},
+                                },
+                            }
+                        ],
+                    },
+                    {"speaker": "SYSTEM", "utterance": "Which one?", "frames": []},
+                ],
+            }
+        ]
+    ),
+    "convlab3": as_json(
+        [
+            {
+                "dataset": "multiwoz21",
+                "data_split": "test",
+                "dialogue_id": "multiwoz21-test-0",
+                "original_id": "MUL0001.json",
+                "domains": ["hotel"],
+                "goal": {
+                    "description": "You look for a place to stay.",
+                    "inform": {"hotel": {"area": "east", "book people": "2"}},
+                    "request": {"hotel": {"phone": ""}},
+                },
+                "turns": [
+                    {
+                        "speaker": "user",
+                        "utterance": "the ace hotel in the east",
+                        "utt_idx": 0,
+                        "dialogue_acts": {
+                            "categorical": [{"intent": "inform", "domain": "hotel", "slot": "area", "value": "east"}],
+                            "non-categorical": [
+                                {
+                                    "intent": "inform",
+                                    "domain": "hotel",
+                                    "slot": "name",
+                                    "value": "ace",
+                                    "start": 4,
+                                    "end": 7,
+                                }
+                            ],
+                            "binary": [{"intent": "greet", "domain": "general", "slot": ""}],
+                        },
+                        "state": {"hotel": {"area": "east", "name": "ace|the ace", "price range": ""}},
+                    }
+                ],
+            }
+        ]
+    ),
+    "convlab3-predictions": as_json(
+        [
+            {
+                "dialogue_id": "multiwoz21-test-0",
+                "utt_idx": 0,
+                "state": {"hotel": {"area": "north", "price range": ""}},
+                "predictions": {"state": {"hotel": {"area": "east"}}},
+            }
+        ]
+    ),
+    "multiwoz-ontology": as_json({"hotel-semi-area": ["east", "centre|west"], "hotel-book-people": ["1", "2"]}),
+    "multiwoz-database": as_json([{"name": "ace", "phone": "01223", "postcode": "cb1", "price": {"single": "50"}}]),
+    "schema": as_json(
+        [
+            {
+                "service_name": "Hotels_4",
+                "slots": [{"name": "stars", "is_categorical": True, "possible_values": ["1", "2"]}],
+                "intents": [{"name": "SearchHotel"}],
+            }
+        ]
+    ),
+    "ids": b"MUL0001.json\nSNG0073\n",
 }

@@ -38,7 +38,7 @@ class Keyed(Generic[T]):
     def __init__(self, item: type[T]) -> None:
         self._whole = msgspec.json.Decoder(dict[str, item])  # type: ignore[valid-type]
         self._item = msgspec.json.Decoder(item)
-        self._counted = isinstance(item, type) and issubclass(item, Counted)
+        self._counted = Counted in getattr(item, "__mro__", ())
 
     def decode(self, content: bytes, part: Part) -> dict[str, T]:
         """Dialogues by id; an id that occurs twice is an error."""

@@ -37,7 +37,7 @@ class _Entry(Struct, gc=False):
 
 class _Dialogue(Counted, gc=False):
     log: list[_Entry]
-    goal: dict[str, Raw] = {}
+    goal: dict[str, Raw] = msgspec.field(default_factory=dict)
 
 
 class _Domain(Struct, gc=False):
