@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from turnwise.errors import TurnwiseError
 from turnwise.values.match import EQUAL, matcher_named
 from turnwise.values.rules import NameRule, Pair, Side, ValueRule
 
 Choice: TypeAlias = Literal["any", "first"]
+
+#: Names go into signatures, whose separators they must not contain.
+_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +41,8 @@ class Profile:
 
     def __post_init__(self) -> None:
         matcher_named(self.match)
+        if not _NAME.fullmatch(self.name):
+            raise TurnwiseError(f"'{self.name}' is no name for a profile: use letters, digits, '_', '-' and '.'")
 
     @property
     def label(self) -> str:

@@ -86,7 +86,7 @@ class SlotSpelling(NameRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueRule:
-    """A step on values. ``slots`` (all but ``except_slots``) and ``domains`` limit where it applies, ``side`` to whom."""
+    """A step on values; ``slots``, ``except_slots`` and ``domains`` limit where it applies, ``side`` to whom."""
 
     name: str
     why: str = ""

@@ -1,0 +1,196 @@
+"""Gold and one system under one profile: dense codes in stretches of whole dialogues, and the counts over all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from turnwise.tracking.align import Aligned
+from turnwise.tracking.arrays import Codes, Flags, Verdicts
+from turnwise.tracking.coding import Coder, Part
+from turnwise.tracking.counts import Counts, SlotCounts
+from turnwise.tracking.encode import RIGHT, Encoded, Items
+from turnwise.tracking.kernel import (
+    CORRECT,
+    MISSED,
+    SPURIOUS,
+    WRONG,
+    TurnCounts,
+    count,
+    count_flags,
+    verdicts,
+)
+from turnwise.values.rules import Pair
+
+#: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
+_CELLS = 1 << 20
+#: Beyond this many slots a stretch looks only at the slots that occur in it.
+_COMPACT = 256
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Whole dialogues, dense: the turns ``start`` up to ``stop``, and for each row of the arrays its slot number."""
+
+    start: int
+    stop: int
+    slots: Codes
+    gold: Codes
+    predicted: Codes
+    first: Flags
+
+
+class Comparison:
+    """One system against gold under one profile."""
+
+    def __init__(
+        self,
+        gold: Encoded | None,
+        predicted: Encoded,
+        aligned: Aligned,
+        items: Items,
+        coder: Coder,
+        inventory: int | None = None,
+    ) -> None:
+        self.aligned, self.coder = aligned, coder
+        self._sides = {
+            "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
+            "predicted": _cells(
+                predicted, aligned.predicted_row, items, coder, "judged" if predicted.kind == "judged" else "predicted"
+            ),
+        }
+        self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
+        self._given_inventory = inventory
+
+    @property
+    def slots(self) -> list[Pair]:
+        """(domain, slot) pairs by number."""
+        return list(self.coder.slots)
+
+    @cached_property
+    def inventory(self) -> int:
+        """T of slot accuracy: the profile's or the ontology's slots, else the slots that occur in the gold states."""
+        if self.coder.profile.inventory is not None:
+            return len(self.coder.profile.inventory)
+        if self._given_inventory is not None:
+            return self._given_inventory
+        return len(np.unique(self._sides["gold" if self.has_gold else "predicted"][1]))
+
+    @cached_property
+    def off_ontology(self) -> int:
+        """Predicted slots (counted once per turn) that the inventory does not have."""
+        known = len(self.coder.profile.inventory or ())
+        return int((self._sides["predicted"][1] >= known).sum()) if known else 0
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The dense codes, a bounded number of cells at a time."""
+        total = len(self.coder.slots)
+        offsets = self.aligned.offsets
+        most = max(1, _CELLS // max(1, total))
+        place = 0
+        while place < len(offsets) - 1:
+            end = int(np.searchsorted(offsets, offsets[place] + most, side="right")) - 1
+            end = min(max(end, place + 1), len(offsets) - 1)
+            yield self._stretch(int(offsets[place]), int(offsets[end]), total)
+            place = end
+
+    def _stretch(self, start: int, stop: int, total: int) -> Stretch:
+        parts = {side: _between(cells, start, stop) for side, cells in self._sides.items()}
+        slots = np.arange(total, dtype=np.int32)
+        if total > _COMPACT:
+            slots = np.unique(np.concatenate([part[1] for part in parts.values()]))
+        dense = {}
+        for side, (rows, numbers, codes) in parts.items():
+            dense[side] = np.zeros((len(slots), stop - start), np.int32)
+            places = numbers if total <= _COMPACT else np.searchsorted(slots, numbers)
+            dense[side][places, rows - start] = codes
+        if self.coder.profile.forgive_unlisted_domains:
+            self._forgive(slots, dense["gold"], dense["predicted"])
+        return Stretch(start, stop, slots, dense["gold"], dense["predicted"], self.aligned.first[start:stop])
+
+    def _forgive(self, slots: Codes, gold: Codes, predicted: Codes) -> None:
+        """Delete predictions in domains that the gold state of the turn does not have."""
+        pairs = self.slots
+        domains = np.array([pairs[number][0] for number in slots.tolist()])
+        for domain in sorted(set(domains.tolist())):
+            rows = np.flatnonzero(domains == domain)
+            absent = ~(gold[rows] != 0).any(axis=0)
+            predicted[np.ix_(rows, np.flatnonzero(absent))] = 0
+
+    def verdicts(self, stretch: Stretch) -> Verdicts:
+        """What happened to every slot of a stretch in every turn."""
+        return verdicts(stretch.gold, stretch.predicted, self.coder)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts of all turns."""
+        parts = [self._count(stretch) for stretch in self.stretches()]
+        merged = TurnCounts(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in TurnCounts.__dataclass_fields__)
+        )
+        return Counts(
+            turns=merged,
+            dialogue=self.aligned.dialogue,
+            turn=self.aligned.turn,
+            first=self.aligned.first,
+            inventory=self.inventory,
+            has_gold=self.has_gold,
+            flags_only=self.flags_only,
+        )
+
+    @cached_property
+    def slot_counts(self) -> SlotCounts:
+        """The counts of every slot in every dialogue."""
+        pairs = self.slots
+        tables = np.zeros((4, len(pairs), self.aligned.coverage.dialogues), np.int32)
+        for stretch in self.stretches():
+            found = self.verdicts(stretch)
+            dialogues = self.aligned.dialogue[stretch.start : stretch.stop]
+            begins = np.flatnonzero(stretch.first)
+            for which, verdict in enumerate((CORRECT, WRONG, MISSED, SPURIOUS)):
+                sums = np.add.reduceat((found == verdict).view(np.uint8), begins, axis=1, dtype=np.int32)
+                tables[which][stretch.slots[:, None], dialogues[begins][None, :]] = sums
+        occurring = np.flatnonzero(tables.any(axis=(0, 2)))
+        return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring])
+
+    def counts_with_slots(self) -> Counts:
+        """The counts of all turns, and of every slot."""
+        return replace(self.counts, slots=self.slot_counts)
+
+    def _count(self, stretch: Stretch) -> TurnCounts:
+        if not self.flags_only:
+            return count(stretch.gold, stretch.predicted, stretch.first, self.coder)
+        judged, right = stretch.predicted != 0, stretch.predicted == self._right
+        gold = (stretch.gold != 0) & judged if self.has_gold else None
+        return count_flags(gold, judged & ~right, stretch.first)
+
+    @cached_property
+    def _right(self) -> int:
+        return self.coder.values.index(RIGHT) if RIGHT in self.coder.values else -1
+
+
+_NONE = np.empty(0, np.int32)
+_NO_CELLS = (_NONE, _NONE, _NONE)
+
+
+def _cells(encoded: Encoded, rows: Codes, items: Items, coder: Coder, side: Part) -> tuple[Codes, Codes, Codes]:
+    """Turn, slot number and value code of every filled slot among the scored turns, in order of turns."""
+    slots, codes = coder.table(side, items)
+    target = np.full(len(encoded.present) + 1, -1, np.int32)
+    target[rows] = np.arange(len(rows), dtype=np.int32)
+    target[-1] = -1  # turns without a prediction point at row -1
+    turn, slot, code = target[encoded.cell_row], slots[encoded.cell_item], codes[encoded.cell_item]
+    kept = (turn >= 0) & (slot >= 0) & (code > 0)
+    turn, slot, code = turn[kept], slot[kept], code[kept]
+    if np.any(turn[1:] < turn[:-1]):
+        order = np.argsort(turn, kind="stable")
+        turn, slot, code = turn[order], slot[order], code[order]
+    return turn, slot, code
+
+
+def _between(cells: tuple[Codes, Codes, Codes], start: int, stop: int) -> tuple[Codes, Codes, Codes]:
+    low, high = np.searchsorted(cells[0], [start, stop])
+    return cells[0][low:high], cells[1][low:high], cells[2][low:high]

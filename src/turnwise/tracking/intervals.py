@@ -1,0 +1,63 @@
+"""Confidence intervals of scores: percentile bootstrap over dialogues.
+
+Systems scored on the same number of dialogues are resampled together, so that ten systems under four profiles draw
+their random numbers once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from turnwise.stats.intervals import ratio_intervals
+from turnwise.stats.resample import bootstrap_weights, divide, quantiles, weighted_sums
+from turnwise.tracking.arrays import Floats
+from turnwise.tracking.counts import Counts
+from turnwise.tracking.measures.base import Measure
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made."""
+
+    resamples: int = 1000
+    seed: int = 0
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.level:g}-bootstrap-{self.resamples}-{self.seed}"
+
+
+Bounds = tuple[float, float]
+
+
+def intervals(work: list[tuple[Counts, list[Measure]]], how: Resampling) -> list[list[Bounds]]:
+    """For every counts and each of its measures: low and high, NaN where undefined."""
+    ratios: dict[int, list[tuple[int, int, Floats, Floats]]] = {}
+    found: list[list[Bounds]] = [[(np.nan, np.nan)] * len(measures) for _, measures in work]
+    for number, (counts, measures) in enumerate(work):
+        for place, measure in enumerate(measures):
+            if measure.grouped:
+                found[number][place] = _of_groups(measure, counts, how)
+            else:
+                above, below = measure.by_dialogue(counts)
+                ratios.setdefault(counts.dialogues, []).append((number, place, above, below))
+    for rows in ratios.values():
+        above, below = np.stack([row[2] for row in rows]), np.stack([row[3] for row in rows])
+        bounds = ratio_intervals(above, below, resamples=how.resamples, seed=how.seed, level=how.level)
+        for (number, place, _, _), (low, high) in zip(rows, bounds.tolist(), strict=True):
+            found[number][place] = (low, high)
+    return found
+
+
+def _of_groups(measure: Measure, counts: Counts, how: Resampling) -> Bounds:
+    """Of a mean over slots or domains: the ratios of each resample, then their mean over those that occur in it."""
+    above, below = measure.by_group(counts)
+    sums, sizes = weighted_sums(bootstrap_weights(counts.dialogues, how.resamples, how.seed), above, below)
+    ratios = divide(sums, sizes)
+    occurring = ~np.isnan(ratios)
+    totals = np.where(occurring, ratios, 0.0).sum(axis=1)
+    means = divide(totals, occurring.sum(axis=1).astype(np.float64))
+    low, high = quantiles(means[:, None], how.level)[0].tolist()
+    return low, high

@@ -1,0 +1,116 @@
+"""Finding measures by name (entry points ``turnwise.measures``) and reading them from strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import entry_points
+
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.tracking.fga import forgetting_rate
+from turnwise.tracking.measures.base import Card, Measure, Setting
+
+GROUP = "turnwise.measures"
+
+#: What is reported unless measures are named.
+DEFAULT = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+#: What ``all`` stands for: the defaults, and every other form.
+ALL = (
+    *DEFAULT,
+    "Precision",
+    "Recall",
+    "F1(average=turn)",
+    "F1(average=slot)",
+    "F1(average=domain)",
+    "AGA(form=jaccard)",
+    "RSA(empty=one)",
+    "RSA(empty=skip)",
+    "FGA@0.5(rule=paper)",
+    "FGA@0.5(over=dialogues)",
+    "TurnMatch",
+    "TurnLabel",
+    "FinalJGA",
+    "DialogueExact",
+)
+
+_FORM = re.compile(r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:@\s*(?P<cutoff>[^()\s]+))?\s*(?:\((?P<settings>[^()]*)\))?\s*")
+
+
+@cache
+def cards() -> dict[str, Card]:
+    """All installed measures by name."""
+    found = {point.name: point.load() for point in entry_points(group=GROUP)}
+    return {name: card for name, card in sorted(found.items()) if isinstance(card, Card)}
+
+
+def parse_measure(text: str) -> Measure:
+    """A measure from its name, such as ``JGA``, ``FGA@0.5(rule=paper)`` or ``FGA(tf=6,p=0.95)``.
+
+    >>> str(parse_measure("FGA@1.0(rule=paper, over=turns)"))
+    'FGA@1(rule=paper)'
+    """
+    match = _FORM.fullmatch(text)
+    if not match:
+        raise TurnwiseError(f"'{text}' is no measure; measures are written like JGA, FGA@0.5 or RSA(empty=one)")
+    card = _card(match["name"])
+    settings = _settings(card, match["settings"], text)
+    if match["cutoff"] is not None:
+        if card.cutoff is None:
+            raise TurnwiseError(f"{card.name} takes no '@' value")
+        if card.cutoff.name in settings:
+            raise TurnwiseError(f"'{text}' gives {card.cutoff.name} twice")
+        settings[card.cutoff.name] = card.cutoff.parse(match["cutoff"], card.name)
+    return Measure(card, tuple(sorted(settings.items())))
+
+
+def parse_measures(texts: Iterable[str]) -> list[Measure]:
+    """Measures from strings, each holding one or several separated by commas; ``default`` and ``all`` are lists."""
+    measures: dict[str, Measure] = {}
+    for text in texts:
+        for one in _split(text):
+            names = {"default": DEFAULT, "all": ALL}.get(one.strip().lower(), (one,))
+            for name in names:
+                measure = parse_measure(name)
+                measures.setdefault(str(measure), measure)
+    if not measures:
+        raise TurnwiseError("no measure was named; leave --measures out for the usual ones")
+    return list(measures.values())
+
+
+def _card(name: str) -> Card:
+    known = cards()
+    by_lower = {other.lower(): other for other in known}
+    if name.lower() not in by_lower:
+        raise TurnwiseError(f"there is no measure named '{name}'.{nearest(name, known)}")
+    return known[by_lower[name.lower()]]
+
+
+def _settings(card: Card, text: str | None, whole: str) -> dict[str, Setting]:
+    pairs: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in (text or "").split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise TurnwiseError(f"'{whole}': write parameters as name=value, not '{part}'")
+        if name in pairs:
+            raise TurnwiseError(f"'{whole}' gives {name} twice")
+        pairs[name] = value
+    settings: dict[str, Setting] = {}
+    if card.cutoff and card.cutoff.name == "lambda" and {"tf", "p"} & pairs.keys():
+        settings["lambda"] = _rate(pairs, whole)
+    for name, value in pairs.items():
+        parameter = card.cutoff if card.cutoff and card.cutoff.name == name else card.parameter(name)
+        settings[name] = parameter.parse(value, card.name)
+    return settings
+
+
+def _rate(pairs: dict[str, str], whole: str) -> float:
+    try:
+        return forgetting_rate(float(pairs.pop("tf")), float(pairs.pop("p")))
+    except (KeyError, ValueError):
+        raise TurnwiseError(f"'{whole}': lambda from t_f and p needs both, as numbers: FGA(tf=6,p=0.95)") from None
+
+
+def _split(text: str) -> list[str]:
+    """At commas outside parentheses."""
+    return [part for part in re.split(r",(?![^(]*\))", text) if part.strip()]
