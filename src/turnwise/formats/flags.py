@@ -13,8 +13,9 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes
+from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import Key, as_key, assembled, built, by_turn, members, sample_dialogues, sample_turns
+from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns
 from turnwise.formats.source import Part
 
 #: The slots in the order of the flags.

@@ -15,18 +15,9 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.formats.base import DialogueFormat, Notes
 from turnwise.formats.beliefs import hyphenated_slot, state_of
+from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import (
-    Key,
-    as_key,
-    assembled,
-    built,
-    by_turn,
-    members,
-    sample_dialogues,
-    sample_turns,
-    some_have,
-)
+from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
 from turnwise.formats.source import Part
 
 

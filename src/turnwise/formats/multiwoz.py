@@ -19,7 +19,7 @@ from msgspec import Raw, Struct
 from turnwise.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes, alternatives, decode
-from turnwise.formats.located import Counted, Keyed
+from turnwise.formats.located import Keyed
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
@@ -35,9 +35,9 @@ class _Entry(Struct, gc=False):
     span_info: Raw = Raw()
 
 
-class _Dialogue(Counted, gc=False):
+class _Dialogue(Struct, gc=False):
     log: list[_Entry]
-    goal: dict[str, Raw] = msgspec.field(default_factory=dict)
+    goal: dict[str, Raw] = {}
 
 
 class _Domain(Struct, gc=False):
@@ -77,7 +77,8 @@ class MultiWoz(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader(part, notes)
-        waiting = list(reversed(_FILE.decode(part.read(), part).items()))
+        waiting = _FILE.decode(part.read(), part)
+        waiting.reverse()
         while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
             yield reader.dialogue(*waiting.pop())
 

@@ -14,18 +14,9 @@ import msgspec
 
 from turnwise.dialogue import Dialogue, State, Turn
 from turnwise.formats.base import DialogueFormat, Notes, clean_state
+from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import (
-    Key,
-    as_key,
-    assembled,
-    built,
-    by_turn,
-    members,
-    sample_dialogues,
-    sample_turns,
-    some_have,
-)
+from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
 from turnwise.formats.source import Part
 
 _Written: TypeAlias = dict[str, dict[str, str | list[str]]]

@@ -17,6 +17,7 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import Notes, decode
+from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
@@ -29,22 +30,6 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _LOOK_AT = 20
 
 T = TypeVar("T")
-
-
-class Key:
-    """A JSON key that is equal to itself only, so that both of two equal keys survive decoding and can be reported."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
-def as_key(kind: type, value: Any) -> Any:
-    """The ``dec_hook`` that lets msgspec decode ``dict[Key, ...]``."""
-    if kind is Key:
-        return Key(value)
-    raise NotImplementedError(f"no rule for {kind}")
 
 
 _MEMBERS = msgspec.json.Decoder(dict[Key, msgspec.Raw], dec_hook=as_key)
