@@ -33,7 +33,8 @@ def run(arguments: list[str], *, debug: bool) -> int:
     except TyperException as error:
         if debug:
             raise
-        return _say(f"{error.format_message()} ('turnwise {name} --help' shows how to call it)")
+        message = error.format_message()  # empty when the help page was the answer, to a command without arguments
+        return _say(f"{message} ('turnwise {name} --help' shows how to call it)") if message else EXIT_ERROR
     except TurnwiseError as error:
         if debug:
             raise
@@ -47,5 +48,7 @@ def run(arguments: list[str], *, debug: bool) -> int:
 
 
 def _say(message: str) -> int:
-    sys.stderr.write(f"turnwise: {' '.join(message.split())}\n")
+    """One line on standard error; control characters, which names in files may hold, cannot act on the terminal."""
+    line = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(message.split()))
+    sys.stderr.write(f"turnwise: {line}\n")
     return EXIT_ERROR

@@ -7,7 +7,9 @@ The schema version grows when the meaning of a field changes. A newer turnwise r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
+from enum import Enum
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,8 +74,14 @@ def plain(value: Any) -> Any:
     """
     if value is None or type(value) in (bool, int, float):
         return value
+    if isinstance(value, Enum):
+        return plain(value.value)
     if isinstance(value, str):
-        return str(value).encode("utf-8", "backslashreplace").decode()
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, msgspec.Struct):
+        return plain(msgspec.structs.asdict(value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {_key(key): plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
@@ -84,7 +92,7 @@ def plain(value: Any) -> Any:
         return plain(fspath(value))
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return plain(value.tolist())
-    return plain(msgspec.to_builtins(value))
+    return msgspec.to_builtins(value)
 
 
 def _key(key: Any) -> str:

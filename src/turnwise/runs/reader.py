@@ -38,10 +38,10 @@ class Run:
         return self.manifest.tables
 
     def table(self, name: str) -> polars.DataFrame:
-        """One table; a missing or damaged file is an error that names the run."""
+        """One table, after comparing its bytes with the checksum; damage is an error that names the run."""
         import polars
 
-        path = self.table_path(name)
+        path = self.verified_path(name)
         try:
             return polars.read_parquet(path, glob=False, hive_partitioning=False)
         except (OSError, polars.exceptions.PolarsError) as error:
@@ -62,15 +62,25 @@ class Run:
         return path
 
     def check(self) -> None:
-        """Presence and size of every table (quick; :meth:`verify` reads all bytes)."""
+        """Look at presence and size of every table (quick; :meth:`verify` reads all bytes)."""
         for name in self.tables:
             self.table_path(name)
 
+    def verified_path(self, name: str) -> Path:
+        """Where a table's Parquet file lies, after comparing its bytes with the checksum in the manifest."""
+        path = self.table_path(name)
+        try:
+            digest = sha256(path)
+        except OSError as error:
+            raise self.damage(name, f"cannot be read ({error.strerror})") from error
+        if digest != self.tables[name].sha256:
+            raise self.damage(name, "does not have the bytes that were written")
+        return path
+
     def verify(self) -> None:
         """Compare every table's bytes with the checksum in the manifest."""
-        for name, info in self.tables.items():
-            if sha256(self.table_path(name)) != info.sha256:
-                raise self.damage(name, "does not have the bytes that were written")
+        for name in self.tables:
+            self.verified_path(name)
 
     def damage(self, table: str, what: str) -> TurnwiseError:
         """The error for a table that is not what was written."""

@@ -33,7 +33,7 @@ from turnwise.runs.writer import RunWriter
 
 PARTS = "parts"
 
-_DONE = ".done"
+_UNIT, _DONE = "unit-", ".done"
 
 
 class Parts(MutableMapping[str, bytes]):
@@ -65,15 +65,15 @@ class Parts(MutableMapping[str, bytes]):
         return isinstance(unit, str) and self._file(unit).exists()
 
     def __iter__(self) -> Iterator[str]:
-        # The scratch files of a write that was cut off begin with a dot; those of units never do.
-        done = (path.name for path in self._folder.glob(f"*{_DONE}"))
-        return iter(sorted(unquote(name.removesuffix(_DONE)) for name in done if not name.startswith(".")))
+        done = (path.name for path in self._folder.glob(f"{_UNIT}*{_DONE}"))
+        return iter(sorted(unquote(name.removeprefix(_UNIT).removesuffix(_DONE)) for name in done))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def _file(self, unit: str) -> Path:
-        return self._folder / f"{quote(unit, safe='').replace('.', '%2E')}{_DONE}"
+        # The prefix keeps units apart from the hidden scratch files of writes that were cut off.
+        return self._folder / f"{_UNIT}{quote(unit, safe='')}{_DONE}"
 
 
 class Resumable(RunWriter):

@@ -41,6 +41,9 @@ RUN_COLUMNS = {
     "tables": "JSON",
 }
 
+#: Takes what is wrong with a run; it may raise it.
+Tell = Callable[[TurnwiseError], None]
+
 _RUNS = "runs"
 _FILE = "__file_of_the_run__"
 
@@ -53,8 +56,8 @@ _CONFINEMENT = (
 )
 
 
-def select(query: str, runs: Sequence[Run], on_problem: Callable[[TurnwiseError], None]) -> polars.DataFrame:
-    """The answer to one SELECT. A table that turns out to be damaged is left out and told to ``on_problem``."""
+def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
+    """The answer to one SELECT. A table that turns out to be damaged is left out and told."""
     import duckdb
 
     holders: dict[str, list[Run]] = {}
@@ -63,7 +66,7 @@ def select(query: str, runs: Sequence[Run], on_problem: Callable[[TurnwiseError]
             holders.setdefault(table, []).append(run)
     with duckdb.connect(":memory:") as connection:
         for table in _mentioned(query, sorted(holders)):
-            _load_table(connection, table, holders[table], on_problem)
+            _load_table(connection, table, holders[table], tell)
         _load_runs(connection, runs)
         for setting in _CONFINEMENT:
             connection.execute(setting)
@@ -80,27 +83,33 @@ def _mentioned(query: str, tables: Sequence[str]) -> Sequence[str]:
     return found if found or _RUNS in words else tables
 
 
-def _load_table(
-    connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run], on_problem: Callable[[TurnwiseError], None]
-) -> None:
+def _load_table(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run], tell: Tell) -> None:
     import duckdb
 
+    sound = [run for run in runs if _is_sound(run, table, tell)]
     try:
-        _create(connection, table, runs)
-    except duckdb.Error:
-        sound = [run for run in runs if _can_load(connection, table, run, on_problem)]
         _create(connection, table, sound)
+    except duckdb.Error:
+        _create(connection, table, [run for run in sound if _can_load(connection, table, run, tell)])
 
 
-def _can_load(
-    connection: duckdb.DuckDBPyConnection, table: str, run: Run, on_problem: Callable[[TurnwiseError], None]
-) -> bool:
+def _is_sound(run: Run, table: str, tell: Tell) -> bool:
+    try:
+        run.verified_path(table)
+    except TurnwiseError as problem:
+        tell(problem)
+        return False
+    return True
+
+
+def _can_load(connection: duckdb.DuckDBPyConnection, table: str, run: Run, tell: Tell) -> bool:
+    """Whether DuckDB makes sense of a file whose bytes are those that were stored."""
     import duckdb
 
     try:
         _create(connection, table, [run])
     except duckdb.Error as error:
-        on_problem(run.damage(table, f"cannot be read ({_sentence(error)})"))
+        tell(run.damage(table, f"cannot be read ({_sentence(error)})"))
         return False
     connection.execute(f"DROP TABLE {_identifier(table)}")
     return True
@@ -132,12 +141,18 @@ def _column(name: str, runs: Sequence[Run]) -> list[Any]:
 
 def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFrame:
     import duckdb
+    from polars.exceptions import PolarsError
 
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise TurnwiseError("the store can be asked but not changed: give exactly one SELECT")
     connection.execute("BEGIN TRANSACTION READ ONLY")
-    frame: polars.DataFrame = connection.sql(query).pl()
+    try:
+        frame: polars.DataFrame = connection.sql(query).pl()
+    except PolarsError as error:
+        raise TurnwiseError(
+            f"the answer holds a type that has no place in a table ({error}); cast the column to VARCHAR"
+        ) from error
     return frame
 
 

@@ -125,9 +125,9 @@ class Store:
         """The run with this id, or the only one whose id begins so."""
         return Run.load(self.folder / self.resolve(id))
 
-    def resolve(self, id: str) -> str:
-        """The full id for an id or a prefix that fits one run only."""
-        names = self._names()
+    def resolve(self, id: str, *, unfinished: bool = False) -> str:
+        """The full id for an id or a prefix that fits one run only; names of unfinished work too, if asked for."""
+        names = [*self._names(), *(self.unfinished() if unfinished else ())]
         if id in names:
             return id
         matches = [name for name in names if name.startswith(id)] if id else []
@@ -138,13 +138,16 @@ class Store:
             raise TurnwiseError(
                 f"'{id}' fits {len(matches)} runs ({shown}); give more of the id", file=str(self.folder)
             )
-        if not names:
-            raise TurnwiseError(f"there is no run '{id}': the store is empty", file=str(self.folder))
-        raise TurnwiseError(f"there is no run '{id}'.{nearest(id, names)}", file=str(self.folder))
+        hint = nearest(id, names) if names else " The store is empty."
+        raise TurnwiseError(f"there is no run '{id}'.{hint}", file=str(self.folder))
 
     def remove(self, id: str) -> None:
-        """Delete a run, whole or damaged; it disappears by one rename."""
-        self._workspace.remove(self.resolve(id))
+        """Delete a run, whole or damaged, or unfinished work; it disappears by one rename."""
+        name = self.resolve(id, unfinished=True)
+        if name in self.unfinished():
+            self._workspace.resume(name).discard()
+        else:
+            self._workspace.remove(name)
 
     def sql(self, query: str, *, on_problem: Callable[[TurnwiseError], None] | None = None) -> polars.DataFrame:
         """The answer to one SELECT over all runs (see ``runs.sql``).

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from turnwise.errors import TurnwiseError
+from turnwise.runs.inputs import fingerprint
+
+
+def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
+    path = tmp_path / "gold.json"
+    path.write_bytes(b"abc")
+    found = fingerprint(path)
+    # FIPS 180-2, appendix B.1: the digest of the three bytes "abc".
+    assert found.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (found.path, found.files, found.size) == (str(path), 1, 3)
+
+
+def test_a_folder_counts_its_files_and_not_the_hidden_ones(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "two.json").write_text("2")
+    (tmp_path / "one.json").write_text("1")
+    before = fingerprint(tmp_path)
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache" / "x").write_text("x")
+    assert fingerprint(tmp_path) == before
+    digests = [hashlib.sha256(text).hexdigest() for text in (b"2", b"1")]
+    lines = f"{digests[0]}  b/two.json\n{digests[1]}  one.json\n"
+    assert before.sha256 == hashlib.sha256(lines.encode()).hexdigest()
+    assert (before.files, before.size) == (2, 2)
+    (tmp_path / "one.json").write_text("3")
+    assert fingerprint(tmp_path).sha256 != before.sha256
+
+
+def test_a_pattern_is_told_apart_by_content_and_names_but_not_by_place(tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        for name in ("a.json", "b.json"):
+            (tmp_path / folder / name).write_text(name)
+    one, two = (fingerprint(tmp_path / folder / "*.json") for folder in ("first", "second"))
+    assert one.sha256 == two.sha256
+    assert one.files == 2
+
+
+def test_standard_input_has_no_checksum() -> None:
+    assert fingerprint("-").sha256 == ""
+
+
+def test_a_missing_input_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(TurnwiseError, match="there is no such file or folder") as error:
+        fingerprint(tmp_path / "nowhere.json")
+    assert error.value.file == str(tmp_path / "nowhere.json")

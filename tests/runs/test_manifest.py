@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turnwise.errors import TurnwiseError
+from turnwise.runs import manifest as module
+from turnwise.runs.manifest import Input, Manifest, TableInfo, encode, load, plain
+
+ID = "20261115-104500-tracking-augpt-3f2a"
+MANIFEST = Manifest(
+    id=ID,
+    kind="tracking",
+    name="augpt",
+    created=datetime(2026, 11, 15, 10, 45, tzinfo=UTC),
+    inputs=[Input("gold.json", 1, 3, "ab")],
+    tables={"dialogue_scores": TableInfo(1, {"dialogue": "String"}, 10, "cd")},
+)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def stored(folder: Path, content: bytes | dict[str, Any]) -> Path:
+    place = folder / ID
+    place.mkdir(exist_ok=True)
+    (place / "run.json").write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return place
+
+
+def raw(**changes: Any) -> dict[str, Any]:
+    return {**json.loads(encode(MANIFEST)), **changes}
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    assert load(stored(tmp_path, encode(MANIFEST))) == MANIFEST
+
+
+@settings(max_examples=50)
+@given(config=st.dictionaries(st.text(), JSON, max_size=4))
+def test_any_configuration_comes_back(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
+    kept = plain(config)
+    manifest = Manifest(id=ID, kind="k", name="n", created=MANIFEST.created, config=kept)
+    assert load(stored(tmp_path_factory.mktemp("m"), encode(manifest))).config == kept
+
+
+class Mood(Enum):
+    GOOD = "good"
+
+
+def test_values_become_plain_json() -> None:
+    @dataclass
+    class Settings:
+        folder: Path
+        beams: tuple[int, ...]
+
+    kept = plain(
+        {"s": Settings(Path("a/b"), (1, 2)), "x": np.float64(0.5), "a": np.arange(2), "z": {"b", "a"}, 3: Mood.GOOD}
+    )
+    assert kept == {"s": {"folder": "a/b", "beams": [1, 2]}, "x": 0.5, "a": [0, 1], "z": ["a", "b"], "3": "good"}
+    assert type(kept["x"]) is float
+
+
+def test_a_name_that_is_not_utf8_is_written_as_an_escape() -> None:
+    assert plain("gold\udcff.json") == "gold\\udcff.json"
+
+
+def test_undefined_numbers_are_null(tmp_path: Path) -> None:
+    manifest = Manifest(id=ID, kind="k", name="n", created=MANIFEST.created, scores={"JGA": float("nan")})
+    assert load(stored(tmp_path, encode(manifest))).scores == {"JGA": None}
+
+
+def test_a_newer_schema_is_refused_with_a_line_that_says_so(tmp_path: Path) -> None:
+    newer = raw(schema_version=module.SCHEMA_VERSION + 1, tables="something else altogether")
+    with pytest.raises(TurnwiseError, match=r"schema version 2, but this turnwise reads up to 1; upgrade turnwise"):
+        load(stored(tmp_path, newer))
+
+
+def test_an_older_schema_is_upgraded_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two later versions are made up: one renames ``seed``, the next turns it into a list."""
+    monkeypatch.setattr(module, "SCHEMA_VERSION", 3)
+    monkeypatch.setitem(module.UPGRADES, 1, lambda old: {**old, "seed": old["random_seed"]})
+    monkeypatch.setitem(module.UPGRADES, 2, lambda old: {**old, "seeds": [old["seed"]]})
+    old = raw(schema_version=1, random_seed=7)
+    del old["seeds"]
+    upgraded = load(stored(tmp_path, old))
+    assert (upgraded.schema_version, upgraded.seeds) == (3, [7])
+
+
+def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
+    assert load(stored(tmp_path, raw(host="somewhere"))) == MANIFEST
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "cannot be understood"),
+        (b"{", "cannot be understood"),
+        (b"[1]", "cannot be understood"),
+        (b"\xff\xfe", "cannot be understood"),
+        (b'{"a":' * 100_000, "cannot be understood"),
+        (b"{}", "has no schema_version"),
+        (raw(schema_version=True), "has no schema_version"),
+        (raw(schema_version=0), "there is no schema version 0"),
+        (raw(kind=3), "cannot be understood"),
+        (raw(created="2026-11-15T10:45:00"), "cannot be understood"),
+        (raw(tables={"../../secret": {}}), "no table can be called"),
+        (raw(tables={"t": {"rows": "many"}}), "cannot be understood"),
+        (raw(id="20261115-104500-tracking-other-3f2a"), "belongs to '20261115-104500-tracking-other-3f2a'"),
+    ],
+)
+def test_damage_is_one_sentence_that_names_the_run(tmp_path: Path, content: bytes | dict[str, Any], said: str) -> None:
+    with pytest.raises(TurnwiseError, match=said) as error:
+        load(stored(tmp_path, content))
+    assert ID in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@settings(max_examples=200)
+@given(place=st.integers(0, len(encode(MANIFEST)) - 1), byte=st.integers(0, 255), cut=st.booleans())
+def test_mutated_manifests_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, cut: bool
+) -> None:
+    content = bytearray(encode(MANIFEST))
+    content[place] = byte
+    try:
+        load(stored(tmp_path_factory.mktemp("m"), bytes(content[:place] if cut else content)))
+    except TurnwiseError as error:
+        assert "run" in str(error)

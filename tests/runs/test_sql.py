@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import polars
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support.forgery import forge
+from turnwise.errors import TurnwiseError
+from turnwise.runs import Store
+
+
+def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
+    with store.create(kind="tracking", name=name, config={"name": name, "n": [1]}, seed=4) as run:
+        for table, frame in tables.items():
+            run.table(table, frame)
+        run.scores = {"JGA": 0.5}
+    return run.id
+
+
+@pytest.fixture
+def two(store: Store, scores: polars.DataFrame) -> tuple[str, str]:
+    return stored(store, "a", dialogue_scores=scores), stored(store, "b", dialogue_scores=scores.head(1))
+
+
+def test_a_corpus_value_is_a_ratio_of_sums_per_run(store: Store, two: tuple[str, str]) -> None:
+    answer = store.sql("SELECT run, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY run ORDER BY run")
+    assert answer.rows() == sorted([(two[0], 4 / 6), (two[1], 1 / 2)])
+
+
+def test_rows_come_in_the_order_of_runs_and_tables(store: Store, two: tuple[str, str]) -> None:
+    answer = store.sql("SELECT run, dialogue FROM dialogue_scores")
+    assert answer.rows() == [(two[0], "a"), (two[0], "b"), (two[1], "a")]
+
+
+def test_the_table_runs_holds_the_manifests(store: Store, two: tuple[str, str]) -> None:
+    answer = store.sql("SELECT id, kind, name, created, seeds, config->>'$.name', scores->>'$.JGA' FROM runs")
+    assert [row[0] for row in answer.rows()] == list(two)
+    _, kind, name, created, seeds, configured, score = answer.row(0)
+    assert (kind, name, seeds, configured, score) == ("tracking", "a", [4], "a", "0.5")
+    assert isinstance(created, datetime)
+
+
+def test_columns_are_matched_by_name_and_missing_ones_are_null(store: Store) -> None:
+    stored(store, "a", t=polars.DataFrame({"x": [1], "y": ["p"]}))
+    stored(store, "b", t=polars.DataFrame({"z": [1.5], "x": ["text"]}))
+    answer = store.sql("SELECT x, y, z FROM t")
+    assert answer.rows() == [("1", "p", None), ("text", None, 1.5)]
+
+
+def test_show_tables_lists_all_of_them(store: Store, two: tuple[str, str]) -> None:
+    stored(store, "c", turn_scores=polars.DataFrame({"x": [1]}))
+    assert store.sql("SHOW TABLES")["name"].to_list() == ["dialogue_scores", "runs", "turn_scores"]
+    assert store.sql("DESCRIBE turn_scores")["column_name"].to_list() == ["run", "x"]
+
+
+def test_tables_named_in_capitals_or_quotes_are_found(store: Store, two: tuple[str, str]) -> None:
+    assert store.sql('SELECT count(*) FROM "dialogue_scores" JOIN RUNS ON run = id').item() == 3
+    assert store.sql("SELECT count(*) FROM DIALOGUE_SCORES").item() == 3
+
+
+def test_an_empty_store_has_an_empty_table_of_runs(store: Store) -> None:
+    assert store.sql("SELECT * FROM runs").height == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "exactly one SELECT"),
+        ("SELECT 1; SELECT 2", "exactly one SELECT"),
+        ("DROP TABLE runs", "exactly one SELECT"),
+        ("INSERT INTO runs SELECT * FROM runs", "exactly one SELECT"),
+        ("EXPLAIN ANALYZE COPY runs TO 'x.csv'", "exactly one SELECT"),
+        ("ATTACH 'x.db'", "exactly one SELECT"),
+        ("INSTALL httpfs", "exactly one SELECT"),
+        ("SET lock_configuration = false", "exactly one SELECT"),
+        ("CALL pragma_version()", "exactly one SELECT"),
+        ("SELEC 1", "syntax error"),
+        ("SELECT nothing FROM runs", "nothing"),
+        ("SELECT * FROM dialog_scores", r"Did you mean 'dialogue_scores'\?"),
+        ("SELECT * FROM scores_by_martians", r"Did you mean|Known: dialogue_scores, runs"),
+        ("SELECT INTERVAL 1 DAY", "cast the column to VARCHAR"),
+        ("SELECT error('stop')", "stop"),
+    ],
+)
+def test_a_query_that_cannot_be_answered_is_one_sentence(
+    store: Store, two: tuple[str, str], query: str, said: str
+) -> None:
+    with pytest.raises(TurnwiseError, match=said) as error:
+        store.sql(query)
+    assert "\n" not in str(error.value)
+
+
+def test_sql_cannot_read_files_that_are_no_tables(store: Store, two: tuple[str, str], tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    table = store.folder / two[0] / "dialogue_scores.parquet"
+    for query in (
+        f"SELECT * FROM '{secret}'",
+        f"SELECT * FROM read_csv('{secret}')",
+        f"SELECT * FROM read_text('{secret}')",
+        f"SELECT * FROM read_blob('{store.folder}/../secret.csv')",
+        f"SELECT * FROM read_text('{table.parent / 'run.json'}')",
+        f"SELECT * FROM query('SELECT * FROM read_csv(''{secret}'')')",
+        f"SELECT * FROM sniff_csv('{secret}')",
+        f"SELECT * FROM parquet_metadata('{table}')",
+        f"SELECT * FROM glob('{tmp_path}/*')",
+        "SELECT * FROM read_csv('https://example.org/x.csv')",
+    ):
+        with pytest.raises(TurnwiseError, match="disabled by configuration"):
+            store.sql(query)
+
+
+def test_sql_cannot_write_even_inside_a_select(store: Store, two: tuple[str, str], tmp_path: Path) -> None:
+    """DuckDB 2 lets a common table expression insert and copy, so a SELECT by its type is not one by its deeds."""
+    table = store.folder / two[0] / "dialogue_scores.parquet"
+    before = table.read_bytes()
+    for query in (
+        "WITH x AS (INSERT INTO runs SELECT * FROM runs RETURNING id) SELECT * FROM x",
+        f"WITH x AS (COPY runs TO '{tmp_path / 'out.csv'}') SELECT * FROM x",
+        f"WITH x AS (COPY runs TO '{table}' (FORMAT parquet)) SELECT * FROM x",
+        f"WITH x AS (COPY dialogue_scores TO '{table}' (FORMAT parquet, USE_TMP_FILE false)) SELECT * FROM x",
+        "SELECT * FROM enable_logging(storage = 'file')",
+    ):
+        with pytest.raises(TurnwiseError, match="the query failed"):
+            store.sql(query)
+    assert table.read_bytes() == before
+    assert not (tmp_path / "out.csv").exists()
+    assert sorted(path.name for path in store.folder.iterdir()) == sorted([".work", *two])
+
+
+def test_sql_cannot_see_python_objects(store: Store) -> None:
+    visible = polars.DataFrame({"a": [1]})
+    assert visible.height
+    with pytest.raises(TurnwiseError, match="visible does not exist"):
+        store.sql("SELECT * FROM visible")
+
+
+def test_nothing_is_written_beside_the_store(
+    store: Store, two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    store.sql("SELECT x, row_number() OVER (ORDER BY hash(x)) FROM range(300000) AS t(x) ORDER BY 2")
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["it's", 'a"b', "g[1]*?", "a b;--", "ü\u202e", "x=1"])
+def test_odd_folders_are_quoted(tmp_path: Path, scores: polars.DataFrame, folder: str) -> None:
+    store = Store(tmp_path / folder)
+    run = stored(store, "a", dialogue_scores=scores)
+    assert store.sql("SELECT DISTINCT run FROM dialogue_scores").item() == run
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    text=st.text(),
+    column=st.text(min_size=1, max_size=20).filter(lambda name: name.lower() != "run" and "\x00" not in name),
+)
+def test_contents_of_runs_never_become_sql(tmp_path_factory: pytest.TempPathFactory, text: str, column: str) -> None:
+    store = Store(tmp_path_factory.mktemp("runs"))
+    with store.create(kind=text, name=text, config={text: text}, signature=text) as run:
+        run.table("t", polars.DataFrame({column: [text]}))
+    answer = store.sql("SELECT t.* EXCLUDE (run), r.name, r.signature FROM t JOIN runs r ON t.run = r.id")
+    assert answer.columns[0] == column
+    assert answer.row(0) == (text, text, text)
+    assert run.id == store.list()[0].id
+
+
+def test_a_damaged_run_is_an_error_or_left_out_when_someone_is_told(store: Store, two: tuple[str, str]) -> None:
+    (store.folder / two[0] / "dialogue_scores.parquet").unlink()
+    with pytest.raises(TurnwiseError, match="the run is damaged"):
+        store.sql("SELECT * FROM dialogue_scores")
+    told: list[TurnwiseError] = []
+    assert store.sql("SELECT DISTINCT run FROM dialogue_scores", on_problem=told.append).item() == two[1]
+    assert [two[0] in str(problem) for problem in told] == [True]
+
+
+@pytest.mark.parametrize("where", [slice(0, 4), slice(30, 31), slice(-40, None)])
+def test_damage_that_keeps_the_size_is_found_when_the_table_is_read(
+    store: Store, two: tuple[str, str], where: slice
+) -> None:
+    path = store.folder / two[1] / "dialogue_scores.parquet"
+    content = bytearray(path.read_bytes())
+    content[where] = bytes(255 - byte for byte in content[where])
+    path.write_bytes(content)
+    _only_first_is_used(store, two, "does not have the bytes that were written")
+
+
+def test_a_file_that_duckdb_cannot_read_is_found_among_the_others(store: Store, two: tuple[str, str]) -> None:
+    forge(store.open(two[1]), "dialogue_scores", b"PAR1" * 100)
+    _only_first_is_used(store, two, "its table 'dialogue_scores' cannot be read")
+
+
+def _only_first_is_used(store: Store, two: tuple[str, str], said: str) -> None:
+    told: list[TurnwiseError] = []
+    assert store.sql("SELECT DISTINCT run FROM dialogue_scores", on_problem=told.append).item() == two[0]
+    assert len(told) == 1
+    assert said in str(told[0])
+    assert two[1] in str(told[0])
+    with pytest.raises(TurnwiseError, match="the run is damaged"):
+        store.sql("SELECT * FROM dialogue_scores")
+    assert store.sql("SELECT count(*) FROM runs").item() == 2

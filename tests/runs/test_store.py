@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+from polars.testing import assert_frame_equal
+
+from support.forgery import forge
+from turnwise import __version__
+from turnwise.errors import TurnwiseError
+from turnwise.runs import Run, Store
+
+
+def stored(store: Store, name: str, frame: polars.DataFrame, kind: str = "tracking") -> Run:
+    with store.create(kind=kind, name=name) as run:
+        run.table("dialogue_scores", frame)
+    return store.open(run.id)
+
+
+def visible(store: Store) -> list[str]:
+    return sorted(path.name for path in store.folder.iterdir() if not path.name.startswith("."))
+
+
+def scratch(store: Store) -> list[str]:
+    return sorted(path.name for path in (store.folder / ".work").iterdir())
+
+
+def test_a_run_keeps_all_that_is_needed_to_repeat_it(store: Store, scores: polars.DataFrame, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.json"
+    gold.write_text("{}")
+    facts = {"kind": "tracking", "name": "AuGPT", "config": {"profile": "exact"}, "seed": 3, "signature": "JGA|v0.1"}
+    with store.create(**facts, inputs=[gold], command=["turnwise", "score"]) as run:  # type: ignore[arg-type]
+        run.table("dialogue_scores", scores)
+        run.scores = {"JGA": 4 / 6}
+        run.coverage = {"expected": 2, "read": 2, "scored": 2, "failed": 0}
+    found = store.open(run.id)
+    manifest = found.manifest
+    assert (manifest.kind, manifest.name, manifest.config) == ("tracking", "AuGPT", {"profile": "exact"})
+    assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "JGA|v0.1", ["turnwise", "score"])
+    assert [item.path for item in manifest.inputs] == [str(gold)]
+    assert manifest.versions["turnwise"] == __version__
+    assert {"python", "polars", "numpy"} <= set(manifest.versions)
+    assert manifest.scores == {"JGA": 4 / 6}
+    assert manifest.coverage["scored"] == 2
+    assert found.tables["dialogue_scores"].rows == 2
+    assert found.tables["dialogue_scores"].columns["num"] == "Float64"
+    assert_frame_equal(found.table("dialogue_scores"), scores)
+    found.verify()
+
+
+def test_other_tools_read_the_folder(store: Store, scores: polars.DataFrame) -> None:
+    run = stored(store, "a", scores)
+    assert sorted(path.name for path in run.path.iterdir()) == ["dialogue_scores.parquet", "run.json"]
+    assert json.loads((run.path / "run.json").read_text())["id"] == run.id
+    assert_frame_equal(polars.read_parquet(run.path / "dialogue_scores.parquet"), scores)
+
+
+def test_the_default_folder_is_runs_or_what_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TURNWISE_RUNS", raising=False)
+    assert Store().folder == Path("runs")
+    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "elsewhere"))
+    assert Store().folder == tmp_path / "elsewhere"
+    assert Store().list() == []
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_runs_are_listed_oldest_first(store: Store, scores: polars.DataFrame) -> None:
+    ids = [stored(store, name, scores).id for name in ("z", "a", "m")]
+    assert [manifest.id for manifest in store.list()] == ids
+
+
+def test_nothing_appears_before_the_end_or_after_an_error(store: Store, scores: polars.DataFrame) -> None:
+    with pytest.raises(RuntimeError, match="stop"), store.create(kind="k", name="n") as run:
+        run.table("dialogue_scores", scores)
+        assert visible(store) == []
+        raise RuntimeError("stop")
+    assert visible(store) == scratch(store) == []
+
+
+def test_an_interrupt_leaves_nothing(store: Store) -> None:
+    with pytest.raises(KeyboardInterrupt), store.create(kind="k", name="n"):
+        raise KeyboardInterrupt
+    assert visible(store) == scratch(store) == []
+
+
+def test_a_table_is_written_once_and_under_a_safe_name(store: Store, scores: polars.DataFrame) -> None:
+    with store.create(kind="k", name="n") as run:
+        run.table("t", scores)
+        with pytest.raises(ValueError, match="already has a table 't'"):
+            run.table("t", scores)
+        with pytest.raises(TurnwiseError, match="cannot be called"):
+            run.table("../t", scores)
+        with pytest.raises(TurnwiseError, match="SQL would see that name twice"):
+            run.table("u", scores.with_columns(run=1))
+    assert list(store.open(run.id).tables) == ["t"]
+
+
+def test_a_missing_input_stops_the_run_before_it_starts(store: Store) -> None:
+    with pytest.raises(TurnwiseError, match="no such file"), store.create(kind="k", name="n", inputs=["nowhere.json"]):
+        pytest.fail("the block must not run")
+
+
+def test_an_id_may_be_shortened_while_it_is_unique(store: Store, scores: polars.DataFrame) -> None:
+    one, two = stored(store, "alpha", scores).id, stored(store, "beta", scores).id
+    assert store.open(one).id == one
+    assert store.resolve(one[:-2]) == one
+    with pytest.raises(TurnwiseError, match="'20' fits 2 runs"):
+        store.open("20")
+    near = two.replace("beta", "bata")
+    with pytest.raises(TurnwiseError, match=f"there is no run '{near}'. Did you mean '{two}'"):
+        store.open(near)
+    with pytest.raises(TurnwiseError, match="there is no run ''"):
+        store.open("")
+
+
+def test_ids_cannot_leave_the_store(store: Store, scores: polars.DataFrame) -> None:
+    outside = stored(store, "a", scores).id
+    other = Store(store.folder / "inner")
+    stored(other, "b", scores)
+    with pytest.raises(TurnwiseError, match="there is no run"):
+        other.remove(f"../{outside}")
+    assert store.open(outside).id == outside
+
+
+def test_asking_an_empty_store_says_that_it_is_empty(store: Store) -> None:
+    with pytest.raises(TurnwiseError, match="The store is empty"):
+        store.open("20261115")
+
+
+def test_an_unknown_table_gets_the_nearest_name(store: Store, scores: polars.DataFrame) -> None:
+    with pytest.raises(TurnwiseError, match=r"has no table 'dialog_scores'. Did you mean 'dialogue_scores'"):
+        stored(store, "a", scores).table("dialog_scores")
+
+
+def test_removing_takes_the_run_and_leaves_the_others(store: Store, scores: polars.DataFrame) -> None:
+    one, two = stored(store, "a", scores), stored(store, "b", scores)
+    store.remove(one.id)
+    assert visible(store) == [two.id]
+    assert scratch(store) == []
+
+
+def test_removing_a_linked_run_removes_the_link_only(store: Store, scores: polars.DataFrame, tmp_path: Path) -> None:
+    run = stored(store, "a", scores)
+    elsewhere = run.path.rename(tmp_path / run.id)
+    run.path.symlink_to(elsewhere)
+    assert store.open(run.id).table("dialogue_scores").height == 2
+    store.remove(run.id)
+    assert visible(store) == []
+    assert (elsewhere / "run.json").exists()
+
+
+def test_damage_is_told_and_the_other_runs_still_listed(store: Store, scores: polars.DataFrame) -> None:
+    ids = {name: stored(store, name, scores).id for name in ("whole", "empty", "gone", "cut", "unread")}
+    (store.folder / ids["empty"] / "run.json").write_bytes(b"")
+    (store.folder / ids["gone"] / "dialogue_scores.parquet").unlink()
+    cut = store.folder / ids["cut"] / "dialogue_scores.parquet"
+    cut.write_bytes(cut.read_bytes()[:-100])
+    (store.folder / ids["unread"] / "run.json").unlink()
+    (store.folder / "notes").mkdir()
+    survey = store.survey()
+    assert [run.id for run in survey.runs] == [ids["whole"]]
+    told = {name: [str(problem) for problem in survey.problems if ids[name] in str(problem)] for name in ids}
+    assert [len(told[name]) for name in ids] == [0, 1, 1, 1, 1]
+    assert "cannot be understood" in told["empty"][0]
+    assert "its table 'dialogue_scores' cannot be opened (No such file" in told["gone"][0]
+    assert "bytes where" in told["cut"][0]
+    assert "it has no run.json" in told["unread"][0]
+    store.remove(ids["cut"])
+    assert ids["cut"] not in visible(store)
+
+
+def test_bytes_that_changed_in_place_are_found(store: Store, scores: polars.DataFrame) -> None:
+    run = stored(store, "a", scores)
+    path = run.path / "dialogue_scores.parquet"
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    for look in (run.verify, lambda: run.table("dialogue_scores")):
+        with pytest.raises(TurnwiseError, match="does not have the bytes that were written") as error:
+            look()
+        assert run.id in str(error.value)
+
+
+def test_a_file_that_is_no_parquet_is_one_sentence(store: Store, scores: polars.DataFrame) -> None:
+    run = stored(store, "a", scores)
+    content = b"x" * 1000
+    forge(run, "dialogue_scores", content)
+    with pytest.raises(TurnwiseError, match="its table 'dialogue_scores' cannot be read") as error:
+        store.open(run.id).table("dialogue_scores")
+    assert "\n" not in str(error.value)
+
+
+def test_scratch_of_the_living_is_left_alone_and_of_the_dead_swept(store: Store, scores: polars.DataFrame) -> None:
+    with store.create(kind="k", name="outer") as outer:
+        outer.table("dialogue_scores", scores)
+        (store.folder / ".work" / "20260101-000000-k-dead-0000").mkdir()
+        inner = stored(store, "inner", scores)
+        assert "20260101-000000-k-dead-0000" not in scratch(store)
+        assert outer.id in scratch(store)
+    assert visible(store) == sorted([outer.id, inner.id])
+
+
+def test_an_id_that_is_taken_is_not_given_again(
+    store: Store, scores: polars.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = iter(["aaaa", "aaaa", "bbbb"])
+    monkeypatch.setattr(
+        "turnwise.runs.store.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-{next(drawn)}"
+    )
+    assert [stored(store, "a", scores).id[-4:] for _ in range(2)] == ["aaaa", "bbbb"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.raises(TurnwiseError, match=r"the run store cannot be written .*TURNWISE_RUNS"),
+        Store(tmp_path / "file").create(kind="k", name="n"),
+    ):
+        pytest.fail("the block must not run")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    """The limit on file size stands in for a full disk: writing past it fails as writing to a full disk does."""
+    script = (
+        "import resource, polars\n"
+        "from turnwise.runs import Store\n"
+        "from turnwise.errors import TurnwiseError\n"
+        "frame = polars.DataFrame({'x': list(range(100_000))})\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "try:\n"
+        f"    with Store({str(tmp_path / 'runs')!r}).create(kind='k', name='n') as run:\n"
+        "        run.table('t', frame)\n"
+        "except TurnwiseError as error:\n"
+        "    print(error)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert "written" in result.stdout
+    assert len(result.stdout.splitlines()) == 1
+    assert visible(Store(tmp_path / "runs")) == scratch(Store(tmp_path / "runs")) == []
