@@ -76,9 +76,10 @@ def _bootstrap_row(
     observed = a - b
     interval = quantiles(samples, level)
     defined = ~np.isnan(samples)
-    mean = divide(np.where(defined, samples, 0.0).sum(axis=0), defined.sum(axis=0).astype(float))
+    count = defined.sum(axis=0).astype(np.float64)
+    mean = divide(np.where(defined, samples, 0.0).sum(axis=0), count)
     squares = np.where(defined, (samples - mean) ** 2, 0.0).sum(axis=0)
-    error = np.sqrt(divide(squares, defined.sum(axis=0) - 1.0))
+    error = np.sqrt(divide(squares, np.maximum(count - 1.0, 0.0)))
     p = _share(np.abs(samples - observed), observed, a, b)
     return observed, interval[:, 0], interval[:, 1], error, p
 

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from turnwise.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
+from turnwise.comparison.scores import Scores
+from turnwise.errors import TurnwiseError
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "ratings.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def scores() -> Scores:
+    num = np.array([[[1.0, 2, 3, 4], [1, 1, 1, 1]], [[4.0, 3, 2, 1], [1, 1, 1, 1]]])
+    den = np.full_like(num, 4.0)
+    return Scores(("a", "b"), ("JGA", "SA"), ("D1.json", "D2", "D3", "D4"), num, den)
+
+
+FILE = "dialogue,rater,rating\nd1,ann,0\nD2.json,ann,0\nd3,ann,1\nd1,bob,0\nd2,bob,1\nd3,bob,1\n"
+
+
+def test_reading(tmp_path: Path) -> None:
+    ratings = read_ratings(write(tmp_path, FILE))[""]
+    assert ratings.dialogues == ("d1", "D2.json", "d3")
+    assert ratings.raters == ("ann", "bob")
+    assert ratings.mean.tolist() == [0, 0.5, 1]
+    assert ratings.count == 6
+    assert ratings.agreement()["Fleiss' kappa"] == pytest.approx(1 / 3)
+
+
+def test_correlation_with_the_mean_and_with_single_ratings(tmp_path: Path) -> None:
+    ratings = read_ratings(write(tmp_path, FILE))[""]
+    first, constant = rating_correlations(ratings, scores(), "a")
+    assert first.mean["pearson"] == pytest.approx(1.0)
+    assert first.single["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 1, 2, 3], [0, 0, 1, 0, 1, 1])[0, 1])
+    assert constant.mean["pearson"] is constant.single["kendall"] is None
+    assert rating_correlations(ratings, scores(), "b")[0].mean["spearman"] == pytest.approx(-1.0)
+
+
+def test_tables_have_dashes_and_no_nan(tmp_path: Path) -> None:
+    tables = rating_tables(assigned(read_ratings(write(tmp_path, FILE)), ("a", "b"), "a"), scores())
+    text = "".join(table.render("markdown") for table in tables)
+    assert "| SA | – | – | – | – | – | – |" in text
+    assert "6 ratings of 3 dialogues by 2 raters" in text
+    assert "nan" not in text
+
+
+def test_a_column_says_which_system(tmp_path: Path) -> None:
+    text = "system,dialogue,rater,rating\na,d1,x,1\na,d2,x,2\nb,d1,x,3\nb,d3,x,1\n"
+    ratings = assigned(read_ratings(write(tmp_path, text)), ("a", "b"), None)
+    assert {name: values.dialogues for name, values in ratings.items()} == {"a": ("d1", "d2"), "b": ("d1", "d3")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dialogue,rater\nd1,x\n", "no column rating"),
+        ("", "no column dialogue, rater, rating"),
+        ("dialogue,rater,rating\n", "holds no ratings"),
+        ("dialogue,rater,rating\nd1,x,good\n", "line 2, dialogue d1: the rating 'good' is not a number"),
+        ("dialogue,rater,rating\nd1,x,nan\n", "is not a number"),
+        ("dialogue,rater,rating\nd1,x\n", "the rating '' is not a number"),
+        ("dialogue,rater,rating\nd1,x,1\nD1.json,x,0\n", "line 3, dialogue D1.json: rater 'x' rates it twice"),
+        ("dialogue,rater,rating\n,x,1\n", "needs a dialogue and a rater"),
+    ],
+)
+def test_bad_files_are_sentences(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message):
+        read_ratings(write(tmp_path, text))
+
+
+def test_binary_and_absent_files(tmp_path: Path) -> None:
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00dialogue")
+    for name in ("binary.csv", "absent.csv"):
+        with pytest.raises(TurnwiseError, match="cannot be read as CSV"):
+            read_ratings(tmp_path / name)
+
+
+def test_ratings_of_unknown_dialogues_and_systems(tmp_path: Path) -> None:
+    ratings = read_ratings(write(tmp_path, "dialogue,rater,rating\nd9,x,1\nd1,x,0\n"))
+    with pytest.raises(TurnwiseError, match=r"1 rated dialogue was not scored \(d9\)"):
+        rating_correlations(ratings[""], scores(), "a")
+    with pytest.raises(TurnwiseError, match="say which system was rated"):
+        assigned(ratings, ("a", "b"), None)
+    with pytest.raises(TurnwiseError, match="rated system 'c' is not compared"):
+        assigned(ratings, ("a", "b"), "c")

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from turnwise.comparison.result import Comparison, compare_scores
+from turnwise.comparison.scores import Scores
+from turnwise.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
+from turnwise.stats import paired_randomisation, ratio_intervals
+
+
+def make(shares: tuple[float, ...] = (0.5, 0.52, 0.8), dialogues: int = 80) -> Comparison:
+    random = np.random.default_rng(3)
+    den = np.broadcast_to(random.integers(3, 9, size=dialogues), (len(shares), 2, dialogues)).astype(float)
+    num = random.binomial(den.astype(int), np.array(shares)[:, None, None]).astype(float)
+    names = tuple("abc"[: len(shares)])
+    scores = Scores(names, ("JGA", "SA"), tuple(f"D{place}" for place in range(dialogues)), num, den)
+    return compare_scores(scores, resamples=500, seed=7)
+
+
+def test_it_puts_the_statistics_together() -> None:
+    comparison = make()
+    scores = comparison.scores
+    np.testing.assert_array_equal(
+        comparison.intervals[1], ratio_intervals(scores.num[1], scores.den[1], resamples=500, seed=7)
+    )
+    found = {(d.first, d.second, d.measure): d for d in comparison.differences()}
+    assert len(found) == 6
+    pair = found["a", "c", "JGA"]
+    assert pair.difference == pytest.approx(comparison.values[0, 0] - comparison.values[2, 0])
+    assert pair.low < pair.difference < pair.high < 0
+    assert pair.found
+    assert pair.p_randomisation == paired_randomisation(scores.num, scores.den, resamples=500, seed=7).p[1, 0]
+    assert pair.adjusted >= pair.p_randomisation
+    assert pair.wins + pair.ties + pair.losses == 80
+    assert not found["a", "b", "JGA"].found
+    assert comparison.difference("c", "a", "JGA") == pair
+
+
+def test_the_noise_floor_is_the_width_below_which_intervals_hold_zero() -> None:
+    comparison = make()
+    errors = comparison.bootstrap.error[:, 0]
+    assert comparison.floor[0] == pytest.approx(1.959964 * errors.max(), rel=1e-5)
+    assert comparison.detectable[0] > comparison.floor[0]
+
+
+def test_the_signature_names_what_the_numbers_depend_on() -> None:
+    signature = make().signature
+    for part in ("dialogues:80", "resamples:500", "seed:7", "correction:holm", "paired-bootstrap-0.95"):
+        assert part in signature
+    assert "correction:none" in make((0.5, 0.6)).signature
+
+
+def test_score_table_marks_what_differs_from_the_first() -> None:
+    rows = json.loads(score_table(make()).render("json"))["rows"]
+    assert [row["JGA mark"] for row in rows] == ["", "", "*"]
+    text = score_table(make()).render("latex")
+    assert r"\textbf{0.8" in text
+    assert "Signature: dialogues:80" in text
+    assert "Holm-corrected" in text
+
+
+def test_pair_table_answers_the_plain_question() -> None:
+    rows = json.loads(pair_table(make()).render("json"))["rows"]
+    answers = {(row["first"], row["second"], row["measure"]): row["verdict"] for row in rows}
+    assert answers["a", "b", "JGA"] == "could be noise"
+    assert answers["a", "c", "JGA"] == "c is higher"
+    assert "p Holm" in rows[0]
+    assert "p Holm" not in json.loads(pair_table(make((0.5, 0.9))).render("json"))["rows"][0]
+
+
+def test_an_undefined_measure_is_never_a_number() -> None:
+    comparison = make((0.5, 0.6))
+    scores = comparison.scores
+    num, den = scores.num.copy(), scores.den.copy()
+    num[:, 1], den[:, 1] = 0, 0
+    undefined = compare_scores(Scores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=50)
+    assert verdict(list(undefined.differences())[1]) == "undefined"
+    for table in (score_table(undefined), pair_table(undefined), floor_table(undefined), rank_table(undefined)):
+        for output in ("markdown", "latex", "csv", "json"):
+            assert "nan" not in str(table.render(output)).lower()
+    assert math.isnan(undefined.floor[1])
+
+
+def test_rank_table_names_measures_that_disagree() -> None:
+    den = np.full((3, 2, 4), 10.0)
+    num = np.array([[[5.0] * 4, [9.0] * 4], [[6.0] * 4, [8.0] * 4], [[7.0] * 4, [7.0] * 4]])
+    comparison = compare_scores(Scores(("a", "b", "c"), ("JGA", "SA"), tuple("1234"), num, den), resamples=20)
+    table = rank_table(comparison)
+    assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
+    assert table.notes == ["JGA and SA order 3 pairs of systems differently."]
