@@ -1,0 +1,116 @@
+"""One dialogue while it is being scored: prepared turns, the goal, the options, and the records that build up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from turnwise.dialogue import Task
+from turnwise.errors import TurnwiseError
+from turnwise.users.acts import INFORM, SLOT_VALUE, Said
+from turnwise.users.config import Config
+from turnwise.users.normalise import Attempt, Normaliser
+from turnwise.users.profile import Profile
+from turnwise.users.records import Behaviour, Measure
+from turnwise.users.view import Moment
+
+#: Service to parameter text to the positions at which it was said.
+Parameters = dict[str, dict[str, list[int]]]
+
+
+class Scene:
+    """The turns of a dialogue with everything the rules ask about them; remembers what is asked often."""
+
+    def __init__(
+        self, moments: list[Moment], tasks: dict[str, Task], config: Config, profile: Profile, normaliser: Normaliser
+    ) -> None:
+        self.moments = moments
+        self.tasks = tasks
+        self.config = config
+        self.profile = profile
+        self.behaviours: list[Behaviour] = []
+        self.attempts: list[tuple[str, int, Attempt]] = []
+        self.warnings: list[str] = []
+        self.requests_removed: list[str] = []
+        self._normaliser = normaliser
+        self._system_parameters: Parameters | None = None
+        self._heard: dict[int, dict[str, list[str]]] = {}
+
+    def fault(self, message: str, turn: int | None = None) -> None:
+        """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
+        if self.config.strict:
+            raise TurnwiseError(f"{message}; the reference evaluator aborts here", turn=turn)
+        warning = message if turn is None else f"turn {turn}: {message}"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def record(self, measure: Measure, label: str, domain: str, item: str = "", **details: object) -> None:
+        """Note a behaviour."""
+        self.behaviours.append(Behaviour(measure, label, domain, item, **details))  # type: ignore[arg-type]
+
+    def require_domain(self, name: str, turn: int) -> None:
+        """A rule needs to know the entities of a goal domain."""
+        if self.profile.domain(name) is None:
+            self.fault(f"the profile {self.profile.name} does not know the domain '{name}' of the goal", turn)
+
+    def with_booking(self, domain: str) -> tuple[str, ...]:
+        """The domain and, where the dataset has one, the booking service."""
+        return (domain, self.profile.booking_service) if self.profile.booking_service else (domain,)
+
+    def system_before(self, position: int) -> Iterator[Moment]:
+        """The system turns before a user turn, most recent first."""
+        return (self.moments[place] for place in range(position - 1, 0, -2))
+
+    def span(self, first: int, second: int) -> list[Moment]:
+        """The system turns between two user turns, most recent first."""
+        return [self.moments[place] for place in range(second - 1, first, -2)]
+
+    def user_parameters(self) -> Parameters:
+        """What the user informed of, with canonical values."""
+        return self._parameters("user", INFORM, range(0, len(self.moments), 2))
+
+    def system_parameters(self) -> Parameters:
+        """What the system said, with canonical values."""
+        if self._system_parameters is None:
+            self._system_parameters = self._parameters("system", SLOT_VALUE, range(1, len(self.moments), 2))
+        return self._system_parameters
+
+    def heard(self, position: int, domain: str) -> Iterable[str]:
+        """What the system understood the user to inform of in a user turn, with canonical values."""
+        found = self._heard.get(position)
+        if found is None:
+            services = self.moments[position].heard
+            found = self._heard[position] = {} if services is None else self._texts("nlu", position, services, INFORM)
+        return found.get(domain, ())
+
+    def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:
+        found: Parameters = {}
+        for position in positions:
+            services = self.moments[position].services
+            if not services:
+                continue
+            for service, texts in self._texts(source, position, services, families).items():
+                constraints = found.setdefault(service, {})
+                for text in texts:
+                    constraints.setdefault(text, []).append(position)
+        return found
+
+    def _texts(
+        self, source: str, position: int, services: dict[str, list[Said]], families: int
+    ) -> dict[str, list[str]]:
+        """The distinct parameters of one turn by service. Acts with several values come last, later acts first."""
+        found: dict[str, list[str]] = {}
+        for service, acts in services.items():
+            chosen = [act for act in acts if act.families & families and act.parameters]
+            if not chosen:
+                continue
+            parameters = [act.parameters[0] for act in chosen if len(act.parameters) == 1]
+            if len(parameters) < len(chosen):
+                several = [act for act in reversed(chosen) if len(act.parameters) > 1]
+                parameters += [parameter for act in several for parameter in act.parameters]
+            try:
+                texts, attempts = self._normaliser.texts(service, parameters)
+            except TurnwiseError as error:
+                raise error.at(turn=position) from error
+            self.attempts.extend((source, position, attempt) for attempt in attempts)
+            found[service] = list(dict.fromkeys(texts))
+        return found
