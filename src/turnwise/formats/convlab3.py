@@ -81,20 +81,24 @@ class ConvLab3(DialogueFormat):
         return "frames" not in turns[0] and bool({"utt_idx", "dialogue_acts"} & turns[0].keys())
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        for raw in _FILE.decode(part.read(), part):
+        for raw in _FILE.decode(part.read(), part, notes):
             for name in ("original_id", "dataset", "data_split"):
                 notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
-            turns = tuple(_turn(turn, number, raw.dialogue_id, part, notes) for number, turn in enumerate(raw.turns))
-            yield Dialogue(id=raw.dialogue_id, turns=turns, goal=_goal(raw.goal), domains=raw.domains)
+            try:
+                turns = tuple(_turn(turn, number, notes) for number, turn in enumerate(raw.turns))
+            except TurnwiseError as error:
+                notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
+            else:
+                yield Dialogue(id=raw.dialogue_id, turns=turns, goal=_goal(raw.goal), domains=raw.domains)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         write_convlab3(dialogues, out, notes)
 
 
-def _turn(raw: _Turn, number: int, dialogue: str, part: Part, notes: Notes) -> Turn:
+def _turn(raw: _Turn, number: int, notes: Notes) -> Turn:
     if raw.utt_idx is not None and raw.utt_idx != number:
         message = f"utt_idx is {raw.utt_idx} where {number} should follow; a turn is missing or out of order"
-        raise TurnwiseError(message, file=part.name, dialogue=dialogue, turn=number)
+        raise TurnwiseError(message, turn=number)
     notes.add("field db_results dropped", int(len(raw.db_results) > len(b"{}")))
     notes.add("field booked dropped", int(len(raw.booked) > len(b"{}")))
     acts = spans = None

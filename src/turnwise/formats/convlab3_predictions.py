@@ -19,10 +19,8 @@ from turnwise.formats.base import DialogueFormat, Notes
 from turnwise.formats.convlab3 import read_state
 from turnwise.formats.located import Listed
 from turnwise.formats.peek import Peek
+from turnwise.formats.predictions import HOLE, MOST_TURNS
 from turnwise.formats.source import Part
-
-_HOLE = Turn(speaker="user")
-_LONGEST = 10_000
 
 
 class _Predicted(Struct, gc=False):
@@ -53,21 +51,26 @@ class ConvLab3Predictions(DialogueFormat):
         return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        rows = _FILE.decode(part.read(), part)
+        rows = _FILE.decode(part.read(), part, notes)
         for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
-            yield Dialogue(id=identifier, turns=tuple(_turns(list(group), part, notes)))
+            try:
+                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), notes)))
+            except TurnwiseError as error:
+                notes.refuse(error.at(file=part.name, dialogue=identifier))
+            else:
+                yield dialogue
 
 
-def _turns(rows: list[_Row], part: Part, notes: Notes) -> Iterator[Turn]:
+def _turns(rows: list[_Row], notes: Notes) -> Iterator[Turn]:
     last = -2 + rows[0].utt_idx % 2
     for row in rows:
         step = row.utt_idx - last
-        if step < 1 or row.utt_idx > _LONGEST:
+        if step < 1 or row.utt_idx > MOST_TURNS:
             message = f"utt_idx {row.utt_idx} cannot follow {last}; the rows of a dialogue go in the order of its turns"
-            raise TurnwiseError(message, file=part.name, dialogue=row.dialogue_id)
+            raise TurnwiseError(message)
         missing = (step - 1) // 2
-        notes.add("user turn missing: kept as a turn without a state", missing)
-        yield from (_HOLE for _ in range(missing))
+        notes.add("missing turns, left as holes", missing)
+        yield from (HOLE for _ in range(missing))
         last = row.utt_idx
         yield Turn(
             speaker="user",

@@ -7,11 +7,13 @@ in silence; here they stay apart, and reading the corpus finds the id used twice
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from turnwise.formats.base import decode
+from turnwise.errors import TurnwiseError
+from turnwise.formats.base import Notes, decode
 from turnwise.formats.source import Part
 
 T = TypeVar("T")
@@ -46,17 +48,15 @@ class Keyed(Generic[T]):
         self._whole = msgspec.json.Decoder(dict[Key, item], dec_hook=as_key)  # type: ignore[valid-type]
         self._item = msgspec.json.Decoder(item)
 
-    def decode(self, content: bytes, part: Part) -> list[tuple[str, T]]:
-        """Id and content of the dialogues in file order; ids that occur twice are not merged."""
+    def decode(self, content: bytes, part: Part, notes: Notes) -> list[tuple[str, T]]:
+        """Id and content of the dialogues in file order, those of the wrong shape refused; repeated ids stay apart."""
         try:
-            found = self._whole.decode(content)
+            return [(key.text, item) for key, item in self._whole.decode(content).items()]
         except msgspec.ValidationError:
-            for key, raw in decode(_RAW_OBJECT, content, part).items():
-                decode(self._item, raw, part, dialogue=key.text)
-            found = decode(self._whole, content, part)
+            pieces = decode(_RAW_OBJECT, content, part)
+            return list(_each(self._item, ((key.text, raw) for key, raw in pieces.items()), part, notes))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            found = decode(self._whole, content, part)
-        return [(key.text, item) for key, item in found.items()]
+            return [(key.text, item) for key, item in decode(self._whole, content, part).items()]
 
 
 class Listed(Generic[T]):
@@ -67,15 +67,14 @@ class Listed(Generic[T]):
         self._item = msgspec.json.Decoder(item)
         self._key = key
 
-    def decode(self, content: bytes, part: Part) -> list[T]:
-        """The elements in file order."""
+    def decode(self, content: bytes, part: Part, notes: Notes) -> list[T]:
+        """The elements in file order, those of the wrong shape refused."""
         try:
             return self._whole.decode(content)
         except msgspec.ValidationError:
             pieces = decode(_RAW_ARRAY, content, part)
-            for number, raw in enumerate(pieces):
-                decode(self._item, raw, part, dialogue=self._name(raw, number))
-            return decode(self._whole, content, part)
+            named = ((self._name(raw, number), raw) for number, raw in enumerate(pieces, start=1))
+            return [item for _, item in _each(self._item, named, part, notes)]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return decode(self._whole, content, part)
 
@@ -84,4 +83,16 @@ class Listed(Generic[T]):
             name = _NAMED.decode(raw).get(self._key)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             name = None
-        return name if isinstance(name, str) else f"number {number + 1}"
+        return name if isinstance(name, str) else f"number {number}"
+
+
+def _each(
+    decoder: msgspec.json.Decoder[T], named: Iterable[tuple[str, msgspec.Raw]], part: Part, notes: Notes
+) -> Iterator[tuple[str, T]]:
+    for name, raw in named:
+        try:
+            item = decode(decoder, raw, part, dialogue=name)
+        except TurnwiseError as error:
+            notes.refuse(error)
+        else:
+            yield name, item

@@ -77,10 +77,16 @@ class MultiWoz(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader(part, notes)
-        waiting = _FILE.decode(part.read(), part)
+        waiting = _FILE.decode(part.read(), part, notes)
         waiting.reverse()
         while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
-            yield reader.dialogue(*waiting.pop())
+            identifier, raw = waiting.pop()
+            try:
+                dialogue = reader.dialogue(identifier, raw)
+            except TurnwiseError as error:
+                notes.refuse(error.at(dialogue=identifier))
+            else:
+                yield dialogue
 
 
 class _Reader:
@@ -93,11 +99,8 @@ class _Reader:
         self._act = cache(_act)
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
-        try:
-            turns = tuple(self._turns(raw.log))
-            goal = self._goal(raw.goal) if raw.goal else None
-        except TurnwiseError as error:
-            raise error.at(dialogue=identifier) from error
+        turns = tuple(self._turns(raw.log))
+        goal = self._goal(raw.goal) if raw.goal else None
         return Dialogue(id=identifier, turns=turns, goal=goal, domains=tuple(goal.tasks) if goal else ())
 
     def _turns(self, log: list[_Entry]) -> Iterator[Turn]:

@@ -11,6 +11,7 @@ from typing import IO
 import msgspec
 
 from turnwise.dialogue import Dialogue
+from turnwise.errors import TurnwiseError
 from turnwise.formats.base import ALL_FIELDS, DialogueFormat, Notes, decode
 from turnwise.formats.peek import Peek, first_object
 from turnwise.formats.source import Part
@@ -33,8 +34,14 @@ class Native(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         for number, line in part.lines():
-            if line.strip():
-                yield decode(_DECODER, line, part, line=number)
+            if not line.strip():
+                continue
+            try:
+                dialogue = decode(_DECODER, line, part, line=number)
+            except TurnwiseError as error:
+                notes.refuse(error)
+            else:
+                yield dialogue
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         for dialogue in dialogues:

@@ -46,7 +46,7 @@ class Schema(ResourceFormat):
         return isinstance(first, dict) and "service_name" in first
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        services = _FILE.decode(part.read(), part)
+        services = _FILE.decode(part.read(), part, notes)
         domains: dict[str, dict[str, SlotSpec]] = {}
         for service in services:
             if service.service_name in domains:

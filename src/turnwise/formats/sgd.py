@@ -87,11 +87,17 @@ class Sgd(DialogueFormat):
         return isinstance(turns, list) and bool(turns) and isinstance(turns[0], dict) and "frames" in turns[0]
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        reader = _Reader(part)
-        waiting = _FILE.decode(part.read(), part)
+        reader = _Reader()
+        waiting = _FILE.decode(part.read(), part, notes)
         waiting.reverse()
         while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
-            yield reader.dialogue(waiting.pop())
+            raw = waiting.pop()
+            try:
+                dialogue = reader.dialogue(raw)
+            except TurnwiseError as error:
+                notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
+            else:
+                yield dialogue
         for what, count in reader.dropped.items():
             notes.add(what, count)
 
@@ -102,8 +108,7 @@ class Sgd(DialogueFormat):
 class _Reader:
     """One file's worth of reading, and what it leaves out."""
 
-    def __init__(self, part: Part) -> None:
-        self._part = part
+    def __init__(self) -> None:
         self._present = cache(present)
         self.dropped = dict.fromkeys(
             (
@@ -124,13 +129,11 @@ class _Reader:
             if turn.turn_id is not None and str(turn.turn_id) != str(number):
                 raise TurnwiseError(
                     f"turn_id is {turn.turn_id!r} where {number} should follow; a turn is missing or out of order",
-                    file=self._part.name,
-                    dialogue=raw.dialogue_id,
                     turn=number,
                 )
             if state is not None and turn.speaker == "USER":
                 state = self._carried(state, turn.frames)
-            turns.append(self._turn(turn, state, raw.dialogue_id, number))
+            turns.append(self._turn(turn, state, number))
         return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
 
     def _carried(self, state: State, frames: list[_Frame]) -> State:
@@ -150,12 +153,12 @@ class _Reader:
                 following.pop(frame.service, None)
         return following
 
-    def _turn(self, raw: _Turn, state: State | None, dialogue: str, number: int) -> Turn:
+    def _turn(self, raw: _Turn, state: State | None, number: int) -> Turn:
         frames = raw.frames
         active = tuple([frame.service for frame in frames])
         if len(active) > 1 and len(set(active)) < len(active):
             message = "it has two frames of one service; join them"
-            raise TurnwiseError(message, file=self._part.name, dialogue=dialogue, turn=number)
+            raise TurnwiseError(message, turn=number)
         for frame in frames:
             self.dropped["field service_call dropped"] += bool(frame.service_call)
             self.dropped["field service_results dropped"] += bool(frame.service_results)
