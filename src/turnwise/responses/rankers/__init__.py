@@ -1,1 +1,1 @@
-"""Room of its own; see docs/architecture.md."""
+"""The rankers: one module each, found through the entry-point group ``turnwise.rankers``."""

@@ -1,0 +1,164 @@
+"""Cells of the results table: one model on one task and split with one seed, each kept as a run and found again.
+
+What is left to do is derived from the runs in the store: a cell is done when a run has the same model, task, split,
+seed, data (by checksum) and evaluation version. Nothing is stored beside the runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from turnwise import __version__
+from turnwise.responses.evaluate import MRR, PER_DIALOG, PER_RESPONSE, Evaluation, evaluate
+from turnwise.responses.ranker import Ranker, Tell, silent
+from turnwise.responses.task import Task
+from turnwise.runs import Store
+
+KIND = "responses"
+#: Cells by their configuration.
+Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "Cell"]
+#: Grows when evaluation or a built-in ranker changes what a cell would hold.
+EVALUATION_VERSION = 1
+
+
+class Key(msgspec.Struct, frozen=True):
+    """What makes a cell: model, task, split, seed, and the checksum of the task's files."""
+
+    model: str
+    task: int
+    split: str
+    seed: int
+    data: str
+
+    def config(self) -> dict[str, Any]:
+        """The key as the run's configuration."""
+        return {**msgspec.structs.asdict(self), "evaluation": EVALUATION_VERSION}
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell, values as fractions."""
+
+    task: int
+    split: str
+    model: str
+    seed: int
+    per_response: float
+    per_dialog: float
+    per_response_interval: tuple[float, float]
+    per_dialog_interval: tuple[float, float]
+    hits_at_10: float
+    mrr: float
+    dialogs: int
+    responses: int
+    top_ties: int
+    #: Per reply class: correct, and how many there are.
+    by_class: dict[str, tuple[int, int]]
+    signature: str
+    run: str = ""
+
+
+def data_digest(task: Task) -> str:
+    """A checksum over the bytes of the task's files."""
+    digest = hashlib.sha256()
+    for path in task.files:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def signature(key: Key, task: Task, result: Evaluation) -> str:
+    """Everything that could change the numbers, in one line."""
+    parts = {
+        "model": key.model,
+        "task": key.task,
+        "split": key.split,
+        "seed": key.seed,
+        "data": key.data,
+        "candidates": len(task.candidates),
+        "history": "gold",
+        "ties": "file-order",
+        "dialogs": len(set(result.dialogues)),
+        "responses": len(result.dialogues),
+        "turnwise": __version__,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def kept_cells(store: Store) -> Kept:
+    """The cells that stand in the store, by their configuration; the newest wins."""
+    found = {}
+    for manifest in store.list():
+        if manifest.kind == KIND and "cell" in manifest.scores:
+            cell = msgspec.convert(manifest.scores["cell"], Cell, strict=False)
+            found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
+    return found
+
+
+def cells(
+    ranker: Ranker, task: Task, splits: Sequence[str], store: Store | None, kept: Kept, tell: Tell = silent
+) -> Iterator[Cell]:
+    """The cells of a ranker on those of the splits the task has: kept ones as they are, the others computed.
+
+    The ranker comes fresh and is fitted only when a cell is missing.
+    """
+    data = data_digest(task)
+    fitted = False
+    for split in (name for name in splits if name in task.splits):
+        key = Key(ranker.name, task.number, split, ranker.seed, data)
+        done = kept.get(_sorted(key.config()))
+        if done is None:
+            if not fitted:
+                ranker.fit(task, tell)
+                fitted = True
+            done = compute(key, ranker, task, store)
+        yield done
+
+
+def compute(key: Key, ranker: Ranker, task: Task, store: Store | None) -> Cell:
+    """Evaluate a fitted ranker on one split and keep the outcome as a run."""
+    result = evaluate(ranker, task.split(key.split))
+    cell = cell_of(key, task, result)
+    if store is None:
+        return cell
+    name = f"{key.model}-task{key.task}-{key.split}"
+    with store.create(
+        kind=KIND, name=name, config=key.config(), inputs=task.files, seed=key.seed, signature=cell.signature
+    ) as run:
+        run.table("dialogue_scores", result.dialogue_scores())
+        run.table("replies", result.replies(task.candidates))
+        run.scores = {
+            PER_RESPONSE: cell.per_response,
+            PER_DIALOG: cell.per_dialog,
+            "cell": msgspec.to_builtins(cell),
+        }
+        run.coverage = {"expected": cell.responses, "read": cell.responses, "scored": cell.responses, "failed": 0}
+    return msgspec.structs.replace(cell, run=run.id)
+
+
+def cell_of(key: Key, task: Task, result: Evaluation) -> Cell:
+    """The numbers of a cell."""
+    intervals = result.intervals(seed=key.seed)
+    return Cell(
+        task=key.task,
+        split=key.split,
+        model=key.model,
+        seed=key.seed,
+        per_response=result.per_response,
+        per_dialog=result.per_dialog,
+        per_response_interval=intervals[PER_RESPONSE],
+        per_dialog_interval=intervals[PER_DIALOG],
+        hits_at_10=result.value("hits@10"),
+        mrr=result.value(MRR),
+        dialogs=len(set(result.dialogues)),
+        responses=len(result.dialogues),
+        top_ties=int(result.tied.sum()),
+        by_class=result.by_class(),
+        signature=signature(key, task, result),
+    )
+
+
+def _sorted(config: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(config.items()))

@@ -1,0 +1,60 @@
+"""The work behind a table: one job per model, task and seed, in this process or in several.
+
+A job reads its task, fits its model if a cell is missing, and keeps every cell it finishes; an interrupted table goes
+on where it stopped because finished cells are found in the run store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from turnwise.engine import map_ordered
+from turnwise.responses.cells import Cell, cells, kept_cells
+from turnwise.responses.ranker import ranker_class
+from turnwise.responses.task import load_task
+from turnwise.runs import Store
+
+
+class Job(NamedTuple):
+    """One model on one task with one seed."""
+
+    data: Path
+    model: str
+    task: int
+    seed: int
+    splits: tuple[str, ...]
+    store: Path | None
+    fresh: bool
+
+
+def jobs_of(
+    data: Path,
+    models: Sequence[str],
+    tasks: Sequence[int],
+    splits: Sequence[str],
+    seeds: int,
+    store: Path | None,
+    *,
+    fresh: bool = False,
+) -> list[Job]:
+    """All jobs of a table; models that draw no random numbers run once."""
+    return [
+        Job(data, model, task, seed, tuple(splits), store, fresh)
+        for task in tasks
+        for model in models
+        for seed in range(seeds if ranker_class(model).seeded else 1)
+    ]
+
+
+def run_jobs(jobs: Sequence[Job], *, workers: int = 1) -> Iterator[list[Cell]]:
+    """The cells of each job, in the jobs' order."""
+    return map_ordered(_run, jobs, workers=workers)
+
+
+def _run(job: Job) -> list[Cell]:
+    task = load_task(job.data, job.task)
+    store = Store(job.store)
+    kept = {} if job.fresh else kept_cells(store)
+    return list(cells(ranker_class(job.model)(job.seed), task, job.splits, store, kept))

@@ -1,0 +1,113 @@
+"""The paper's Tables 1 and 2 with our numbers beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import mean, stdev
+
+from turnwise.report.cells import Cell as TableCell
+from turnwise.report.cells import Column
+from turnwise.report.table import Table
+from turnwise.responses.bags import tokens
+from turnwise.responses.cells import Cell
+from turnwise.responses.episodes import NO_RESULT, SILENCE
+from turnwise.responses.published import column_of, published
+from turnwise.responses.task import Task
+
+
+def results_table(cells: Iterable[Cell]) -> Table:
+    """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
+    groups: dict[tuple[int, str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.task, cell.split, cell.model), []).append(cell)
+    table = Table(
+        "Response selection: per-response (per-dialog) accuracy in percent",
+        [
+            "task",
+            "split",
+            "model",
+            Column("per-response", digits=2, percent=True),
+            Column("per-dialog", digits=2, percent=True),
+            Column("paper", digits=1, percent=True),
+            Column("paper per-dialog", digits=1, percent=True),
+            Column("difference", digits=2, percent=True, signed=True),
+            Column("spread", digits=2, percent=True),
+            "seeds",
+            "top ties",
+        ],
+        notes=["Intervals: 95%, from resampling dialogs. Difference: per-response, ours less the paper's."],
+    )
+    for (task, split, model), group in groups.items():
+        column = column_of(task, split)
+        theirs = published().accuracy(model, column) if column else None
+        ours = mean(cell.per_response for cell in group)
+        table.add(
+            f"T{task}",
+            split,
+            model,
+            _with_interval(ours, [cell.per_response_interval for cell in group]),
+            _with_interval(mean(cell.per_dialog for cell in group), [cell.per_dialog_interval for cell in group]),
+            theirs[0] if theirs else None,
+            theirs[1] if theirs else None,
+            ours - theirs[0] if theirs else None,
+            stdev(cell.per_response for cell in group) if len(group) > 1 else None,
+            len(group),
+            sum(cell.top_ties for cell in group),
+        )
+    return table
+
+
+def class_table(cells: Iterable[Cell]) -> Table:
+    """Accuracy by reply class: which kinds of replies a model gets right."""
+    found = list(cells)
+    names = sorted({name for cell in found for name in cell.by_class})
+    columns = [Column(name, digits=1, percent=True) for name in names]
+    table = Table("Accuracy by class of reply, in percent", ["task", "split", "model", "seed", *columns])
+    for cell in found:
+        shares = [cell.by_class[name][0] / cell.by_class[name][1] if name in cell.by_class else None for name in names]
+        table.add(f"T{cell.task}", cell.split, cell.model, cell.seed, *shares)
+    return table
+
+
+def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
+    """Averages per dialog as in the paper's Table 1, ours beside theirs (printed there as whole numbers)."""
+    pairs = [Column(f"{name}{side}", digits=1) for name in _COUNTED for side in ("", " (paper)")]
+    table = Table(
+        f"Statistics of the tasks: averages per dialog of the split '{split}'",
+        ["task", "dialogs", *pairs, "vocabulary", "candidates"],
+        notes=["User utterances without silences. Ours are counted on these files and are not bent to the paper's."],
+    )
+    for task in tasks:
+        ours = _averages(task, split)
+        theirs = published().statistics
+        values = [value for name in _COUNTED for value in (ours[name], theirs[name][task.number - 1])]
+        table.add(f"T{task.number}", len(task.split(split)), *values, _vocabulary(task), len(task.candidates))
+    return table
+
+
+_COUNTED = ("utterances", "user", "bot", "api_outputs")
+
+
+def _averages(task: Task, split: str) -> dict[str, float]:
+    dialogs = task.split(split)
+    lines = [line for one in dialogs for line in one.lines]
+    user = sum(line.kind == "user" and line.text != SILENCE for line in lines) / len(dialogs)
+    bot = sum(line.kind == "bot" for line in lines) / len(dialogs)
+    facts = sum(line.kind == "fact" and line.text != NO_RESULT for line in lines) / len(dialogs)
+    return {"utterances": user + bot + facts, "user": user, "bot": bot, "api_outputs": facts}
+
+
+def _vocabulary(task: Task) -> int:
+    """Distinct lower-cased words of all dialogs, candidates and facts of the task."""
+    lines = (line for dialogs in task.splits.values() for one in dialogs for line in one.lines)
+    words = {word for line in lines for word in tokens(line.text)}
+    words.update(word for text in task.candidates for word in tokens(text))
+    words.update(word.lower() for fact in task.facts for word in (fact.entity, fact.relation, fact.value))
+    return len(words)
+
+
+def _with_interval(value: float, intervals: Sequence[tuple[float, float]]) -> TableCell:
+    """A mean over seeds carries the interval of its only seed; several seeds show their spread instead."""
+    if len(intervals) > 1:
+        return TableCell(value)
+    return TableCell(value, *intervals[0])

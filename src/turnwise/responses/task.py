@@ -1,0 +1,118 @@
+"""A response-selection task: splits of dialogues, the candidates to choose from, and the knowledge base."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError
+from turnwise.formats import read
+from turnwise.formats.base import Notes, Resource, ResourceFormat
+from turnwise.formats.registry import format_named
+from turnwise.formats.source import resolve
+from turnwise.responses.episodes import Episode, episodes
+
+SPLITS = ("trn", "dev", "tst", "tst-OOV")
+EVALUATED = ("dev", "tst", "tst-OOV")
+#: Task 6 has no out-of-vocabulary set.
+TASKS = (1, 2, 3, 4, 5, 6)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: its splits, the candidates (stripped, in file order) and the facts of the knowledge base."""
+
+    number: int
+    splits: Mapping[str, tuple[Episode, ...]]
+    candidates: tuple[str, ...]
+    facts: tuple[Fact, ...] = ()
+    files: tuple[Path, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Candidate to its place in the file."""
+        return {text: place for place, text in enumerate(self.candidates)}
+
+    def split(self, name: str) -> tuple[Episode, ...]:
+        """The dialogues of a split; an empty or absent one is an error."""
+        found = self.splits.get(name, ())
+        if not found:
+            raise TurnwiseError(f"task {self.number} has no dialogs in the split '{name}'")
+        return found
+
+
+def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> Task:
+    """A task of the dialog bAbI release (plain or gzipped files in one folder); absent splits are left out."""
+    if number not in TASKS:
+        raise TurnwiseError(f"there is no task {number}; tasks are 1 to 6")
+    found: dict[str, tuple[Episode, ...]] = {}
+    files: list[Path] = []
+    for split in splits:
+        path = _one(folder, rf"dialog-babi-task{number}-(?:.*-)?{re.escape(split)}\.txt(?:\.gz)?")
+        if path is not None:
+            found[split] = episodes(read(path, format="babi").dialogues)
+            files.append(path)
+    if not found:
+        raise TurnwiseError(f"no dialog files of task {number} (dialog-babi-task{number}-…-tst.txt)", file=str(folder))
+    base = rf"dialog-babi-task{number}-dstc2" if number == 6 else "dialog-babi"
+    candidates = _required(folder, rf"{base}-candidates\.txt(?:\.gz)?", "candidates")
+    kb = _one(folder, rf"{base}-kb(?:-all)?\.txt(?:\.gz)?")
+    task = Task(
+        number=number,
+        splits=found,
+        candidates=unique_candidates(load_resource(candidates, "babi-candidates").texts, candidates),
+        facts=load_resource(kb, "babi-kb").facts if kb else (),
+        files=(*files, candidates, *([kb] if kb else [])),
+    )
+    for split, path in zip(found, files, strict=True):
+        check_gold(task, split, path)
+    return task
+
+
+def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
+    """The candidates, stripped; two that are then the same are an error."""
+    stripped = tuple(text.strip() for text in texts)
+    if len(set(stripped)) != len(stripped):
+        twice = next(text for place, text in enumerate(stripped) if text in stripped[:place])
+        raise TurnwiseError(f"the candidate {twice!r} stands there twice", file=str(path))
+    return stripped
+
+
+def check_gold(task: Task, split: str, path: Path | None = None) -> None:
+    """Every gold reply must be among the candidates: otherwise no ranker could ever be right."""
+    for one in task.split(split):
+        for at in one.asked:
+            reply = one.lines[at + 1].text
+            if reply not in task.index:
+                raise TurnwiseError(
+                    f"the reply {reply!r} (line {at + 1} of the dialog) is not among the {len(task.candidates):,} "
+                    "candidates; use the candidate file that belongs to this task",
+                    file=str(path) if path else None,
+                    dialogue=one.id,
+                )
+
+
+def load_resource(path: Path, format: str) -> Resource:
+    """A resource file of a known format."""
+    chosen = format_named(format)
+    if not isinstance(chosen, ResourceFormat):
+        raise TurnwiseError(f"{format} is not a format of candidates or knowledge bases")
+    return chosen.load(resolve(path)[0], Notes())
+
+
+def _one(folder: Path, pattern: str) -> Path | None:
+    if not folder.is_dir():
+        raise TurnwiseError("there is no such folder", file=str(folder))
+    found = sorted(path for path in folder.iterdir() if re.fullmatch(pattern, path.name))
+    return found[0] if found else None
+
+
+def _required(folder: Path, pattern: str, what: str) -> Path:
+    path = _one(folder, pattern)
+    if path is None:
+        raise TurnwiseError(f"no {what} file ({pattern.split(chr(92))[0]}.txt) in it", file=str(folder))
+    return path
