@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int | None, int], None]
 
 DEFAULT_LIMIT = 8 << 30
-_BLOCK = 1 << 18
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _LONGEST_WAIT = 60.0
 
@@ -181,7 +180,7 @@ class _Download:
         here = start
         with self.part.open("ab" if start else "wb") as out:
             self.progress(total, here)
-            for block in response.iter_raw(_BLOCK):
+            for block in response.iter_raw():
                 out.write(block)
                 here += len(block)
                 self._refuse_beyond_limit(here)

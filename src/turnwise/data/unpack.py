@@ -48,7 +48,9 @@ def unpack(
             if len(written) >= MOST_MEMBERS:
                 raise TurnwiseError(f"the archive holds more than {MOST_MEMBERS:,} files", file=str(archive))
             place = _place(archive, name, strip)
-            if _JUNK & set(place.parts) or (only and not any(fnmatch(str(place), pattern) for pattern in only)):
+            if _JUNK & set(PurePosixPath(name).parts) or (
+                only and not any(fnmatch(str(place), pattern) for pattern in only)
+            ):
                 continue
             left -= _copy(stream, into / place, left, archive, limit)
             written.append(Path(place))

@@ -131,7 +131,8 @@ def _holds(resource: Resource) -> str:
         slots = list(resource.ontology.slots())
         return f"{len(resource.ontology.domains):,} domains, {len(slots):,} slots"
     if resource.facts:
-        return f"{len(resource.facts):,} facts about {len({fact.entity for fact in resource.facts}):,} of its entries"
+        entities = {fact.entity for fact in resource.facts}
+        return f"{len(resource.facts):,} facts, entities: {len(entities):,}"
     if resource.values:
         return f"values of {len(resource.values):,} slots"
     return f"{len(resource.texts):,} lines"

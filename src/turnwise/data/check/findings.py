@@ -24,7 +24,7 @@ class Place(Struct, frozen=True, omit_defaults=True, kw_only=True):
         where = [f"dialogue {self.dialogue}"] if self.dialogue else []
         where += [f"turn {self.turn}"] if self.turn is not None else []
         text = ", ".join(where) or self.file
-        return f"{text} ({self.detail})" if self.detail else text
+        return f"{text} ({self.detail})" if text and self.detail else text or self.detail
 
 
 class Finding(Struct, kw_only=True):

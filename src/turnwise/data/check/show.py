@@ -45,8 +45,9 @@ def verdict(report: Report) -> str:
         )
         if count
     ]
-    looked = _counted(report.files, "file", "files")
-    return f"{looked}: {'; '.join(reasons) if reasons else 'sound'}."
+    remarks = sum(f.severity == "remark" for group in report.groups for f in group.findings)
+    sound = f"sound, with {_counted(remarks, 'remark', 'remarks')}" if remarks else "sound"
+    return f"{_counted(report.files, 'file', 'files')}: {'; '.join(reasons) or sound}."
 
 
 def short(name: str) -> str:
@@ -66,8 +67,8 @@ def _group(group: GroupReport) -> Iterator[Table | str]:
         yield _cut("Files", *_without_empty(titles, _file_rows(group.files)))
     if group.slots:
         yield _slots(group)
-    for coverage in group.coverage:
-        yield _coverage(coverage)
+    if group.coverage:
+        yield _coverage(group.coverage)
     if group.findings:
         yield _findings(group)
 
@@ -151,20 +152,30 @@ def _cut(title: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
     return table
 
 
-def _coverage(coverage: Coverage) -> Table:
-    files = short(coverage.files[0]) if len(coverage.files) == 1 else f"{len(coverage.files)} files"
-    table = Table(f"Coverage of {short(coverage.gold)} by {files}", ["", "expected", "read", "matched"])
-    table.add("dialogues", coverage.dialogues_expected, coverage.dialogues_read, coverage.dialogues_matched)
-    table.add("user turns", coverage.turns_expected, coverage.turns_read, coverage.turns_matched)
+def _coverage(sets: Sequence[Coverage]) -> Table:
+    """A row for each set, and below what keeps it from covering the gold file."""
+    titles = ["set", "dialogues expected", "read", "matched", "user turns expected", "read", "matched"]
+    table = Table(f"Coverage of {short(sets[0].gold)}", titles)
+    for one in sets:
+        name = short(one.files[0]) if len(one.files) == 1 else f"{len(one.files):,} files together"
+        table.add(
+            name,
+            *(one.dialogues_expected, one.dialogues_read, one.dialogues_matched),
+            *(one.turns_expected, one.turns_read, one.turns_matched),
+        )
+        table.notes += [f"{name}: {gap}" for gap in _gaps(one)]
+    return table
+
+
+def _gaps(coverage: Coverage) -> Iterator[str]:
     for words, count, places in (
         ("missing", coverage.dialogues_missing, coverage.missing),
         ("not in the gold file", coverage.dialogues_extra, coverage.extra),
-        ("with another number of turns", coverage.dialogues_differing, [str(p) for p in coverage.differing]),
+        ("with another number of user turns", coverage.dialogues_differing, [str(p) for p in coverage.differing]),
     ):
         if count:
             more = ", …" if count > len(places) else ""
-            table.notes.append(f"{_counted(count, 'dialogue', 'dialogues')} {words}: {', '.join(places)}{more}")
-    return table
+            yield f"{_counted(count, 'dialogue', 'dialogues')} {words}: {', '.join(places)}{more}"
 
 
 def _findings(group: GroupReport) -> Table:

@@ -1,0 +1,86 @@
+"""The catalogue itself: complete, honest about what is unknown, and right where real files can tell."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from turnwise.data.catalogue import catalogue, parse
+from turnwise.data.folder import Folder
+from turnwise.data.listing import listing, listing_table, readable
+from turnwise.data.verify import verify
+from turnwise.errors import TurnwiseError
+
+NAMES = ["multiwoz-2.0", "multiwoz-2.1", "multiwoz-2.2", "multiwoz-2.3", "multiwoz-2.4", "sgd", "babi", "gcdf1"]
+
+
+def test_every_dataset_of_the_field_is_there() -> None:
+    assert catalogue().names() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entries_are_whole(name: str) -> None:
+    dataset = catalogue().find(name)
+    assert dataset.licence and dataset.citation and dataset.title
+    for remote in dataset.remotes:
+        address = urlsplit(remote.url)
+        assert address.scheme in ("http", "https") and address.netloc
+        assert remote.unpack or remote.path
+        assert address.scheme == "https" or remote.sha256, "an address without encryption needs a checksum"
+        assert remote.size is None or remote.size > 0
+    checksums = [r.sha256 for r in dataset.files if r.sha256] + [m.sha256 for m in dataset.members]
+    assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in checksums)
+    assert len(set(checksums)) == len(checksums)
+    paths = [r.path for r in dataset.files if r.path] + [m.path for m in dataset.members]
+    assert len(set(paths)) == len(paths)
+
+
+def test_a_misspelt_name_gets_the_nearest() -> None:
+    with pytest.raises(TurnwiseError, match=r"no dataset named 'multiwoz-21'. Did you mean 'multiwoz-2.1'"):
+        catalogue().find("multiwoz-21")
+
+
+@pytest.mark.parametrize(
+    "text", [b"datasets: 3", b"datasets: [{name: x, nmae: y}]", b"a: [", b"{}", b"datasets: [{name: 1}]"]
+)
+def test_a_broken_catalogue_is_a_sentence(text: bytes) -> None:
+    with pytest.raises(TurnwiseError, match="not a catalogue of datasets"):
+        parse(text, "x.yaml")
+
+
+def test_the_real_files_have_the_checksums_of_the_catalogue(shared_data: Path) -> None:
+    for name, files in (("babi", 27), ("gcdf1", 34)):
+        result = verify(catalogue().find(name), Folder(shared_data))
+        assert result.sound and not result.fetched
+        assert result.count("right") == files
+
+
+def test_a_changed_file_put_there_by_hand_is_found(tmp_path: Path) -> None:
+    (tmp_path / "gcdf1").mkdir()
+    (tmp_path / "gcdf1" / "schema.json").write_text("[]")
+    (tmp_path / "gcdf1" / "multiwoz21_canonical_map.json.gz").write_bytes(b"\x1f\x8bbroken")
+    result = verify(catalogue().find("gcdf1"), Folder(tmp_path))
+    states = {verdict.path: verdict.state for verdict in result.files}
+    assert states["schema.json"] == "changed"
+    assert states["multiwoz21_canonical_map.json.gz"] == "unreadable"
+    assert states["conversations/dialogues_001.json"] == "missing"
+    assert not result.sound
+
+
+def test_the_listing_says_what_is_unknown(tmp_path: Path) -> None:
+    (tmp_path / "babi").mkdir()
+    items = {item.name: item for item in listing(catalogue(), Folder(tmp_path))}
+    assert items["multiwoz-2.1"].size is None and items["multiwoz-2.1"].checksums == "kept at first download"
+    assert items["gcdf1"].size_complete and items["gcdf1"].checksums == "known"
+    assert items["babi"].here == "put there by hand" and items["sgd"].here == "no"
+    assert "unknown" in listing_table(items.values(), Folder(tmp_path)).render("markdown")
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 bytes"), (999, "999 bytes"), (9_940, "9.9 kB"), (999_999, "1.0 MB"), (5 << 40, "5.5 TB")]
+)
+def test_sizes_for_people(size: int, text: str) -> None:
+    assert readable(size) == text

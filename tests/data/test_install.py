@@ -1,0 +1,233 @@
+"""Datasets from a real web server into a folder: whole or not at all, trusted once, compared ever after."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.web import Answer, Site, serving
+from turnwise.data.catalogue import Dataset, Member, Remote
+from turnwise.data.fetch import Patience
+from turnwise.data.folder import Folder, data_folder
+from turnwise.data.install import Outcome, get, offline, remove
+from turnwise.data.verify import verify
+from turnwise.errors import TurnwiseError
+
+IMPATIENT = Patience(tries=2, sleep=lambda _: None)
+
+
+def archive(**members: bytes) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as packed:
+        for name, content in members.items():
+            packed.writestr(f"release/{name}.json", content)
+    return held.getvalue()
+
+
+BODY = archive(train=b"[1]", test=b"[2]")
+
+
+def sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving(Site(BODY)) as started:
+        yield started
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "data")
+
+
+def dataset(site: Site, *, sha256: str | None = None, members: tuple[Member, ...] = ()) -> Dataset:
+    remote = Remote(url=site.url, unpack=True, strip=1, sha256=sha256)
+    return Dataset(
+        name="toy",
+        title="Toy",
+        home="https://example.org",
+        licence="MIT",
+        citation="-",
+        files=(remote,),
+        members=members,
+    )
+
+
+def visible(folder: Folder) -> list[str]:
+    return sorted(path.name for path in folder.root.iterdir() if not path.name.startswith("."))
+
+
+def no_work_left(folder: Folder) -> bool:
+    return not [path for path in folder.work.rglob("*") if path.is_file() and path.suffix not in (".lock", ".json")]
+
+
+def test_a_dataset_is_fetched_unpacked_and_verified(site: Site, folder: Folder) -> None:
+    toy = dataset(site, sha256=sha(BODY))
+    done = get(toy, folder)
+    assert done == Outcome(folder.path("toy"), fetched=True)
+    assert (done.path / "train.json").read_bytes() == b"[1]"
+    result = verify(toy, folder)
+    assert result.sound and result.fetched and result.count("right") == 2
+    assert no_work_left(folder)
+
+
+def test_a_second_call_uses_no_network(site: Site, folder: Folder) -> None:
+    get(dataset(site), folder)
+    asked = len(site.ranges)
+    assert get(dataset(site), folder, network=False) == Outcome(folder.path("toy"), fetched=False)
+    assert len(site.ranges) == asked
+
+
+def test_offline_is_honoured_with_a_sentence(site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TurnwiseError, match=r"toy is not in .* the network is switched off \(--offline"):
+        get(dataset(site), folder, network=False)
+    assert site.ranges == []
+    for value, expected in (("1", True), ("yes", True), ("0", False), ("", False), ("false", False)):
+        monkeypatch.setenv("TURNWISE_OFFLINE", value)
+        assert offline() is expected
+    assert offline(True)
+
+
+def test_an_unpublished_checksum_is_trusted_once_and_told(site: Site, folder: Folder) -> None:
+    toy = dataset(site)
+    assert get(toy, folder).trusted == (site.url,)
+    remove(toy, folder)
+    assert get(toy, folder).trusted == ()
+    remove(toy, folder)
+    site.body, site.etag = archive(train=b"[9]"), '"two"'
+    with pytest.raises(TurnwiseError, match=r"sha256 is .* changed since its first download: --accept-change"):
+        get(toy, folder)
+    assert visible(folder) == []
+    assert get(toy, folder, accept_change=True).fetched
+    assert verify(toy, folder).sound
+
+
+def test_a_wrong_published_checksum_installs_nothing(site: Site, folder: Folder) -> None:
+    with pytest.raises(TurnwiseError, match=r"was expected; nothing was kept; the dataset's home is https://example"):
+        get(dataset(site, sha256="0" * 64), folder)
+    assert visible(folder) == []
+    assert no_work_left(folder)
+
+
+def test_known_members_decide_where_the_archive_is_unknown(site: Site, folder: Folder) -> None:
+    with pytest.raises(TurnwiseError, match=r"train.json is not the known file"):
+        get(dataset(site, members=(Member("train.json", sha(b"[7]")),)), folder)
+    with pytest.raises(TurnwiseError, match=r"does not contain dev.json"):
+        get(dataset(site, members=(Member("dev.json", sha(b"[7]")),)), folder)
+    assert visible(folder) == []
+    assert get(dataset(site, members=(Member("train.json", sha(b"[1]")),)), folder).fetched
+
+
+@pytest.mark.parametrize("answer", [Answer(status=404), Answer(claim=100)])
+def test_a_failed_download_leaves_no_dataset(site: Site, folder: Folder, answer: Answer) -> None:
+    site.answers = [answer]
+    with pytest.raises(TurnwiseError):
+        get(dataset(site), folder, patience=IMPATIENT)
+    assert visible(folder) == []
+    assert folder.first_seen() == {}
+    assert get(dataset(site), folder).fetched
+
+
+def test_several_files_and_one_of_them_missing(site: Site, folder: Folder) -> None:
+    files = (Remote(path="a.bin", sha256=sha(BODY)), Remote(path="deep/b.bin"))
+    several = Dataset("toy", "Toy", "-", "-", "-", files, base=site.url + "?")
+    site.answers = [Answer(), Answer(status=404)]
+    with pytest.raises(TurnwiseError, match="no such file"):
+        get(several, folder)
+    assert visible(folder) == []
+    asked = len(site.ranges)
+    assert get(several, folder).fetched
+    assert len(site.ranges) == asked + 1, "the file that had come whole and right is not fetched again"
+    assert (folder.path("toy") / "deep/b.bin").read_bytes() == BODY
+
+
+def test_a_folder_that_is_in_the_way_is_left_alone(site: Site, folder: Folder) -> None:
+    (folder.path("toy")).mkdir(parents=True)
+    (folder.path("toy") / "mine.txt").write_text("precious")
+    with pytest.raises(TurnwiseError, match="in the way"):
+        get(dataset(site), folder)
+    with pytest.raises(TurnwiseError, match="does not remove it"):
+        remove(dataset(site), folder)
+    assert (folder.path("toy") / "mine.txt").read_text() == "precious"
+
+
+def test_removing(site: Site, folder: Folder) -> None:
+    assert not remove(dataset(site), folder)
+    get(dataset(site), folder)
+    assert remove(dataset(site), folder)
+    assert visible(folder) == [] and no_work_left(folder)
+    with pytest.raises(TurnwiseError, match="'turnwise data get toy' fetches it"):
+        verify(dataset(site), folder)
+
+
+def test_two_at_once_fetch_once(site: Site, folder: Folder) -> None:
+    outcomes: list[Outcome] = []
+    threads = [threading.Thread(target=lambda: outcomes.append(get(dataset(site), folder))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcome.fetched for outcome in outcomes) == [False, False, False, True]
+    assert len(site.ranges) == 1
+
+
+def test_a_full_disk_while_unpacking_leaves_nothing(
+    site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.open
+
+    def full(self: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        if mode == "xb":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(self, mode, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(TurnwiseError, match="No space left on device"):
+        get(dataset(site), folder)
+    assert visible(folder) == []
+
+
+def test_no_permission_for_the_folder(site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(self: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", forbidden)
+    with pytest.raises(TurnwiseError, match=r"cannot be written \(Permission denied\)"):
+        get(dataset(site), folder)
+
+
+def test_verification_sees_what_changed(site: Site, folder: Folder) -> None:
+    toy = dataset(site)
+    place = get(toy, folder).path
+    (place / "train.json").write_bytes(b"[3]")
+    (place / "test.json").unlink()
+    (place / "new.txt").write_text("?")
+    states = {verdict.path: verdict.state for verdict in verify(toy, folder).files}
+    assert states == {"train.json": "changed", "test.json": "missing", "new.txt": "added"}
+    assert not verify(toy, folder).sound
+
+
+def test_a_damaged_receipt_is_a_sentence(site: Site, folder: Folder) -> None:
+    place = get(dataset(site), folder).path
+    (place / ".turnwise").write_text("{")
+    with pytest.raises(TurnwiseError, match="receipt is damaged"):
+        verify(dataset(site), folder)
+
+
+def test_the_environment_moves_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "elsewhere"))
+    assert data_folder().root == tmp_path / "elsewhere"
+    monkeypatch.delenv("TURNWISE_DATA")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
+    assert data_folder().root.name == "datasets"

@@ -1,0 +1,146 @@
+"""Archives that mean well, and archives that do not."""
+
+from __future__ import annotations
+
+import io
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from turnwise.data.unpack import unpack
+from turnwise.errors import TurnwiseError
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tarred(path: Path, members: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            item = tarfile.TarInfo(name)
+            item.size = len(content)
+            archive.addfile(item, io.BytesIO(content))
+    return path
+
+
+PACKERS = [zipped, tarred]
+Packer = Callable[[Path, dict[str, bytes]], Path]
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_files_come_out_without_their_leading_folder_and_without_junk(pack: Packer, tmp_path: Path) -> None:
+    members = {"top/a.json": b"1", "top/deep/b.json": b"2", "top/.DS_Store": b"", "__MACOSX/top/._a.json": b"x"}
+    archive = pack(tmp_path / "x", members)
+    assert unpack(archive, tmp_path / "out", strip=1) == [Path("a.json"), Path("deep/b.json")]
+    assert (tmp_path / "out/deep/b.json").read_bytes() == b"2"
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_only_what_is_wanted_comes_out(pack: Packer, tmp_path: Path) -> None:
+    archive = pack(tmp_path / "x", {"r/dev/a": b"1", "r/code.py": b"2", "r/LICENSE.txt": b"3"})
+    assert unpack(archive, tmp_path / "out", strip=1, only=("dev/*", "LICENSE*")) == [
+        Path("LICENSE.txt"),
+        Path("dev/a"),
+    ]
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("name", ["../escape", "/etc/escape", "a/../../escape", "..\\escape", "C:/escape"])
+def test_members_that_leave_the_folder_are_refused(pack: Packer, name: str, tmp_path: Path) -> None:
+    archive = pack(tmp_path / "x", {name: b"bad"})
+    with pytest.raises(TurnwiseError, match="points outside the archive"):
+        unpack(archive, tmp_path / "deep" / "out")
+    assert not list(tmp_path.rglob("*escape*"))
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_links_and_devices_in_tar_are_refused(kind: bytes, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        item = tarfile.TarInfo("inside")
+        item.type, item.linkname = kind, "/etc/passwd"
+        archive.addfile(item)
+    with pytest.raises(TurnwiseError, match="is a link or a device"):
+        unpack(tmp_path / "x.tar", tmp_path / "out")
+
+
+def test_links_in_zip_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        item = zipfile.ZipInfo("inside")
+        item.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(item, "/etc/passwd")
+    with pytest.raises(TurnwiseError, match="is a link or a device"):
+        unpack(tmp_path / "x.zip", tmp_path / "out")
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_a_bomb_stops_at_the_limit(pack: Packer, tmp_path: Path) -> None:
+    archive = pack(tmp_path / "x", {"big": bytes(10_000_000)})
+    with pytest.raises(TurnwiseError, match="more than 1,000,000 bytes"):
+        unpack(archive, tmp_path / "out", limit=1_000_000)
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_the_limit_holds_for_all_members_together(pack: Packer, tmp_path: Path) -> None:
+    archive = pack(tmp_path / "x", {f"m{number}": bytes(400) for number in range(3)})
+    with pytest.raises(TurnwiseError, match="more than 1,000 bytes"):
+        unpack(archive, tmp_path / "out", limit=1_000)
+    assert unpack(archive, tmp_path / "fits", limit=1_200)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_member_twice_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("a", "1")
+        archive.writestr("a", "2")
+    with pytest.raises(TurnwiseError, match="holds a twice"):
+        unpack(tmp_path / "x.zip", tmp_path / "out")
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_a_truncated_archive_is_damaged(pack: Packer, tmp_path: Path) -> None:
+    archive = pack(tmp_path / "x", {"a": bytes(range(256)) * 400})
+    archive.write_bytes(archive.read_bytes()[:-30])
+    with pytest.raises(TurnwiseError, match=r"damaged|neither a zip nor a tar"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_a_page_instead_of_an_archive(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_text("<html>Sorry</html>")
+    with pytest.raises(TurnwiseError, match="neither a zip nor a tar archive"):
+        unpack(tmp_path / "x.zip", tmp_path / "out")
+
+
+def test_an_archive_without_anything_expected(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "x", {"other": b""})
+    with pytest.raises(TurnwiseError, match="none of the expected files"):
+        unpack(archive, tmp_path / "out", only=("dev/*",))
+
+
+NAMES = st.text(st.sampled_from("ab./\\:~\x01é"), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=NAMES, content=st.binary(max_size=40))
+def test_whatever_the_name_nothing_lands_outside(
+    name: str, content: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("fuzz")
+    archive = tarred(folder / "x.tgz", {name: content})
+    target = folder / "deep" / "out"
+    try:
+        written = unpack(archive, target)
+    except TurnwiseError:
+        written = []
+    inside = {path.relative_to(target) for path in target.rglob("*") if path.is_file()} if target.exists() else set()
+    everywhere = [path for path in folder.rglob("*") if path.is_file() and path != archive]
+    assert len(everywhere) == len(inside) == len(written)
