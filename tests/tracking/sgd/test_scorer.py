@@ -1,0 +1,188 @@
+"""Whole corpora: synthetic predictions on real SGD dialogues, groups, sums by dialogue, inputs that do not fit."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from turnwise.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.formats import read
+from turnwise.formats.base import Notes, ResourceFormat
+from turnwise.formats.registry import format_named
+from turnwise.formats.source import resolve
+from turnwise.tracking.sgd import SGD_CARDS, SgdScores, score_sgd
+from turnwise.tracking.sgd.scores import ALL, SEEN, UNSEEN
+
+SCHEMA = Ontology(
+    domains={
+        "Hotels_1": {"city": SlotSpec(), "pets": SlotSpec(categorical=True)},
+        "Hotels_2": {"city": SlotSpec()},
+        "Buses_1": {"date": SlotSpec()},
+    }
+)
+
+
+def schema(path: Path) -> Ontology:
+    reader = format_named("schema")
+    assert isinstance(reader, ResourceFormat)
+    [part] = resolve(path)
+    found = reader.load(part, Notes()).ontology
+    assert found is not None
+    return found
+
+
+@cache
+def dialogues(folder: Path, kind: str) -> list[Dialogue]:
+    return read(folder / f"{kind}_dialogues_*.json.gz").dialogues
+
+
+def user(state: State, text: str = "", intent: str | None = "Find", active: tuple[str, ...] | None = None) -> Turn:
+    services = tuple(state) if active is None else active
+    intents = None if intent is None else dict.fromkeys(services, intent)
+    return Turn(speaker="user", text=text, state=state, active=services, intents=intents)
+
+
+def dialogue(identifier: str, *turns: Turn) -> Dialogue:
+    return Dialogue(id=identifier, turns=turns)
+
+
+ROME: State = {"Hotels_1": {"city": ("Rome",)}}
+BOTH: State = {"Hotels_1": {"city": ("Rome",)}, "Buses_1": {"date": ("monday",)}}
+HALF: State = {"Hotels_1": {"city": ("Rome",)}, "Buses_1": {}}
+
+
+@pytest.mark.parametrize("fuzzy", [True, False], ids=["fuzzy", "exact"])
+@pytest.mark.parametrize("across_turn", [True, False], ids=["turn", "frame"])
+def test_synthetic_predictions(shared_data: Path, expected: Path, fuzzy: bool, across_turn: bool) -> None:
+    folder = shared_data / "sgd"
+    scores = score_sgd(
+        dialogues(folder, "dev"),
+        dialogues(folder, "synthetic_pred"),
+        schema(folder / "dev_schema.json.gz"),
+        seen_services=schema(folder / "train_schema.json.gz").domains,
+        fuzzy=fuzzy,
+        across_turn=across_turn,
+    )
+    variant = f"{'fuzzy' if fuzzy else 'exact'}_{'turn' if across_turn else 'frame'}"
+    wanted = json.loads((expected / "dst_sgd_synthetic.json").read_text())[variant]
+    found = scores.official()
+    assert found.keys() == wanted.keys()
+    for group, values in wanted.items():
+        assert found[group] == pytest.approx(values, abs=1e-9, rel=0), group
+    coverage = scores.coverage
+    assert (coverage.dialogues, coverage.turns, coverage.frames) == (512, 4108, 4208)
+
+
+def test_gold_against_itself_is_perfect_everywhere(shared_data: Path) -> None:
+    gold = dialogues(shared_data / "sgd", "dev")
+    scores = score_sgd(gold, gold, schema(shared_data / "sgd" / "dev_schema.json.gz"))
+    assert {value for group in scores.official().values() for value in group.values()} == {1.0}
+    assert set(scores.values()) == set(SGD_CARDS)
+
+
+def test_sums_by_dialogue_give_the_corpus_value(shared_data: Path) -> None:
+    folder = shared_data / "sgd"
+    arguments = (dialogues(folder, "dev"), dialogues(folder, "synthetic_pred"), schema(folder / "dev_schema.json.gz"))
+    for across_turn in (True, False):
+        scores = score_sgd(*arguments, across_turn=across_turn)
+        sums = {measure: np.zeros(2) for measure in SGD_CARDS}
+        for _, measure, numerator, denominator in scores.dialogue_rows():
+            assert denominator > 0
+            sums[measure] += (numerator, denominator)
+        for measure, value in scores.values().items():
+            assert sums[measure][0] / sums[measure][1] == pytest.approx(value)
+
+
+def small(*, across_turn: bool = False) -> SgdScores:
+    gold = [dialogue("a", user(ROME), user(BOTH)), dialogue("b", user({"Hotels_2": {"city": ("Oslo",)}}))]
+    predicted = [dialogue("b", user({"Hotels_2": {}}, intent="NONE")), dialogue("A.json", user(ROME), user(HALF))]
+    return score_sgd(gold, predicted, SCHEMA, seen_services=["Hotels_1"], across_turn=across_turn)
+
+
+def test_groups_by_service_domain_and_whether_seen() -> None:
+    scores = small()
+    assert list(scores.groups) == [ALL, SEEN, UNSEEN, "Buses", "Hotels", "Buses_1", "Hotels_1", "Hotels_2"]
+    assert [scores.value("SGD-JGA", group) for group in scores.groups] == [0.5, 1.0, 0.0, 0.0, 2 / 3, 0.0, 1.0, 0.0]
+    assert scores.value("SGD-intent") == 0.75
+    assert math.isnan(scores.value("SGD-JGA-cat", "Buses_1"))
+
+
+def test_across_a_turn_joint_scores_multiply_and_others_do_not() -> None:
+    scores = small(across_turn=True)
+    assert scores.value("SGD-JGA") == pytest.approx(1 / 3)
+    assert scores.value("SGD-JGA", "Hotels_1") == 1.0
+    assert scores.value("SGD-AGA") == small().value("SGD-AGA") == 0.5
+    numerator, denominator = scores.sums("SGD-JGA")
+    assert (scores.ids, numerator.tolist(), denominator.tolist()) == (["a", "b"], [1.0, 0.0], [2.0, 1.0])
+
+
+def test_without_a_training_schema_nothing_is_seen_or_unseen() -> None:
+    gold = [dialogue("a", user(ROME))]
+    assert not {SEEN, UNSEEN} & score_sgd(gold, gold, SCHEMA).groups.keys()
+
+
+def test_predictions_kept_apart_from_gold_are_found_and_lack_what_they_do_not_record() -> None:
+    gold = [dialogue("a", user(ROME))]
+    predicted = [dialogue("a", Turn(speaker="user", predicted=ROME))]
+    assert score_sgd(gold, predicted, SCHEMA).values().keys() == {
+        "SGD-JGA", "SGD-AGA", "SGD-JGA-cat", "SGD-JGA-noncat", "SGD-AGA-noncat",
+    }  # fmt: skip
+
+
+def test_what_is_on_one_side_only_is_counted() -> None:
+    gold = [dialogue("a", user(ROME), user(ROME)), dialogue("b", user(ROME))]
+    predicted = [dialogue("a", user(ROME), Turn(speaker="user")), dialogue("c", user(ROME))]
+    coverage = score_sgd(gold, predicted, SCHEMA).coverage
+    assert (coverage.dialogues, coverage.turns, coverage.frames, coverage.missing_turns) == (1, 1, 1, 1)
+    assert (coverage.missing_dialogues, coverage.extra_dialogues) == (["b"], ["c"])
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        (user(ROME), (user(ROME), user(ROME)), "dialogue d: gold has 1 user turns and the predictions have 2"),
+        (
+            user(ROME, "hello"),
+            (user(ROME, "bye"),),
+            "dialogue d, turn 0: the utterances differ: 'hello' in gold, 'bye'",
+        ),
+        (user(BOTH), (user(ROME),), "turn 0: there is no predicted frame for the service 'Buses_1'"),
+        (
+            user({"Hotels_3": {}}),
+            (user({"Hotels_3": {}}),),
+            "the schema has no service 'Hotels_3'. Did you mean 'Hotels_",
+        ),
+        (Turn(speaker="user", state=ROME), (user(ROME),), "the gold turn has no frames with states"),
+        (user(ROME), (Turn(speaker="user"),), "no frame has a state on both sides"),
+    ],
+)
+def test_inputs_that_do_not_fit(gold: Turn, predicted: tuple[Turn, ...], message: str) -> None:
+    with pytest.raises(TurnwiseError) as caught:
+        score_sgd([dialogue("d", gold)], [dialogue("d", *predicted)], SCHEMA)
+    assert message in str(caught.value)
+
+
+def test_no_dialogue_in_common_and_one_id_twice() -> None:
+    one, other = dialogue("a", user(ROME)), dialogue("b", user(ROME))
+    with pytest.raises(TurnwiseError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
+        score_sgd([one], [other], SCHEMA)
+    with pytest.raises(TurnwiseError, match="two dialogues of this id"):
+        score_sgd([one], [one, msgspec.structs.replace(one, id="A.json")], SCHEMA)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(TurnwiseError, match="Did you mean 'SGD-JGA'"):
+        small().value("SGD-JG")
+    with pytest.raises(TurnwiseError, match="no scored frame belongs to 'Hotel'"):
+        small().value("SGD-JGA", "Hotel")
+
+
+def test_cards_have_distinct_names_here_and_there() -> None:
+    assert len({card.official for card in SGD_CARDS.values()}) == len(SGD_CARDS) == 13
