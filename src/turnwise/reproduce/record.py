@@ -1,0 +1,110 @@
+"""Theirs beside ours: what a paper printed, what we compute, the difference, and a verdict.
+
+A paper's module fills a :class:`Reproduction`; everything about printing it is here and in ``tables``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+Verdict: TypeAlias = Literal["exact", "within spread", "differs", "cannot be computed"]
+
+EXACT: Verdict = "exact"
+WITHIN: Verdict = "within spread"
+DIFFERS: Verdict = "differs"
+IMPOSSIBLE: Verdict = "cannot be computed"
+VERDICTS: tuple[Verdict, ...] = (EXACT, WITHIN, DIFFERS, IMPOSSIBLE)
+
+_NUMBER = re.compile(r"(?P<digits>[+-]?\d+(?:,\d{3})*(?:\.\d+)?)(?P<percent>\s*%)?")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as printed: its value as a fraction, and half a unit of its last digit."""
+
+    text: str
+    value: float
+    half_unit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Printed:
+        """From ``48.86%``, ``0.8759`` or ``7,368``.
+
+        >>> Printed.parse("48.86%")
+        Printed(text='48.86%', value=0.4886, half_unit=5e-05)
+        """
+        match = _NUMBER.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is no printed number")
+        exact = Decimal(match["digits"].replace(",", ""))
+        exponent = exact.as_tuple().exponent
+        unit = Decimal(1).scaleb(int(exponent))
+        scale = Decimal(100) if match["percent"] else Decimal(1)
+        return cls(text, float(exact / scale), float(unit / scale / 2))
+
+    def agrees(self, value: float) -> bool:
+        """Whether a number, rounded to as many digits, is the printed one; halves may round either way."""
+        return abs(value - self.value) <= self.half_unit * (1 + 1e-9) + 1e-12
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line: where in the paper, what, theirs as printed, ours, and how they compare."""
+
+    part: str
+    what: str
+    theirs: str
+    ours: float | str | None
+    verdict: Verdict
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass
+class Reproduction:
+    """All lines of one paper, what is missing to do more, and the figures that can be drawn."""
+
+    paper: str
+    title: str
+    citation: str
+    missing: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    #: Name of the file to the function that makes the chart.
+    figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
+
+    def printed(self, part: str, what: str, theirs: str, ours: float, *, note: str = "") -> None:
+        """A number both have: exact when ours rounds to theirs."""
+        number = Printed.parse(theirs)
+        verdict = EXACT if number.agrees(ours) else DIFFERS
+        self.items.append(Item(part, what, theirs, ours, verdict, ours - number.value, note=note))
+
+    def sampled(
+        self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
+    ) -> None:
+        """A number we have on other dialogues than they: within spread when theirs lies in our interval."""
+        number, (low, high) = Printed.parse(theirs), interval
+        inside = low - number.half_unit <= number.value <= high + number.half_unit
+        verdict = WITHIN if inside else DIFFERS
+        self.items.append(Item(part, what, theirs, ours, verdict, ours - number.value, low, high, note))
+
+    def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "") -> None:
+        """Something that is no single number, such as a row of marks: exact when the texts are equal."""
+        self.items.append(Item(part, what, theirs, ours, EXACT if theirs == ours else DIFFERS, note=note))
+
+    def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "") -> None:
+        """A statement of the paper in words, and the numbers by which it holds or does not."""
+        self.items.append(Item(part, what, "claimed", ours, EXACT if holds else DIFFERS, note=note))
+
+    def impossible(self, part: str, what: str, theirs: str, why: str) -> None:
+        """What cannot be computed, and why."""
+        self.items.append(Item(part, what, theirs, None, IMPOSSIBLE, note=why))
+
+    def tally(self) -> dict[str, int]:
+        """How many lines got which verdict."""
+        return {verdict: sum(item.verdict == verdict for item in self.items) for verdict in VERDICTS}

@@ -1,0 +1,40 @@
+"""The papers that can be reproduced. Each is a module with ``reproduce(data) -> Reproduction``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.reproduce.record import Reproduction
+
+#: Name on the command line, and the module. A later part of the project adds its line here.
+PAPERS = {
+    "fga": "turnwise.reproduce.fga",
+    "rsa": "turnwise.reproduce.rsa",
+}
+
+ENVIRONMENT = "TURNWISE_DATA"
+
+
+def data_folder(given: str | Path | None) -> Path | None:
+    """The folder with the datasets: the one named, else ``$TURNWISE_DATA``, else none."""
+    named = given if given is not None else os.environ.get(ENVIRONMENT) or None
+    if named is None:
+        return None
+    folder = Path(named)
+    if not folder.is_dir():
+        raise TurnwiseError("there is no such folder; name the one that holds the datasets", file=str(folder))
+    return folder
+
+
+def reproduce(paper: str, data: str | Path | None = None) -> Reproduction:
+    """Compute what a paper printed, as far as the data in the folder allows."""
+    if paper not in PAPERS:
+        raise TurnwiseError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
+    module = importlib.import_module(PAPERS[paper])
+    result = module.reproduce(data_folder(data))
+    if not isinstance(result, Reproduction):
+        raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")
+    return result

@@ -1,0 +1,74 @@
+"""A reproduction as tables, Markdown and JSON. What is missing is said first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from turnwise import __version__
+from turnwise.report import Cell, Column, Table
+from turnwise.report.escape import markdown
+from turnwise.reproduce.record import IMPOSSIBLE, Item, Reproduction
+
+
+def missing_table(reproduction: Reproduction) -> Table:
+    """What would be needed to compute more."""
+    table = Table(f"{reproduction.title}: what is missing", ["missing"])
+    for line in reproduction.missing:
+        table.add(line)
+    return table
+
+
+def item_tables(reproduction: Reproduction) -> list[Table]:
+    """One table for each part of the paper, in its order."""
+    parts = list(dict.fromkeys(item.part for item in reproduction.items))
+    tables = [_table(part, [item for item in reproduction.items if item.part == part]) for part in parts]
+    if tables:
+        tables[-1].notes.append(summary(reproduction))
+    return tables
+
+
+def _table(part: str, items: list[Item]) -> Table:
+    columns = [
+        Column("what"),
+        Column("theirs", align="right"),
+        Column("ours", align="right"),
+        Column("difference", signed=True),
+        Column("verdict"),
+        Column("note"),
+    ]
+    noted = any(item.note for item in items)
+    table = Table(part, columns if noted else columns[:-1])
+    for item in items:
+        difference = item.difference if item.verdict != IMPOSSIBLE else None
+        row = (item.what, item.theirs, Cell(item.ours, item.low, item.high), difference, item.verdict)
+        table.add(*row, *([item.note or None] if noted else []))
+    return table
+
+
+def summary(reproduction: Reproduction) -> str:
+    """How it went, in one sentence."""
+    counts = [f"{count} {verdict}" for verdict, count in reproduction.tally().items() if count]
+    return f"{len(reproduction.items)} lines: {', '.join(counts)}. turnwise {__version__}."
+
+
+def as_markdown(reproduction: Reproduction) -> str:
+    """A page: the paper, what is missing, every table."""
+    lines = [f"# {markdown(reproduction.title)}", "", markdown(reproduction.citation), ""]
+    if reproduction.missing:
+        lines += ["## What is missing", "", *(f"- {markdown(line)}" for line in reproduction.missing), ""]
+    return "\n".join(lines) + "\n" + "\n".join(table.render("markdown") for table in item_tables(reproduction))
+
+
+def as_json(reproduction: Reproduction) -> dict[str, Any]:
+    """Everything, for programs."""
+    return {
+        "paper": reproduction.paper,
+        "title": reproduction.title,
+        "citation": reproduction.citation,
+        "missing": reproduction.missing,
+        "tally": reproduction.tally(),
+        "items": [asdict(item) for item in reproduction.items],
+        "figures": sorted(reproduction.figures),
+        "version": __version__,
+    }
