@@ -13,9 +13,7 @@ import os
 import stat
 import sys
 import tarfile
-import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,59 +21,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from turnwise.errors import TurnwiseError
+from turnwise.formats.streams import BROKEN, Limited, faults, kept, too_big
 
 DEFAULT_LIMIT = 2 << 30
 HEAD_BYTES = 1 << 18
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_SPOOL_BYTES = 64 << 20
-_BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, OSError, RuntimeError)
-
-
-def _too_big(name: str, limit: int) -> TurnwiseError:
-    message = f"it unpacks to more than {limit:,} bytes; if that is meant, raise the limit with --max-bytes"
-    return TurnwiseError(message, file=name)
-
-
-class _Limited(io.RawIOBase):
-    """A stream that refuses to give more than ``limit`` bytes and turns faults of the compression into our error."""
-
-    def __init__(self, inner: IO[bytes], name: str, limit: int) -> None:
-        self._inner, self._name, self._left, self._limit = inner, name, limit, limit
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        with _faults(self._name):
-            chunk = self._inner.read(len(view))
-        self._left -= len(chunk)
-        if self._left < 0:
-            raise _too_big(self._name, self._limit)
-        view[: len(chunk)] = chunk
-        return len(chunk)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._inner.close()
-        super().close()
-
-
-@contextmanager
-def _faults(name: str) -> Iterator[None]:
-    """Whatever the operating system or a decompressor reports becomes one sentence."""
-    try:
-        yield
-    except PermissionError as error:
-        raise TurnwiseError("no permission to read it", file=name) from error
-    except FileNotFoundError as error:
-        raise TurnwiseError("there is no such file", file=name) from error
-    except EOFError as error:
-        raise TurnwiseError("the compressed data ends early; fetch or copy the file again", file=name) from error
-    except _BROKEN as error:
-        raise TurnwiseError(f"it cannot be read ({error})", file=name) from error
 
 
 class Part:
@@ -95,16 +47,16 @@ class Part:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The unpacked bytes as a stream."""
-        with _faults(self.name):
+        with faults(self.name):
             raw = self._opener()
         try:
-            with _faults(self.name):
+            with faults(self.name):
                 start = raw.read(4)
                 raw.seek(0)
             stream: IO[bytes] = raw
             if start.startswith(_GZIP):
                 stream = io.BufferedReader(
-                    _Limited(cast(IO[bytes], gzip.GzipFile(fileobj=raw)), self.name, self._limit), 1 << 20
+                    Limited(cast(IO[bytes], gzip.GzipFile(fileobj=raw)), self.name, self._limit), 1 << 20
                 )
             yield cast(BinaryIO, stream)
         finally:
@@ -112,7 +64,7 @@ class Part:
 
     def read(self) -> bytes:
         """All bytes, unpacked, without a byte-order mark; an empty file is an error."""
-        with self.open() as stream, _faults(self.name):
+        with self.open() as stream, faults(self.name):
             content = stream.read().removeprefix(b"\xef\xbb\xbf")
         if not content.strip():
             raise TurnwiseError("the file is empty", file=self.name)
@@ -120,7 +72,7 @@ class Part:
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""
-        with self.open() as stream, _faults(self.name):
+        with self.open() as stream, faults(self.name):
             return stream.read(size).removeprefix(b"\xef\xbb\xbf")
 
     def text(self) -> str:
@@ -132,13 +84,13 @@ class Part:
         with self.open() as stream:
             number = 0
             while True:
-                with _faults(self.name):
+                with faults(self.name):
                     line = stream.readline(self._limit + 1)
                 if not line:
                     break
                 number += 1
                 if len(line) > self._limit:
-                    raise _too_big(self.name, self._limit)
+                    raise too_big(self.name, self._limit)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 yield number, line.rstrip(b"\r\n")
@@ -167,32 +119,52 @@ def expand(source: str | Path) -> list[str]:
     text = os.fspath(source)
     if text == "-":
         return [text]
+    if not text or "\0" in text:
+        raise TurnwiseError(f"{text!r} is not the name of a file or folder")
+    with faults(text):
+        return _names(text)
+
+
+def _names(text: str) -> list[str]:
     path = Path(text)
-    with _faults(text):
-        found = path.stat() if path.exists() else None
-    if found is None:
-        names = [name for name in sorted(glob.glob(text, recursive=True)) if Path(name).is_file()]
-        if not names:
-            kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
-            raise TurnwiseError(kind, file=text)
-        return names
-    if not stat.S_ISDIR(found.st_mode):
+    if path.is_dir():
+        inside = _below(path)
+        if not inside:
+            raise TurnwiseError("the folder holds no files", file=text)
+        return inside
+    if path.exists():
         return [text]
-    with _faults(text):
-        paths = sorted(item for item in path.rglob("*") if item.is_file() and not _hidden(item.relative_to(path)))
-    if not paths:
-        raise TurnwiseError("the folder holds no files", file=text)
-    return [str(item) for item in paths]
+    matches = sorted(glob.glob(text, recursive=True))
+    found = dict.fromkeys(name for match in matches for name in (_below(match) if Path(match).is_dir() else [match]))
+    if not found:
+        kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
+        raise TurnwiseError(kind, file=text)
+    return list(found)
+
+
+def _below(folder: str | Path) -> list[str]:
+    """All files in a folder and its sub-folders; hidden ones, sockets and pipes are passed over."""
+    found: list[Path] = []
+    for where, folders, names in os.walk(folder, onerror=_no_entry):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(where, name) for name in names if not name.startswith(".")]
+    return [str(item) for item in sorted(found) if item.is_file() or item.is_symlink()]
+
+
+def _no_entry(error: OSError) -> None:
+    raise TurnwiseError(f"the folder cannot be read ({error.strerror})", file=str(error.filename)) from error
 
 
 def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     """The parts of one file: its members if it is an archive, else itself; ``-`` is standard input."""
     if name == "-":
-        return _archive_or_file("standard input", _kept(sys.stdin.buffer), limit)
+        return _archive_or_file("standard input", kept(sys.stdin.buffer), limit)
     path = Path(name)
-    with _faults(name):
-        once = stat.S_ISFIFO(path.stat().st_mode)  # a pipe, such as bash's <(command), gives its bytes only once
-        opener = _kept(path.open("rb")) if once else partial(_open, path)
+    with faults(name):
+        opener: Callable[[], IO[bytes]] = partial(_open, path)
+        if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
+            with path.open("rb") as pipe:
+                opener = kept(pipe)
     return _archive_or_file(name, opener, limit)
 
 
@@ -200,51 +172,9 @@ def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _hidden(path: Path) -> bool:
-    return any(piece.startswith(".") for piece in path.parts)
-
-
-def _kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:
-    """What a stream gives, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
-    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - lives as long as the parts
-    while chunk := stream.read(1 << 20):
-        spool.write(chunk)
-
-    def again() -> IO[bytes]:
-        spool.seek(0)
-        return cast(IO[bytes], _Unclosable(cast(IO[bytes], spool)))
-
-    return again
-
-
-class _Unclosable(io.RawIOBase):
-    """A view of a stream whose closing leaves the stream open."""
-
-    def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._inner.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._inner.tell()
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        chunk = self._inner.read(len(view))
-        view[: len(chunk)] = chunk
-        return len(chunk)
-
-
 def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
     """The members of a zip or tar archive (plain or gzipped) as parts, or the file itself as the only one."""
-    with _faults(name), opener() as raw:
+    with faults(name), opener() as raw:
         start = raw.read(4)
         raw.seek(0)
         if start in _ZIP:
@@ -263,18 +193,21 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
 def _is_tar(stream: IO[bytes]) -> bool:
     try:
         block = stream.read(512)
-    except _BROKEN:
+    except BROKEN:
         return False
     return len(block) == 512 and block[257:262] == b"ustar"
 
 
 def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
     """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before."""
-    parts = []
-    with tarfile.open(fileobj=_Limited(plain, name, limit), mode="r|") as archive:
+    parts, total = [], 0
+    with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|") as archive:
         for member in archive:
-            if not member.isreg() or member.sparse is not None or _ignored(member.name):
+            if not member.isfile() or _ignored(member.name):
                 continue
+            total += member.size
+            if total > limit:  # a sparse file is larger than what the archive stores of it
+                raise too_big(name, limit)
             held = archive.extractfile(member)
             content = held.read() if held else b""
             parts.append(Part(f"{name}!{_safe(name, member.name)}", partial(io.BytesIO, content), limit))
@@ -291,7 +224,7 @@ def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit:
     with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(member) as held:
         content = held.read(limit + 1)
     if len(content) > limit:
-        raise _too_big(f"{name}!{member}", limit)
+        raise too_big(f"{name}!{member}", limit)
     return io.BytesIO(content)
 
 
