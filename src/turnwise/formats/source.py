@@ -203,21 +203,22 @@ def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
     parts, total = [], 0
     with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|") as archive:
         for member in archive:
-            if not member.isfile() or _ignored(member.name):
+            if not member.isfile() or _ignored(_safe(name, member.name)):
                 continue
             total += member.size
             if total > limit:  # a sparse file is larger than what the archive stores of it
                 raise too_big(name, limit)
             held = archive.extractfile(member)
             content = held.read() if held else b""
-            parts.append(Part(f"{name}!{_safe(name, member.name)}", partial(io.BytesIO, content), limit))
+            parts.append(Part(f"{name}!{member.name}", partial(io.BytesIO, content), limit))
     return parts
 
 
 def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
     with zipfile.ZipFile(raw) as archive:
-        members = [item.filename for item in archive.infolist() if not item.is_dir() and not _ignored(item.filename)]
-    return [Part(f"{name}!{_safe(name, m)}", partial(_open_zipped, opener, m, name, limit), limit) for m in members]
+        members = [_safe(name, item.filename) for item in archive.infolist() if not item.is_dir()]
+    wanted = [member for member in members if not _ignored(member)]
+    return [Part(f"{name}!{m}", partial(_open_zipped, opener, m, name, limit), limit) for m in wanted]
 
 
 def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> IO[bytes]:
@@ -231,7 +232,7 @@ def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit:
 def _ignored(member: str) -> bool:
     """Hidden files, and the folder in which macOS archives keep their extra attributes."""
     pieces = PurePosixPath(member).parts
-    return "__MACOSX" in pieces or (bool(pieces) and pieces[-1].startswith(".") and pieces[-1] != "..")
+    return "__MACOSX" in pieces or pieces[-1:] == () or pieces[-1].startswith(".")
 
 
 def _safe(archive: str, member: str) -> str:

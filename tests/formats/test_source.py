@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from support.examples import EXAMPLES
+from turnwise.errors import TurnwiseError
+from turnwise.formats import read
+from turnwise.formats.source import Part, resolve
+
+LINE = EXAMPLES["native"]
+OTHER = LINE.replace(b'"d1"', b'"d2"')
+
+
+def contents(source: object, **options: int) -> dict[str, bytes]:
+    return {part.stem: part.read() for part in resolve(str(source), **options)}
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tarred(path: Path, members: dict[str, bytes], mode: str = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def test_plain_and_gzipped_files_give_the_same_bytes_whatever_their_name(tmp_path: Path) -> None:
+    (tmp_path / "plain.gz").write_bytes(LINE)
+    (tmp_path / "packed.json").write_bytes(gzip.compress(LINE))
+    assert contents(tmp_path / "plain.gz") == {"plain": LINE}
+    assert contents(tmp_path / "packed.json") == {"packed.json": LINE}
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_tar_archive_is_its_files_in_name_order(tmp_path: Path, mode: str) -> None:
+    path = tarred(tmp_path / "a.tar", {"b.jsonl": OTHER, "a/x.jsonl": LINE, "a/.hidden": b"?"}, mode)
+    assert list(contents(path).items()) == [("x.jsonl", LINE), ("b.jsonl", OTHER)]
+
+
+def test_a_zip_archive_is_its_files_and_gzip_inside_is_unpacked(tmp_path: Path) -> None:
+    members = {"b.jsonl.gz": gzip.compress(OTHER), "a.jsonl": LINE, "__MACOSX/._a.jsonl": b"?", "folder/": b""}
+    path = zipped(tmp_path / "a.zip", members)
+    assert list(contents(path).items()) == [("a.jsonl", LINE), ("b.jsonl", OTHER)]
+    assert [dialogue.id for dialogue in read(path).dialogues] == ["d1", "d2"]
+
+
+def test_folders_are_read_in_name_order_without_hidden_files(tmp_path: Path) -> None:
+    for name, content in {"b.jsonl": OTHER, "in/a.jsonl": LINE, ".git/x": b"?", ".x": b"?"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    assert list(contents(tmp_path)) == ["b.jsonl", "a.jsonl"]
+
+
+def test_a_pattern_matches_files_and_folders(tmp_path: Path) -> None:
+    (tmp_path / "in_1").mkdir()
+    (tmp_path / "in_1" / "a.jsonl").write_bytes(LINE)
+    (tmp_path / "in_2.jsonl").write_bytes(OTHER)
+    assert list(contents(tmp_path / "in_*")) == ["a.jsonl", "in_2.jsonl"]
+    assert list(contents(tmp_path / "**" / "*.jsonl")) == ["a.jsonl", "in_2.jsonl"]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "a[1].jsonl").write_bytes(LINE)
+    assert contents(tmp_path / "a[1].jsonl") == {"a[1].jsonl": LINE}
+
+
+def test_standard_input_is_looked_at_and_then_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    for content in (LINE, gzip.compress(LINE)):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+        assert [dialogue.id for dialogue in read("-").dialogues] == ["d1"]
+
+
+def test_an_archive_on_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    content = zipped(tmp_path / "a.zip", {"a": LINE, "b": OTHER}).read_bytes()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    assert [dialogue.id for dialogue in read("-").dialogues] == ["d1", "d2"]
+
+
+def test_a_pipe_is_read_once_and_kept(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'wb').write({LINE!r})"])
+    try:
+        assert [dialogue.id for dialogue in read(pipe).dialogues] == ["d1"]
+    finally:
+        writer.wait(timeout=20)
+
+
+def test_a_byte_order_mark_and_crlf_do_not_matter(tmp_path: Path) -> None:
+    content = b"\xef\xbb\xbf" + LINE.replace(b"\n", b"\r\n") + b"\r\n" + OTHER
+    (tmp_path / "a.jsonl").write_bytes(content)
+    assert [dialogue.id for dialogue in read(tmp_path / "a.jsonl").dialogues] == ["d1", "d2"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("", "not the name of a file"),
+        ("a\0b", "not the name of a file"),
+        ("missing.json", "no such file or folder"),
+        ("missing*.json", "no file matches this pattern"),
+        ("x" * 5000, "cannot be read"),
+    ],
+)
+def test_sources_that_are_not_there(tmp_path: Path, source: str, message: str) -> None:
+    place = str(tmp_path / source) if source else source
+    with pytest.raises(TurnwiseError, match=message):
+        resolve(place)
+
+
+def test_an_empty_folder_and_empty_archives_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(TurnwiseError, match="holds no files"):
+        resolve(tmp_path)
+    with pytest.raises(TurnwiseError, match="archive holds no files"):
+        resolve(zipped(tmp_path / "a.zip", {}))
+    with pytest.raises(TurnwiseError, match="archive holds no files"):
+        resolve(tarred(tmp_path / "a.tar", {".hidden": b"?"}, "w"))
+
+
+@pytest.mark.parametrize("member", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:/evil.json", "..\\evil"])
+def test_a_member_that_leaves_its_folder_is_refused(tmp_path: Path, member: str) -> None:
+    for path in (zipped(tmp_path / "a.zip", {member: LINE}), tarred(tmp_path / "a.tar.gz", {member: LINE})):
+        with pytest.raises(TurnwiseError, match="points outside the archive") as caught:
+            resolve(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_link_in_an_archive_is_not_followed(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        link = tarfile.TarInfo("passwd")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        info = tarfile.TarInfo("a.jsonl")
+        info.size = len(LINE)
+        archive.addfile(info, io.BytesIO(LINE))
+    assert contents(tmp_path / "a.tar") == {"a.jsonl": LINE}
+
+
+def test_a_bomb_stops_at_the_limit_and_the_limit_can_be_raised(tmp_path: Path) -> None:
+    zeros = b"0" * 200_000
+    paths = [
+        zipped(tmp_path / "a.zip", {"z": zeros}),
+        tarred(tmp_path / "a.tar.gz", {"z": zeros}),
+        tmp_path / "a.gz",
+    ]
+    paths[-1].write_bytes(gzip.compress(zeros))
+    for path in paths:
+        with pytest.raises(TurnwiseError, match=r"more than 100,000 bytes; .*--max-bytes"):
+            contents(path, limit=100_000)
+        assert list(contents(path, limit=300_000).values()) == [zeros]
+
+
+def test_a_line_longer_than_the_limit_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"x" * 2000)
+    (part,) = resolve(tmp_path / "a.jsonl", limit=1000)
+    with pytest.raises(TurnwiseError, match="more than 1,000 bytes"):
+        list(part.lines())
+
+
+@pytest.mark.parametrize("kept", [5, 20, -9])
+def test_a_truncated_gzip_ends_early(tmp_path: Path, kept: int) -> None:
+    (tmp_path / "a.gz").write_bytes(gzip.compress(LINE)[:kept])
+    with pytest.raises(TurnwiseError, match=r"a\.gz: the compressed data ends early"):
+        read(tmp_path / "a.gz")
+
+
+def test_damaged_archives_are_errors(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {"a.jsonl": LINE * 50})
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(TurnwiseError, match="cannot be read"):
+        read(path)
+    broken = bytearray(content)
+    broken[45] ^= 0xFF
+    path.write_bytes(bytes(broken))
+    with pytest.raises(TurnwiseError):
+        read(path)
+
+
+def test_no_permission_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jsonl").write_bytes(LINE)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(TurnwiseError, match="no permission to read it"):
+        read(tmp_path / "a.jsonl")
+
+
+def test_a_folder_that_cannot_be_entered_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def walk(folder: str, onerror: object) -> list[object]:
+        assert callable(onerror)
+        onerror(PermissionError(13, "Permission denied", f"{folder}/closed"))
+        return []
+
+    monkeypatch.setattr(os, "walk", walk)
+    with pytest.raises(TurnwiseError, match=r"closed: the folder cannot be read \(Permission denied\)"):
+        resolve(tmp_path)
+
+
+def test_a_link_to_nowhere_is_an_error_and_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(LINE)
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(TurnwiseError, match=r"gone\.jsonl: there is no such file"):
+        resolve(tmp_path)
+
+
+def test_text_that_is_not_utf8_names_the_line() -> None:
+    part = Part("a.txt", lambda: io.BytesIO(b"one\ntwo \xe9t\xe9\n"), 1000)
+    with pytest.raises(TurnwiseError, match=r"a\.txt, line 2: byte 0xe9 is not UTF-8"):
+        part.text()
