@@ -20,7 +20,12 @@ _PUBLIC = {
     "Turn": "turnwise.dialogue",
     "Run": "turnwise.runs",
     "Store": "turnwise.runs",
+    "load_world": "turnwise.babi.world_file",
     "read": "turnwise.formats",
+    "score": "turnwise.tracking",
+    "Accumulator": "turnwise.tracking",
+    "compute": "turnwise.tracking",
+    "simulate": "turnwise.babi.simulator",
     "write": "turnwise.formats",
 }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from turnwise.babi.candidates import world_candidates
 from turnwise.babi.draws import Draws
@@ -19,12 +21,24 @@ from turnwise.files import atomic
 from turnwise.formats import write
 from turnwise.formats.babi_candidates import write_candidates
 from turnwise.formats.babi_kb import write_kb
+from turnwise.formats.corpus import bulk_load
 
 TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
 CANDIDATES_FILE = "dialog-babi-candidates.txt"
 KB_FILE = "dialog-babi-kb-all.txt"
 
-Form = Literal["babi", "native"]
+Form: TypeAlias = Literal["babi", "native"]
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """A dialog file and what it holds; turns are exchanges, one line ``user<TAB>bot`` each."""
+
+    file: str
+    task: int
+    split: str
+    dialogs: int
+    turns: int
+    facts: int
 
 
 def dialog_file(task: int, split: str, form: Form = "babi") -> str:
@@ -53,35 +67,43 @@ def write_release(
     splits: Iterable[str],
     dialogs: int,
     parameters: Parameters,
-    form: Form = "babi",
+    forms: Sequence[Form] = ("babi",),
     made: Callable[[int], object] = lambda count: None,
-) -> list[Path]:
+) -> list[Written]:
     """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
 
-    Everything is checked before the first file is written.
+    All parameters are checked before the first file is written.
     """
-    able = splits_of(world)
     wanted = [(task, split) for task in tasks for split in splits]
+    able = splits_of(world)
     missing = next((split for _, split in wanted if split in SPLITS and split not in able), None)
     if missing:
         raise TurnwiseError(f"the split {missing} needs half {HALF_OF[missing]}, which this world does not have")
     streams = {key: simulate(world, *key, dialogs, parameters) for key in wanted}
     written = []
     for (task, split), stream in streams.items():
-        path = folder / dialog_file(task, split, form)
-        write(_counted(stream, made), path, format=form)
-        written.append(path)
-    return [*written, *_write_resources(world, folder, parameters.seed)]
+        with bulk_load():
+            made_dialogs = list(_counted(stream, made))
+        for form in forms:
+            path = folder / dialog_file(task, split, form)
+            write(made_dialogs, path, format=form)
+            written.append(_written(path, task, split, made_dialogs))
+    _write_resources(world, folder, parameters.seed)
+    return written
 
 
-def _write_resources(world: World, folder: Path, seed: int) -> list[Path]:
+def _written(path: Path, task: int, split: str, dialogs: list[Dialogue]) -> Written:
+    turns = [turn for dialog in dialogs for turn in dialog.turns]
+    facts = sum(len(turn.results or ()) for turn in turns)
+    return Written(file=path.name, task=task, split=split, dialogs=len(dialogs), turns=len(turns) // 2, facts=facts)
+
+
+def _write_resources(world: World, folder: Path, seed: int) -> None:
     """Candidates come in random order, so that their order tells nothing."""
-    candidates, base = folder / CANDIDATES_FILE, folder / KB_FILE
-    with atomic(candidates) as scratch, scratch.open("wb") as out:
+    with atomic(folder / CANDIDATES_FILE) as scratch, scratch.open("wb") as out:
         write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)
-    with atomic(base) as scratch, scratch.open("wb") as out:
+    with atomic(folder / KB_FILE) as scratch, scratch.open("wb") as out:
         write_kb(world_facts(world, seed), out)
-    return [candidates, base]
 
 
 def _counted(dialogs: Iterator[Dialogue], made: Callable[[int], object]) -> Iterator[Dialogue]:

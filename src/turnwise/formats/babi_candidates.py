@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import IO
 
 from turnwise.errors import TurnwiseError
 from turnwise.formats.babi_lines import RELATIONS, excerpt, numbered, numbered_head
 from turnwise.formats.base import Notes, Resource, ResourceFormat
 from turnwise.formats.peek import Peek
-from turnwise.formats.source import Part
+from turnwise.formats.source import Part, resolve
 
 
 class BabiCandidates(ResourceFormat):
@@ -48,3 +49,8 @@ def _looks_like_fact(rest: str) -> bool:
 def write_candidates(texts: Iterable[str], out: IO[bytes]) -> None:
     """Write candidates in the given order, as the released files do."""
     out.write("".join(f"1 {text}\n" for text in texts).encode())
+
+
+def load_candidates(path: str | Path) -> tuple[str, ...]:
+    """The candidates of a file, in its order, as they stand there."""
+    return tuple(text for part in resolve(path) for text in BabiCandidates().load(part, Notes()).texts)

@@ -6,6 +6,7 @@ Tasks 1-5 put a tab before the value (``1 entity relation<TAB>value``), task 6 a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import IO
 
 from turnwise.dialogue import Fact
@@ -13,7 +14,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.formats.babi_lines import excerpt, fact_of, numbered, numbered_head
 from turnwise.formats.base import Notes, Resource, ResourceFormat
 from turnwise.formats.peek import Peek
-from turnwise.formats.source import Part
+from turnwise.formats.source import Part, resolve
 
 
 class BabiKnowledgeBase(ResourceFormat):
@@ -58,3 +59,9 @@ def write_kb(facts: Iterable[Fact], out: IO[bytes], *, tab: bool = True) -> None
     """Write facts in the given order: with a tab before the value (tasks 1-5) or a space (task 6)."""
     between = "\t" if tab else " "
     out.write("".join(f"1 {fact.entity} {fact.relation}{between}{fact.value}\n" for fact in facts).encode())
+
+
+def load_kb(path: str | Path) -> tuple[Fact, ...]:
+    """The facts of a knowledge-base file, in either spelling."""
+    parts = resolve(path)
+    return tuple(fact for part in parts for fact in BabiKnowledgeBase().load(part, Notes()).facts)
