@@ -66,7 +66,11 @@ def serving(site: Site) -> Iterator[Site]:
         def log_message(self, format: str, *args: object) -> None:
             """Silence."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A client that hangs up is part of the play."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     site.url = f"http://127.0.0.1:{server.server_address[1]}/file.bin"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
