@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from turnwise.runs import Store
 
@@ -62,6 +63,17 @@ def whole(store: Store) -> int:
         assert list(run.tables) == ["one", "two", "three"]
         assert run.manifest.scores == {"number": run.manifest.config["number"]}
     return len(runs)
+
+
+def test_death_before_any_step_leaves_whole_runs_only(store: Store) -> None:
+    program = Path(__file__).with_name("crash_points.py")
+    command = [sys.executable, str(program), str(store.folder)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    create, resume, remove = map(int, result.stdout.split())
+    assert create > 15
+    assert resume > 20
+    assert remove > 5
 
 
 def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:

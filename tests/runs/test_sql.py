@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support.forgery import forge
 from turnwise.errors import TurnwiseError
-from turnwise.runs import Store
+from turnwise.runs import Store, sql
 
 
 def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
@@ -132,11 +132,15 @@ def test_sql_cannot_write_even_inside_a_select(store: Store, two: tuple[str, str
     assert sorted(path.name for path in store.folder.iterdir()) == sorted([".work", *two])
 
 
-def test_sql_cannot_see_python_objects(store: Store) -> None:
-    visible = polars.DataFrame({"a": [1]})
-    assert visible.height
+def test_sql_cannot_see_python_objects(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "visible", polars.DataFrame({"a": [1]}), raising=False)
     with pytest.raises(TurnwiseError, match="visible does not exist"):
         store.sql("SELECT * FROM visible")
+
+
+def test_settings_are_locked(store: Store) -> None:
+    assert store.sql("SELECT current_setting('temp_directory')").item() == ""
+    assert store.sql("SELECT current_setting('lock_configuration')").item() is True
 
 
 def test_nothing_is_written_beside_the_store(

@@ -63,13 +63,13 @@ def writing(place: Path) -> Iterator[None]:
         ) from error
 
 
-def try_lock(path: Path) -> BaseFileLock | None:
-    """Take a lock file now, or ``None`` when a living process holds it."""
+def try_lock(path: Path, patience: float) -> BaseFileLock | None:
+    """Take a lock file, or ``None`` when a living process still holds it after ``patience`` seconds."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(path)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
     except Timeout:
         return None
     return lock

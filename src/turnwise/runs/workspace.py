@@ -25,6 +25,7 @@ RESUMABLE = "resume-"
 REMOVED = "removed-"
 
 _LOCK = ".lock"
+_PATIENCE = 1.0  # seconds; a sweep holds the lock of resumable work for a moment, a writer for long
 
 
 class Claim:
@@ -81,7 +82,7 @@ class Workspace:
         """The folder of resumable work, new or as an earlier process left it; an error while another works in it."""
         with writing(self._store):
             self._folder.mkdir(parents=True, exist_ok=True)
-            claim = self._claim(name, must_be_new=False)
+            claim = self._claim(name, must_be_new=False, patience=_PATIENCE)
         if claim is None:
             raise TurnwiseError(
                 "another process is at work on the same run; wait for it or stop it", file=str(self._folder / name)
@@ -99,9 +100,9 @@ class Workspace:
                 claim.discard()
 
     def sweep(self) -> None:
-        """Delete what dead processes left, but for resumable work."""
+        """Delete what dead processes left; of resumable work, only a lock whose folder is gone."""
         for name in sorted({entry.name.removesuffix(_LOCK) for entry in self._folder.iterdir()}):
-            if not name.startswith(RESUMABLE) and (claim := self._claim(name, must_be_new=False)):
+            if claim := self._claim(name, must_be_new=name.startswith(RESUMABLE)):
                 claim.discard()
 
     def resumable(self) -> list[str]:
@@ -112,9 +113,9 @@ class Workspace:
             entry.name for entry in self._folder.iterdir() if entry.name.startswith(RESUMABLE) and entry.is_dir()
         )
 
-    def _claim(self, name: str, *, must_be_new: bool) -> Claim | None:
+    def _claim(self, name: str, *, must_be_new: bool, patience: float = 0.0) -> Claim | None:
         folder = self._folder / name
-        lock = try_lock(self._folder / f"{name}{_LOCK}")
+        lock = try_lock(self._folder / f"{name}{_LOCK}", patience)
         if lock is None:
             return None
         try:

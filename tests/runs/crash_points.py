@@ -1,0 +1,102 @@
+"""Dies before every single step on the file system in turn, and looks at the store after each death.
+
+Run as a program with a folder. Python announces each step it takes (PEP 578), so a process can be made to kill
+itself before the first, the second, ... step that touches the store, until one attempt gets through. The attempts are
+forks of a process that has imported everything, because there are hundreds of them. Prints how many there were.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars
+
+from turnwise.runs import Store
+
+FRAME = polars.DataFrame({"x": [1, 2, 3]})
+
+
+def create(store: Store) -> None:
+    """Build and store a run of two tables."""
+    with store.create(kind="k", name="created") as run:
+        run.table("one", FRAME)
+        run.table("two", FRAME)
+
+
+def resume(store: Store) -> None:
+    """Do what is left of some work and store it."""
+    with store.resumable(kind="k", name="resumed") as work:
+        parts = work.parts("units")
+        for unit in ("a", "b"):
+            if unit not in parts:
+                parts[unit] = b"done"
+        work.table("one", FRAME)
+        work.table("two", polars.DataFrame({"x": [len(part) for part in parts.values()]}))
+
+
+def remove(store: Store) -> None:
+    """Remove the first run."""
+    store.remove(store.list()[0].id)
+
+
+def dies_before(step: int, action: Callable[[Store], None], store: Store) -> bool:
+    """Whether a process died that was to kill itself before this step."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def count(event: str, arguments: tuple[object, ...]) -> None:
+            nonlocal left
+            if event == "fcntl.flock" or any(str(store.folder) in str(argument) for argument in arguments):
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(count)
+        action(store)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise SystemExit(f"{action.__name__} failed at step {step}")
+    return os.WIFSIGNALED(status)
+
+
+def check(store: Store) -> int:
+    """The number of runs, all of them whole."""
+    survey = store.survey()
+    for problem in survey.problems:
+        raise problem
+    for run in survey.runs:
+        run.verify()
+        if list(run.tables) != ["one", "two"]:
+            raise SystemExit(f"{run.id} is not whole")
+    return len(survey.runs)
+
+
+def all_deaths(action: Callable[[Store], None], store: Store, *, change: int) -> int:
+    """Let the action die at each of its steps; the runs in the store change by ``change`` once, and only once."""
+    before, step = check(store), 1
+    while check(store) == before and dies_before(step, action, store):
+        step += 1
+    if check(store) - before != change:
+        raise SystemExit(f"{action.__name__} changed the store by {check(store) - before} runs")
+    return step
+
+
+def main(folder: Path) -> None:
+    """Create, resume and remove, dying all the way."""
+    store = Store(folder)
+    steps = [all_deaths(action, store, change=change) for action, change in ((create, 1), (resume, 1), (remove, -1))]
+    create(store)
+    left = [path.name for path in (folder / ".work").iterdir()]
+    if left:
+        raise SystemExit(f"left behind: {left}")
+    print(*steps)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
