@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars
+import pytest
+
+from support.commands import Outcome, turnwise
+from support.forgery import forge
+from turnwise.runs import Store
+
+SCORES = polars.DataFrame({"dialogue": ["a", "b"], "measure": ["JGA", "JGA"], "num": [1.0, 3.0], "den": [2.0, 4.0]})
+
+
+class Place:
+    """A store, and the commands over it."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.store = Store(folder)
+        self._capsys = capsys
+
+    def run(self, *arguments: object) -> Outcome:
+        return turnwise(self._capsys, *arguments)
+
+    def add(self, name: str, kind: str = "tracking") -> str:
+        facts = {"profile": "exact", "nested": {"depth": 2}}
+        with self.store.create(kind=kind, name=name, config=facts, seed=7, signature="JGA|exact") as run:
+            run.table("dialogue_scores", SCORES)
+            run.scores = {"JGA": 4 / 6, "SA": 0.9, "undefined": float("nan")}
+            run.coverage = {"expected": 3, "read": 2, "scored": 2, "failed": 0}
+        return run.id
+
+
+@pytest.fixture
+def place(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "runs"))
+    return Place(tmp_path / "runs", capsys)
+
+
+def test_listing_an_empty_store_says_so(place: Place) -> None:
+    outcome = place.run("runs", "list")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "no runs in" in outcome.err
+
+
+def test_listing_shows_scores_and_coverage(place: Place) -> None:
+    tracker, bot = place.add("augpt"), place.add("memory", kind="responses")
+    outcome = place.run("runs", "list")
+    assert outcome.code == 0
+    lines = [line for line in outcome.out.splitlines() if line.startswith("2")]
+    assert [line.split()[0] for line in lines] == [tracker, bot]
+    assert "2 of 3" in lines[0]
+    assert "JGA 0.6667, SA 0.9" in lines[0]
+    assert place.run("runs", "list", "--kind", "responses").out.count("memory") == 2
+
+
+def test_listing_for_programs(place: Place, tmp_path: Path) -> None:
+    id_ = place.add("augpt")
+    printed = place.run("runs", "list", "--json", "-")
+    (row,) = json.loads(printed.out)
+    assert (row["id"], row["scores"]["JGA"], row["tables"]) == (id_, 4 / 6, ["dialogue_scores"])
+    assert place.run("runs", "list", "--json", tmp_path / "list.json").code == 0
+    assert json.loads((tmp_path / "list.json").read_text()) == [row]
+
+
+def test_listing_goes_on_past_damage_and_exits_with_1(place: Place) -> None:
+    whole, damaged = place.add("whole"), place.add("damaged")
+    (place.store.folder / damaged / "run.json").write_text("{")
+    outcome = place.run("runs", "list")
+    assert outcome.code == 1
+    assert whole in outcome.out
+    assert damaged in outcome.err
+    assert "cannot be understood" in outcome.err
+
+
+def test_listing_names_unfinished_work(place: Place) -> None:
+    with pytest.raises(RuntimeError), place.store.resumable(kind="lab", name="n"):
+        raise RuntimeError
+    outcome = place.run("runs", "list")
+    assert "unfinished: resume-lab-n-" in outcome.err
+    (name,) = place.store.unfinished()
+    assert place.run("runs", "rm", name, "--yes").code == 0
+    assert place.store.unfinished() == []
+
+
+def test_showing_a_run(place: Place) -> None:
+    id_ = place.add("augpt")
+    outcome = place.run("runs", "show", id_[:-3], "--rows", 1)
+    assert outcome.code == 0
+    for text in (id_, "JGA|exact", "nested.depth", "0.6667", "Table dialogue_scores: 2 rows", "folder"):
+        assert text in outcome.out
+    assert " b " not in outcome.out.split("Table dialogue_scores")[1]
+    manifest = json.loads(place.run("runs", "show", id_, "--json", "-").out)
+    assert (manifest["id"], manifest["seeds"], manifest["scores"]["undefined"]) == (id_, [7], None)
+
+
+def test_showing_verifies_the_bytes(place: Place) -> None:
+    id_ = place.add("augpt")
+    path = place.store.folder / id_ / "dialogue_scores.parquet"
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    outcome = place.run("runs", "show", id_)
+    assert outcome.code == 2
+    assert "does not have the bytes that were written" in outcome.err
+
+
+def test_a_mistyped_id_gets_the_nearest_one(place: Place) -> None:
+    id_ = place.add("augpt")
+    outcome = place.run("runs", "path", id_.replace("augpt", "agupt"))
+    assert outcome.code == 2
+    assert f"Did you mean '{id_}'?" in outcome.err
+
+
+def test_the_path_is_for_other_tools(place: Place) -> None:
+    id_ = place.add("augpt")
+    assert place.run("runs", "path", id_[:-1]).out == f"{place.store.folder / id_}\n"
+
+
+def test_removing_asks_first(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = place.add("one"), place.add("two")
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert place.run("runs", "rm", one).code == 2
+    assert len(place.store.list()) == 2
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert place.run("runs", "rm", one).code == 0
+    assert [manifest.id for manifest in place.store.list()] == [two]
+
+
+def test_removing_several_checks_all_names_before_it_removes_any(place: Place) -> None:
+    one, two = place.add("one"), place.add("two")
+    assert place.run("runs", "rm", "--yes", one, "nothing").code == 2
+    assert len(place.store.list()) == 2
+    assert place.run("runs", "rm", "--yes", one, two, one).code == 0
+    assert place.store.list() == []
+
+
+def test_hostile_names_do_not_reach_the_terminal(place: Place) -> None:
+    id_ = place.add("\x1b[31mred [bold]x[/nothing]")
+    for command in (("runs", "list"), ("runs", "show", id_), ("sql", "SELECT name FROM runs")):
+        outcome = place.run(*command)
+        assert outcome.code == 0
+        assert "\x1b" not in outcome.out
+        assert "[bold]x[/nothing]" in outcome.out
+    content = (place.store.folder / id_ / "run.json").read_text()
+    (place.store.folder / id_ / "run.json").write_text(content.replace(id_, "\\u001b[31m"))
+    assert "\x1b" not in place.run("runs", "list").err
+    outcome = place.run("runs", "show", id_)
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.err
+
+
+def test_sql_prints_a_table(place: Place) -> None:
+    id_ = place.add("augpt")
+    outcome = place.run(
+        "sql", "SELECT run, sum(num) / sum(den) AS score, count(*) AS n FROM dialogue_scores GROUP BY run"
+    )
+    assert outcome.code == 0
+    assert outcome.out.split() == ["run", "score", "n", "─" * len(outcome.out.splitlines()[1]), id_, "0.6667", "2"]
+
+
+def test_sql_reads_the_query_from_standard_input(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.add("augpt")
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT name FROM runs"))
+    assert "augpt" in place.run("sql", "-").out
+
+
+def test_sql_cuts_what_it_shows_and_says_so(place: Place) -> None:
+    outcome = place.run("sql", "SELECT * FROM range(150) AS t(x)")
+    assert outcome.out.splitlines()[-1].strip() == "99"
+    assert "100 of 150 rows" in outcome.err
+    limited = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", "120")
+    assert limited.out.splitlines()[-1].strip() == "119"
+
+
+def test_sql_writes_files_for_programs(place: Place, tmp_path: Path) -> None:
+    place.add("augpt")
+    query = (
+        "SELECT name, [1, 2] AS list, 'NaN'::DOUBLE AS nothing, NULL AS none, DATE '2026-11-15' AS day, "
+        "sum(1) AS total, 'a,\"b' AS quoted FROM runs GROUP BY name"
+    )
+    outcome = place.run(
+        "sql", query, "--csv", tmp_path / "a.csv", "--json", tmp_path / "a.json", "--parquet", tmp_path / "a.parquet"
+    )
+    assert (outcome.code, outcome.out) == (0, "")
+    with (tmp_path / "a.csv").open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert row == {
+        "name": "augpt",
+        "list": "[1,2]",
+        "nothing": "",
+        "none": "",
+        "day": "2026-11-15",
+        "total": "1",
+        "quoted": 'a,"b',
+    }
+    (record,) = json.loads((tmp_path / "a.json").read_text())
+    assert (record["list"], record["nothing"], record["day"], record["total"]) == ([1, 2], None, "2026-11-15", 1)
+    assert polars.read_parquet(tmp_path / "a.parquet")["list"].to_list() == [[1, 2]]
+    assert json.loads(place.run("sql", "SELECT 1 AS x", "--json", "-").out) == [{"x": 1}]
+
+
+def test_sql_leaves_damaged_runs_out_and_exits_with_1(place: Place) -> None:
+    whole, damaged = place.add("whole"), place.add("damaged")
+    forge(place.store.open(damaged), "dialogue_scores", b"not parquet")
+    outcome = place.run("sql", "SELECT DISTINCT run FROM dialogue_scores")
+    assert outcome.code == 1
+    assert whole in outcome.out
+    assert f"{damaged}: the run is damaged" in outcome.err
+
+
+@pytest.mark.parametrize("query", ["DROP TABLE runs", "SELECT * FROM '/etc/passwd'", "SELEC", "SELECT * FROM rums"])
+def test_sql_that_fails_is_one_sentence(place: Place, query: str) -> None:
+    outcome = place.run("sql", query)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_another_store_can_be_named(place: Place, tmp_path: Path) -> None:
+    id_ = place.add("augpt")
+    assert id_ not in place.run("runs", "list", "--store", tmp_path / "other").out
+    assert id_ in place.run("sql", "SELECT id FROM runs", "--store", place.store.folder).out
