@@ -13,7 +13,7 @@ from support.reading import read_bytes, read_json
 from turnwise.dialogue import State
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import Notes
-from turnwise.formats.beliefs import hyphenated, hyphenated_slot, state_of
+from turnwise.formats.beliefs import Beliefs, hyphenated, hyphenated_slot
 from turnwise.formats.flags import FLAG_SLOTS
 
 
@@ -41,13 +41,8 @@ def test_texts_that_are_no_triple(text: str) -> None:
 
 def test_of_two_values_for_a_slot_the_later_stands_and_is_noted() -> None:
     notes = Notes()
-    triples = [
-        ("hotel", "area", "east"),
-        ("hotel", "area", "east"),
-        ("hotel", "area", "west"),
-        ("hotel", "stars", "none"),
-    ]
-    assert state_of(triples, notes) == {"hotel": {"area": ("west",)}}
+    texts = ["hotel-area-east", "hotel-area-east", "hotel-area-west", "hotel-stars-none"]
+    assert Beliefs(hyphenated, notes).state(texts) == {"hotel": {"area": ("west",)}}
     assert notes.counts == {"slots with two values in one state, the later kept": 1}
 
 

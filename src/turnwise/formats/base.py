@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -147,7 +148,7 @@ def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
     for domain, slots in raw.items():
         kept: dict[str, Values] = {}
         for slot, value in slots.items():
-            values = present(value)
+            values = present_text(value) if isinstance(value, str) else present(value)
             if values:
                 kept[slot] = values
         if kept:
@@ -160,6 +161,10 @@ def present(value: str | list[str] | Values) -> Values:
     if isinstance(value, str):
         return () if value.strip().lower() in ABSENT else (value,)
     return tuple(item for item in value if item.strip().lower() not in ABSENT)
+
+
+#: The same for one text, remembered: a file repeats a few thousand values over and over.
+present_text: Callable[[str], Values] = lru_cache(maxsize=1 << 16)(present)
 
 
 def alternatives(value: str, separators: str = "|<>") -> Values:

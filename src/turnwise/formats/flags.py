@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -61,13 +62,16 @@ def _are_numbers(flags: list[object]) -> bool:
 
 
 def _turn(flags: _Flags) -> Turn:
+    return Turn(speaker="user", judged=_judged(tuple(flags)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _judged(flags: tuple[float, ...]) -> dict[str, dict[str, bool]]:
+    """The verdict of each slot; the same few patterns make up most of a file."""
     if len(flags) != _COUNT:
         raise TurnwiseError(f"it has {len(flags)} flags; there must be {_COUNT}, one a slot")
     wrong = [flag for flag in flags if flag not in (0, 1)]
     if wrong:
         raise TurnwiseError(f"a flag is {wrong[0]}; it must be 0 or 1")
     verdicts = map(bool, flags)
-    return Turn(
-        speaker="user",
-        judged={domain: {slot: next(verdicts) for slot in slots} for domain, slots in FLAG_SLOTS.items()},
-    )
+    return {domain: {slot: next(verdicts) for slot in slots} for domain, slots in FLAG_SLOTS.items()}

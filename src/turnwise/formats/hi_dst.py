@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from turnwise.dialogue import Dialogue, Turn
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.beliefs import hyphenated_slot, state_of
+from turnwise.dialogue import Dialogue, Turn, Values
+from turnwise.formats.base import DialogueFormat, Notes, present_text
+from turnwise.formats.beliefs import slot_state
 from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
@@ -45,7 +45,7 @@ class HiDst(DialogueFormat):
         def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
             turns = by_turn(raw, _DECODER, part, notes)
             notes.add("field slots dropped", sum(turn is not None and bool(bytes(turn.slots)) for turn in turns))
-            return assembled(dialogue, turns, _Accumulated(notes).turn)
+            return assembled(dialogue, turns, _Accumulated().turn)
 
         return built(members(part), build, part, notes)
 
@@ -53,14 +53,14 @@ class HiDst(DialogueFormat):
 class _Accumulated:
     """What a dialogue's turns predicted so far."""
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._predicted: dict[str, str] = {}
+    def __init__(self) -> None:
+        self._predicted: dict[str, Values] = {}
 
     def turn(self, written: _Turn) -> Turn:
-        self._predicted.update(written.pr_turn)
-        gold = None if written.gt is None else self._state(written.gt)
-        return Turn(speaker="user", state=gold, predicted=self._state(self._predicted))
+        self._predicted.update(_values(written.pr_turn))
+        gold = None if written.gt is None else slot_state(_values(written.gt))
+        return Turn(speaker="user", state=gold, predicted=slot_state(self._predicted))
 
-    def _state(self, values: dict[str, str]) -> dict[str, dict[str, tuple[str, ...]]]:
-        return state_of(((*hyphenated_slot(name), value) for name, value in values.items()), self._notes)
+
+def _values(written: dict[str, str]) -> dict[str, Values]:
+    return {slot: present_text(value) for slot, value in written.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -30,7 +31,6 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _LOOK_AT = 20
 
 T = TypeVar("T")
-
 
 _MEMBERS = msgspec.json.Decoder(dict[Key, msgspec.Raw], dec_hook=as_key)
 
@@ -98,6 +98,7 @@ def in_order(items: Iterable[tuple[str, T]], notes: Notes) -> list[T | None]:
     return [numbered.get(number) for number in range(length)]
 
 
+@lru_cache(maxsize=MOST_TURNS)
 def _turn_number(key: str) -> int:
     if not _NUMBER.fullmatch(key):
         raise TurnwiseError(f"'{key[:40]}' is not a turn number; turns are keyed 0, 1, 2, ...")

@@ -9,6 +9,7 @@ it is kept as a wrong one (the whole text as the value) and noted, never dropped
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes, decode
-from turnwise.formats.beliefs import Triple, state_of
+from turnwise.formats.beliefs import Beliefs, Triple
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import assembled, built, members, sample_dialogues, some_have
 from turnwise.formats.source import Part
@@ -46,11 +47,12 @@ class SimpleTod(DialogueFormat):
         return some_have(sample_dialogues(peek), "generated_turn_belief")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        targets, generations = Beliefs(_target, notes), Beliefs(_generated, notes)
+
         def make(pair: _Pair) -> Turn:
             generated, target = pair
-            predicted = None if generated is None else state_of((_generated(text, notes) for text in generated), notes)
-            gold = None if target is None else state_of(map(_target, target), notes)
-            return Turn(speaker="user", state=gold, predicted=predicted)
+            notes.add("generated beliefs without slot or value, kept as wrong", sum(map(_is_broken, generated or ())))
+            return Turn(speaker="user", state=targets.optional(target), predicted=generations.optional(generated))
 
         def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
             whole = decode(_DECODER, raw, part)
@@ -70,6 +72,7 @@ def _pairs(whole: _Dialogue, notes: Notes) -> Iterator[_Pair]:
     return zip_longest(generated, target)
 
 
+@lru_cache(maxsize=1 << 16)
 def _triple(text: str) -> Triple | None:
     """``domain slot value``; a slot that begins with the word ``book`` has two words."""
     words = text.split(maxsplit=2)
@@ -86,10 +89,10 @@ def _target(text: str) -> Triple:
     return triple
 
 
-def _generated(text: str, notes: Notes) -> Triple:
-    triple = _triple(text)
-    if triple is not None:
-        return triple
-    notes.add("generated beliefs without slot or value, kept as wrong", int(bool(text.strip())))
+def _is_broken(generated: str) -> bool:
+    return _triple(generated) is None and bool(generated.strip())
+
+
+def _generated(text: str) -> Triple:
     domain, _, slot = text.strip().partition(" ")
-    return domain, slot, text.strip()
+    return _triple(text) or (domain, slot, text.strip())

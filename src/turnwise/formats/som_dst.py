@@ -12,7 +12,7 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes, decode
-from turnwise.formats.beliefs import hyphenated, state_of
+from turnwise.formats.beliefs import Beliefs, hyphenated
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import assembled, built, grouped, in_order, members
 from turnwise.formats.source import Part
@@ -35,9 +35,11 @@ class SomDst(DialogueFormat):
         return _split(key) is not None and isinstance(value, list) and bool(value) and _is_texts(value[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        beliefs = Beliefs(hyphenated, notes)
+
         def make(raw: msgspec.Raw) -> Turn:
-            predicted, gold = (state_of(map(hyphenated, texts), notes) for texts in decode(_DECODER, raw, part))
-            return Turn(speaker="user", state=gold, predicted=predicted)
+            predicted, gold = decode(_DECODER, raw, part)
+            return Turn(speaker="user", state=beliefs.state(gold), predicted=beliefs.state(predicted))
 
         def build(dialogue: str, turns: list[tuple[str, msgspec.Raw]]) -> Dialogue:
             return assembled(dialogue, in_order(turns, notes), make)

@@ -13,7 +13,7 @@ import msgspec
 
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.beliefs import hyphenated, state_of
+from turnwise.formats.beliefs import Beliefs, hyphenated
 from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
@@ -40,9 +40,11 @@ class Trade(DialogueFormat):
         return some_have(sample_turns(sample_dialogues(peek)), "pred_bs_ptr")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        beliefs = Beliefs(hyphenated, notes)
+
         def make(turn: _Turn) -> Turn:
-            gold = None if turn.turn_belief is None else state_of(map(hyphenated, turn.turn_belief), notes)
-            return Turn(speaker="user", state=gold, predicted=state_of(map(hyphenated, turn.pred_bs_ptr), notes))
+            gold, predicted = beliefs.optional(turn.turn_belief), beliefs.state(turn.pred_bs_ptr)
+            return Turn(speaker="user", state=gold, predicted=predicted)
 
         def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
             turns = by_turn(raw, _DECODER, part, notes)

@@ -12,14 +12,15 @@ signs in front. A class that has no value to give (``none`` as the value) leaves
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from turnwise.dialogue import Dialogue, State, Turn, Values
+from turnwise.dialogue import Dialogue, Turn, Values
 from turnwise.errors import TurnwiseError
-from turnwise.formats.base import DialogueFormat, Notes, decode, present
-from turnwise.formats.beliefs import hyphenated_slot, state_of
+from turnwise.formats.base import DialogueFormat, Notes, decode, present_text
+from turnwise.formats.beliefs import slot_state
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import assembled, built, grouped, in_order
 from turnwise.formats.source import Part
@@ -88,53 +89,45 @@ class _Running:
 
     def turn(self, raw: msgspec.Raw) -> Turn:
         record = decode(_RECORD, raw, self._part)
-        gold: dict[str, str] = {}
-        unused = len(record) - 1
-        for key, item in record.items():
-            if key.startswith(_CLASS):
-                slot = key[len(_CLASS) :]
-                self._values[slot] = _predicted(record, slot, item) or self._values.get(slot, ())
-            elif key.startswith(_GOLD):
-                gold[key[len(_GOLD) :]] = _without_mark(_text(item, key))
-            elif not key.startswith(_VALUE):
-                continue
-            unused -= 1
+        predicted, gold, unused = _layout(tuple(record))
+        for slot, key in predicted:
+            if record[key] != 0:
+                self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())
         self._notes.add("fields of labels, positions and referrals dropped", unused)
-        return Turn(speaker="user", state=_gold_state(gold, self._notes) if gold else None, predicted=self._state())
-
-    def _state(self) -> State:
-        state: State = {}
-        for name, values in self._values.items():
-            if values:
-                domain, slot = hyphenated_slot(name)
-                state.setdefault(domain, {})[slot] = values
-        return state
+        return Turn(
+            speaker="user",
+            state=slot_state({slot: _value(record, key) for slot, key in gold}) if gold else None,
+            predicted=slot_state(self._values),
+        )
 
 
-def _gold_state(values: dict[str, str], notes: Notes) -> State:
-    return state_of(((*hyphenated_slot(name), value) for name, value in values.items()), notes)
+@lru_cache(maxsize=16)
+def _layout(keys: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], int]:
+    """Slot and key of each class, slot and key of each gold value, and how many keys are not used.
+
+    A record has hundreds of keys and all records of a file have the same, so they are looked through once.
+    """
+    predicted = [(key[len(_CLASS) :], key) for key in keys if key.startswith(_CLASS)]
+    gold = [(key[len(_GOLD) :], key) for key in keys if key.startswith(_GOLD)]
+    values = sum(key.startswith(_VALUE) for key in keys)
+    return predicted, gold, len(keys) - len(("guid",)) - len(predicted) - len(gold) - values
 
 
-def _predicted(record: dict[str, Any], name: str, number: object) -> Values:
+def _predicted(record: dict[str, Any], slot: str, number: object) -> Values:
     """The value the turn gives the slot; empty when it leaves the slot as it was."""
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(CLASSES):
-        raise TurnwiseError(f"class_prediction_{name} must be 0 to {len(CLASSES) - 1} ({', '.join(CLASSES)})")
+        raise TurnwiseError(f"class_prediction_{slot} must be 0 to {len(CLASSES) - 1} ({', '.join(CLASSES)})")
     chosen = CLASSES[number]
-    if chosen == "none":
-        return ()
     if chosen in _ARE_VALUES:
         return (chosen,)
-    key = _VALUE + name
+    key = _VALUE + slot
     if key not in record:
-        raise TurnwiseError(f"the class of {name} is {chosen}, but there is no {key}")
-    return present(_without_mark(_text(record[key], key)))
+        raise TurnwiseError(f"the class of {slot} is {chosen}, but there is no {key}")
+    return _value(record, key)
 
 
-def _text(value: object, key: str) -> str:
+def _value(record: dict[str, Any], key: str) -> Values:
+    value = record[key]
     if not isinstance(value, str):
         raise TurnwiseError(f"{key} must be text, not {value!r:.40}")
-    return value
-
-
-def _without_mark(value: str) -> str:
-    return value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value
+    return present_text(value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value)
