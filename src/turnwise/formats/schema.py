@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from turnwise.dialogue import Ontology, SlotSpec
 from turnwise.errors import TurnwiseError
-from turnwise.formats.base import Notes, Resource, ResourceFormat
-from turnwise.formats.located import Listed
+from turnwise.formats.base import Notes, Resource, ResourceFormat, decode
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
@@ -31,7 +30,8 @@ class _Service(Struct, gc=False):
     description: msgspec.Raw = msgspec.Raw()
 
 
-_FILE = Listed(_Service, key="service_name")
+_FILE = msgspec.json.Decoder(list[msgspec.Raw])
+_SERVICE = msgspec.json.Decoder(_Service)
 
 
 class Schema(ResourceFormat):
@@ -46,7 +46,8 @@ class Schema(ResourceFormat):
         return isinstance(first, dict) and "service_name" in first
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        services = _FILE.decode(part.read(), part, notes)
+        pieces = decode(_FILE, part.read(), part)
+        services = [_service(raw, number, part) for number, raw in enumerate(pieces, start=1)]
         domains: dict[str, dict[str, SlotSpec]] = {}
         for service in services:
             if service.service_name in domains:
@@ -56,6 +57,13 @@ class Schema(ResourceFormat):
         notes.add("details of an intent dropped (only its name is kept)", sum(len(one.intents) for one in services))
         intents = {one.service_name: tuple(intent.name for intent in one.intents) for one in services}
         return Resource(kind="ontology", ontology=Ontology(domains=domains, intents=intents))
+
+
+def _service(raw: msgspec.Raw, number: int, part: Part) -> _Service:
+    try:
+        return decode(_SERVICE, raw, part)
+    except TurnwiseError as error:
+        raise TurnwiseError(f"service number {number}: {error.message}", file=part.name) from error
 
 
 def _slots(service: _Service, part: Part) -> dict[str, SlotSpec]:

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.examples import EXAMPLES
+from support.reading import read_bytes, read_json, write_bytes
+from turnwise.dialogue import Act, Dialogue, Goal, Span, Task, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.formats import read
+
+DATA: list[dict[str, Any]] = json.loads(EXAMPLES["convlab3"])
+
+
+def example() -> list[dict[str, Any]]:
+    return copy.deepcopy(DATA)
+
+
+def test_everything_claimed_is_read() -> None:
+    (dialogue,), notes = read_json("convlab3", example())
+    assert dialogue == Dialogue(
+        id="multiwoz21-test-0",
+        domains=("hotel",),
+        goal=Goal(
+            tasks={"hotel": Task(info={"area": "east", "book people": "2"}, requests=("phone",))},
+            message=("You look for a place to stay.",),
+        ),
+        turns=(
+            Turn(
+                speaker="user",
+                text="the ace hotel in the east",
+                acts=(
+                    Act("inform", "hotel", "area", ("east",)),
+                    Act("inform", "hotel", "name", ("ace",)),
+                    Act("greet", "general"),
+                ),
+                spans=(Span("hotel", "name", 4, 7),),
+                state={"hotel": {"area": ("east",), "name": ("ace", "the ace")}},
+            ),
+        ),
+    )
+    assert notes.counts == {f"field {name} dropped": 1 for name in ("original_id", "dataset", "data_split")}
+
+
+def test_the_example_survives_the_round_trip_in_the_same_lists() -> None:
+    dialogues, _ = read_json("convlab3", example())
+    written, notes = write_bytes("convlab3", dialogues)
+    assert read_bytes("convlab3", written)[0] == dialogues
+    assert not notes.counts
+    assert json.loads(written)[0]["turns"][0]["dialogue_acts"] == DATA[0]["turns"][0]["dialogue_acts"]
+
+
+def test_a_request_has_a_slot_and_no_value() -> None:
+    content = example()
+    request = {"intent": "request", "domain": "hotel", "slot": "phone", "value": ""}
+    content[0]["turns"][0]["dialogue_acts"] = {"non-categorical": [request]}
+    dialogues, _ = read_json("convlab3", content)
+    assert dialogues[0].turns[0].acts == (Act("request", "hotel", "phone"),)
+    assert read_bytes("convlab3", write_bytes("convlab3", dialogues)[0])[0] == dialogues
+
+
+def test_turns_must_be_in_order() -> None:
+    content = example()
+    content[0]["turns"][0]["utt_idx"] = 1
+    with pytest.raises(TurnwiseError, match="dialogue multiwoz21-test-0, turn 0: utt_idx is 1 where 0 should follow"):
+        read_json("convlab3", content)
+
+
+def test_a_wrong_type_names_dialogue_and_turn() -> None:
+    content = example()
+    content[0]["turns"][0]["state"]["hotel"]["area"] = 3
+    with pytest.raises(TurnwiseError, match=r"dialogue multiwoz21-test-0, turn 0: .*expected shape"):
+        read_json("convlab3", content)
+
+
+def test_only_a_bar_separates_alternatives() -> None:
+    content = example()
+    content[0]["turns"][0]["state"] = {"hotel": {"name": "a<b>c|d"}}
+    assert read_json("convlab3", content)[0][0].turns[0].state == {"hotel": {"name": ("a<b>c", "d")}}
+
+
+def test_the_writer_counts_what_it_changes() -> None:
+    goal = Goal(
+        tasks={"hotel": Task(info={"area": "east"}, book={"people": "2"}, fail_info={"area": "west"})},
+        message=("One.", "Two."),
+    )
+    turn = Turn(
+        speaker="user",
+        text="a b",
+        acts=(Act("thank"), Act("inform", "hotel", "name", ("a", "b"))),
+        spans=(Span("hotel", "name", 0, 1), Span("hotel", "stars", 0, 1)),
+        state={"hotel": {"name": ("a|b",)}},
+    )
+    written, notes = write_bytes("convlab3", [Dialogue(id="d", turns=(turn,), goal=goal)])
+    assert notes.counts == {
+        "booking constraint of a goal written as the constraint 'book SLOT'": 1,
+        "constraint to fail first of a goal dropped": 1,
+        "sentences of a goal joined to one text": 1,
+        "act with several values written as one act a value": 1,
+        "act written before an act without a slot that it followed": 1,
+        "span without an act dropped": 1,
+        "value with a '|' in it: it reads back as alternatives": 1,
+    }
+    (after,), _ = read_bytes("convlab3", written)
+    assert after.goal == Goal(tasks={"hotel": Task(info={"area": "east", "book people": "2"})}, message=("One. Two.",))
+    assert after.turns[0].spans == (Span("hotel", "name", 0, 1),)
+
+
+@pytest.mark.parametrize("source", ["sgd/dev_dialogues_008.json.gz", "multiwoz21/val.json.gz"])
+def test_real_dialogues_survive_once_they_are_in_this_shape(shared_data: Path, source: str) -> None:
+    original = read(shared_data / source).dialogues[:300]
+    first, _ = read_bytes("convlab3", write_bytes("convlab3", original)[0])
+    assert [turn.state for one in first for turn in one.turns] == [turn.state for one in original for turn in one.turns]
+    again, notes = write_bytes("convlab3", first)
+    assert read_bytes("convlab3", again)[0] == first
+    assert not notes.counts
+
+
+def row(utt_idx: int, dialogue: str = "d", **more: Any) -> dict[str, Any]:
+    state = {"hotel": {"area": "east", "price range": ""}}
+    return {"dialogue_id": dialogue, "utt_idx": utt_idx, "state": state, "predictions": {"state": {}}, **more}
+
+
+def test_predictions_hold_gold_and_predicted_states() -> None:
+    (dialogue,), _ = read_bytes("convlab3-predictions", EXAMPLES["convlab3-predictions"])
+    (turn,) = dialogue.turns
+    assert (turn.state, turn.predicted) == ({"hotel": {"area": ("north",)}}, {"hotel": {"area": ("east",)}})
+
+
+def test_rows_of_a_dialogue_stand_together_and_holes_keep_the_place() -> None:
+    rows = [row(0), row(2), row(6), row(1, "e"), row(3, "e"), row(4, "f")]
+    dialogues, notes = read_json("convlab3-predictions", rows)
+    recorded = {one.id: [turn.predicted is not None for turn in one.turns] for one in dialogues}
+    assert recorded == {"d": [True, True, False, True], "e": [True, True], "f": [False, False, True]}
+    assert notes.counts["missing turns, left as holes"] == 3
+
+
+@pytest.mark.parametrize("places", [[0, 0], [2, 0], [-2], [10**12]])
+def test_rows_out_of_order_are_an_error(places: list[int]) -> None:
+    with pytest.raises(TurnwiseError, match=r"dialogue d: utt_idx .* cannot follow"):
+        read_json("convlab3-predictions", [row(place) for place in places])
+
+
+def test_a_row_without_a_state_predicts_nothing_rather_than_the_empty_state() -> None:
+    (dialogue,), _ = read_json("convlab3-predictions", [row(0, predictions={"dialogue_acts": []})])
+    assert dialogue.turns[0].predicted is None

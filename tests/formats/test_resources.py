@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.examples import EXAMPLES, as_json
+from support.reading import part_of
+from turnwise.dialogue import Fact, Ontology, SlotSpec, dialogue_key
+from turnwise.errors import TurnwiseError
+from turnwise.formats import read, read_ontology
+from turnwise.formats.base import Notes, Resource, ResourceFormat
+from turnwise.formats.document import is_document
+from turnwise.formats.registry import format_named, recognise
+
+
+def load(format: str, content: bytes, name: str = "file.json") -> Resource:
+    chosen = format_named(format)
+    assert isinstance(chosen, ResourceFormat)
+    return chosen.load(part_of(content, name), Notes())
+
+
+@pytest.mark.parametrize(
+    ("key", "domain", "slot"),
+    [
+        ("hotel-price range", "hotel", "price range"),
+        ("hotel-book people", "hotel", "book people"),
+        ("hotel-semi-pricerange", "hotel", "pricerange"),
+        ("hotel-book-people", "hotel", "people"),
+        ("train-leaveAt", "train", "leaveAt"),
+    ],
+)
+def test_ontology_keys_of_all_versions(key: str, domain: str, slot: str) -> None:
+    ontology = load("multiwoz-ontology", as_json({key: ["1", "2|3"]})).ontology
+    assert ontology == Ontology(domains={domain: {slot: SlotSpec(values=("1", "2", "3"))}})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"hotel-semi-area": ["a"], "hotel-area": ["b"]}, "'area' of 'hotel' is listed twice"),
+        ({"area": ["a"]}, "'area' is not 'domain-slot'"),
+        ({}, "the ontology is empty"),
+        ({"hotel-area": [3]}, "expected shape"),
+    ],
+)
+def test_faulty_ontologies(content: object, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message):
+        load("multiwoz-ontology", as_json(content))
+
+
+def test_a_schema_is_an_ontology_with_intents() -> None:
+    assert load("schema", EXAMPLES["schema"]).ontology == Ontology(
+        domains={"Hotels_4": {"stars": SlotSpec(values=("1", "2"), categorical=True)}},
+        intents={"Hotels_4": ("SearchHotel",)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([{"service_name": "A", "slots": []}] * 2, "the service 'A' is listed twice"),
+        (
+            [{"service_name": "A", "slots": [{"name": "x"}, {"name": "x"}]}],
+            "slot 'x' of the service 'A' is listed twice",
+        ),
+        ([{"service_name": "A"}], "service number 1: .*expected shape"),
+    ],
+)
+def test_faulty_schemas(content: object, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message):
+        load("schema", as_json(content))
+
+
+def test_database_rows_become_facts() -> None:
+    rows = [
+        {"trainID": "TR1", "price": {"single": "5", "double": 7}, "location": [52.2, 0.1]},
+        {"trainID": "TR1", "day": "monday"},
+        {"phone": "1", "postcode": "2"},
+    ]
+    assert load("multiwoz-database", as_json(rows)).facts == (
+        Fact("TR1", "trainID", "TR1"),
+        Fact("TR1", "price single", "5"),
+        Fact("TR1", "price double", "7"),
+        Fact("TR1", "location", "52.2,0.1"),
+        Fact("TR1#2", "trainID", "TR1"),
+        Fact("TR1#2", "day", "monday"),
+        Fact("row 3", "phone", "1"),
+        Fact("row 3", "postcode", "2"),
+    )
+
+
+def test_the_taxi_file_is_an_object_of_lists() -> None:
+    facts = load("multiwoz-database", as_json({"taxi_colors": ["black", "white"]})).facts
+    assert facts == (Fact("taxi", "taxi_colors", "black"), Fact("taxi", "taxi_colors", "white"))
+
+
+@pytest.mark.parametrize("rows", [[], {}, [{"name": None}], [{"name": "a", "x": True}], [{"name": "a", "x": [[1]]}]])
+def test_faulty_databases(rows: object) -> None:
+    with pytest.raises(TurnwiseError, match=r"no rows|neither text nor a number"):
+        load("multiwoz-database", as_json(rows))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"SNG1\nSNG2\nSNG1\n", "line 3: the id is listed twice, first in line 1"),
+        (b"SNG1\nnot an id\n", "line 2: 'not an id' is not a dialogue id"),
+        (b"SNG1\n\xff\n", "line 2: byte 0xff is not UTF-8"),
+        (b"\n \n", "the file is empty"),
+    ],
+)
+def test_faulty_id_lists(content: bytes, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message):
+        load("ids", content)
+
+
+@pytest.mark.parametrize(
+    "name", ["README", "README.md", "readme.txt", "LICENSE", "LICENCE.txt", "PROVENANCE.md", "SHA256SUMS", "paper.pdf"]
+)
+def test_documents_are_told_by_name_even_when_they_look_like_data(name: str) -> None:
+    assert recognise(part_of(EXAMPLES["native"], name)).name == "document"
+    assert recognise(part_of(b"\x00\x01", f"folder/{name}.gz")).name == "document"
+
+
+@pytest.mark.parametrize(
+    "name", ["data.json", "readmes.json", "licenses_dialogues.json", "test.txt", "dialogues_001.json"]
+)
+def test_data_is_not_taken_for_a_document(name: str) -> None:
+    assert not is_document(name)
+
+
+def test_documents_beside_data_do_not_disturb_a_named_format(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("About this data.")
+    (tmp_path / "a.jsonl").write_bytes(EXAMPLES["native"])
+    for named in (None, "native"):
+        corpus = read(tmp_path, format=named)
+        assert (len(corpus.dialogues), [one.kind for one in corpus.resources]) == (1, ["document"])
+    with pytest.raises(TurnwiseError, match="not valid JSON"):
+        read(tmp_path / "README.md", format="native")
+
+
+def test_ontologies_of_a_folder_are_merged(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(EXAMPLES["multiwoz-ontology"])
+    (tmp_path / "b.json").write_bytes(EXAMPLES["schema"])
+    (tmp_path / "c.jsonl").write_bytes(EXAMPLES["native"])
+    ontology = read_ontology(tmp_path)
+    assert list(ontology.slots()) == [("hotel", "area"), ("hotel", "people"), ("Hotels_4", "stars")]
+    assert ontology.intents == {"Hotels_4": ("SearchHotel",)}
+    with pytest.raises(TurnwiseError, match="holds no ontology"):
+        read_ontology(tmp_path / "c.jsonl")
+
+
+def test_all_resources_of_the_real_data_load(shared_data: Path) -> None:
+    multiwoz = shared_data / "multiwoz21"
+    assert len(list(read_ontology(multiwoz / "ontology.json.gz").slots())) == 35
+    assert len(list(read_ontology(multiwoz / "ontology21.json.gz").slots())) == 35
+    assert len(list(read_ontology(multiwoz / "schema22.json.gz").slots())) == 61
+    assert len(list(read_ontology(shared_data / "gcdf1" / "schema.json.gz").slots())) == 36
+    assert len(read_ontology(shared_data / "sgd" / "dev_schema.json.gz").domains) == 17
+    rows = {"restaurant": 110, "hotel": 33, "attraction": 79, "train": 2828, "hospital": 66, "police": 1, "taxi": 1}
+    kinds = [one.kind for one in read(multiwoz).resources]
+    assert kinds.count("knowledge base") == len(rows)
+    assert kinds.count("document") == 2
+    for name, entities in rows.items():
+        content = (multiwoz / "db" / f"{name}_db.json.gz").read_bytes()
+        facts = load("multiwoz-database", content).facts
+        assert len({fact.entity for fact in facts}) == entities
+    for name in ("test", "val"):
+        ids = load("ids", (multiwoz / f"{name}ListFile.txt").read_bytes()).texts
+        assert {dialogue_key(one) for one in ids} == {
+            dialogue_key(dialogue.id) for dialogue in read(multiwoz / f"{name}.json.gz").dialogues
+        }
