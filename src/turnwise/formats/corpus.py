@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO, cast
 
 from turnwise.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from turnwise.errors import TurnwiseError
@@ -126,10 +127,13 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
     """Write dialogues to a file (gzipped when its name ends in ``.gz``), atomically; the notes say what was dropped."""
     writer = writer_named(format)
     path, notes = Path(target), Notes()
-    with atomic(path) as scratch:
-        opened = gzip.GzipFile(scratch, "wb", mtime=0) if path.suffix == ".gz" else scratch.open("wb")
-        with opened as out:
-            writer.write(_noting(dialogues, writer.fields, notes), out, notes)  # type: ignore[arg-type]
+    with atomic(path) as scratch, scratch.open("wb") as plain:
+        if path.suffix == ".gz":
+            # Neither time nor the scratch file's random name goes into the header: the same input, the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
+                writer.write(_noting(dialogues, writer.fields, notes), cast(IO[bytes], packed), notes)
+        else:
+            writer.write(_noting(dialogues, writer.fields, notes), plain, notes)
     return notes
 
 
