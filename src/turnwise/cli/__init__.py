@@ -12,6 +12,7 @@ import sys
 COMMANDS = {
     "demo": "a first experience, end to end, with a report; no download",
     "data": "what is this file, what is in it, what is wrong with it; convert and fetch datasets",
+    "score": "state-tracking scores of predictions against gold, with intervals and signatures",
     "babi": "the bAbI restaurant tasks: simulate them, convert to them, evaluate bots on them",
     "runs": "the run store: list, show, remove",
     "sql": "SQL over all stored runs",

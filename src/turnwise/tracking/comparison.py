@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from turnwise.errors import TurnwiseError
 from turnwise.tracking.align import Aligned
 from turnwise.tracking.arrays import Codes, Flags, Verdicts
 from turnwise.tracking.coding import Coder, Part
@@ -23,6 +24,7 @@ from turnwise.tracking.kernel import (
     count_flags,
     verdicts,
 )
+from turnwise.tracking.signature import gold_checksum
 from turnwise.values.rules import Pair
 
 #: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
@@ -64,6 +66,7 @@ class Comparison:
         }
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
         self._given_inventory = inventory
+        self._filled = {"gold": bool(gold and len(gold.cell_row)), "predicted": bool(len(predicted.cell_row))}
 
     @property
     def slots(self) -> list[Pair]:
@@ -84,6 +87,23 @@ class Comparison:
         """Predicted slots (counted once per turn) that the inventory does not have."""
         known = len(self.coder.profile.inventory or ())
         return int((self._sides["predicted"][1] >= known).sum()) if known else 0
+
+    def require_scope(self, name: str) -> None:
+        """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
+        for side, filled in self._filled.items():
+            if filled and not len(self._sides[side][0]):
+                examples = ", ".join("-".join(pair) for pair in sorted(self.coder.out_of_scope)[:3])
+                profile = self.coder.profile.name
+                raise TurnwiseError(
+                    f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
+                    "for datasets other than MultiWOZ use the profile verbatim",
+                    file=name,
+                )
+
+    @cached_property
+    def gold_checksum(self) -> str:
+        """A checksum of the scored gold turns; of the scored turns alone where there is no gold."""
+        return gold_checksum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
 
     def stretches(self) -> Iterator[Stretch]:
         """The dense codes, a bounded number of cells at a time."""

@@ -52,12 +52,18 @@ def intervals(work: list[tuple[Counts, list[Measure]]], how: Resampling) -> list
 
 
 def _of_groups(measure: Measure, counts: Counts, how: Resampling) -> Bounds:
-    """Of a mean over slots or domains: the ratios of each resample, then their mean over those that occur in it."""
+    """Of a mean over slots or domains: the groups are those of the corpus; one that a resample lacks keeps its value.
+
+    Leaving it out instead would shift the mean whenever a rare slot is not drawn.
+    """
     above, below = measure.by_group(counts)
+    occurring = below.sum(axis=1) > 0
+    if not occurring.any():
+        return np.nan, np.nan
+    above, below = above[occurring], below[occurring]
     sums, sizes = weighted_sums(bootstrap_weights(counts.dialogues, how.resamples, how.seed), above, below)
+    observed = divide(above.sum(axis=1), below.sum(axis=1))
     ratios = divide(sums, sizes)
-    occurring = ~np.isnan(ratios)
-    totals = np.where(occurring, ratios, 0.0).sum(axis=1)
-    means = divide(totals, occurring.sum(axis=1).astype(np.float64))
+    means = np.where(np.isnan(ratios), observed, ratios).mean(axis=1)
     low, high = quantiles(means[:, None], how.level)[0].tolist()
     return low, high

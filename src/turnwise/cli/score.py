@@ -1,0 +1,256 @@
+"""``turnwise score``: state-tracking scores of predictions against gold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turnwise.cli.common import application, err, out, progress_bar, write_json
+
+if TYPE_CHECKING:
+    from turnwise.report.table import Table
+    from turnwise.tracking.inputs import Input
+    from turnwise.tracking.results import Results
+    from turnwise.tracking.study import Study
+
+app = application("State-tracking scores of predicted against gold dialogue states.")
+
+
+@app.command()
+def score(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GOLD] PRED...",
+            help="The gold file, then prediction files, in any known format. A single file, or the word 'self' in place of "
+            "GOLD, uses the gold states inside the prediction files; a GOLD file wins over those.",
+        ),
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' is every one."
+        ),
+    ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--profile", "-p", help="When two values are the same: a name or a YAML file; repeat for several."
+        ),
+    ] = None,
+    explain_profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print the rules of a profile and stop; 'list' lists them.")
+    ] = None,
+    explain_measures: Annotated[bool, typer.Option("--explain-measures", help="Print all measures and stop.")] = False,
+    by: Annotated[
+        list[str] | None, typer.Option(help="Also by domain, service, slot, turn or n-domains; repeat for several.")
+    ] = None,
+    faults: Annotated[
+        bool, typer.Option("--faults", help="Where it goes wrong: errors by slot, confused values, first errors.")
+    ] = False,
+    worst: Annotated[int, typer.Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
+    worst_by: Annotated[str, typer.Option(metavar="MEASURE", help="The measure that --worst goes by.")] = "FGA@0.5",
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="The first measure under all house profiles, and what each rule does.")
+    ] = False,
+    coverage: Annotated[
+        str,
+        typer.Option(help="Turns without prediction: 'intersection' leaves them out, 'empty' scores them as empty."),
+    ] = "intersection",
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Leave out a dialogue (PMUL1455 for published numbers).")
+    ] = None,
+    gold_format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The format of GOLD, if not recognised.")
+    ] = None,
+    pred_format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The format of PRED, if not recognised.")
+    ] = None,
+    ontology: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Slot inventory for profiles that have none of their own.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also SGD's official scores, by this schema.")
+    ] = None,
+    train_schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The training schema: tells seen from unseen services.")
+    ] = None,
+    sgd_exact: Annotated[bool, typer.Option("--sgd-exact", help="SGD scores without fuzzy matching.")] = False,
+    sgd_across_turn: Annotated[
+        bool, typer.Option("--sgd-across-turn", help="SGD joint scores multiplied over the services of a turn.")
+    ] = False,
+    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="Without confidence intervals.")] = False,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of dialogues for the 95% intervals.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the tables as .md, .tex, .csv or .json.")
+    ] = None,
+    run: Annotated[bool, typer.Option("--run", help="Keep the scores in the run store, one run per system.")] = False,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; else $TURNWISE_RUNS or ./runs.")
+    ] = None,
+) -> None:
+    """Score trackers: every measure the papers report, with intervals and signatures."""
+    if explain_profile is not None:
+        _explain_profile(explain_profile)
+        return
+    if explain_measures:
+        _explain_measures()
+        return
+    from turnwise.tracking.api import build_study, chosen_measures
+    from turnwise.tracking.intervals import Resampling
+    from turnwise.tracking.scoring import score_study
+    from turnwise.values.registry import DEFAULT, profile_named
+
+    chosen = chosen_measures(measures or None)
+    profiles = [profile_named(name) for name in profile or ["verbatim" if schema else DEFAULT]]
+    gold, systems = _read(files or [], gold_format, pred_format)
+    slots = _ontology(ontology or schema)
+    study = build_study(gold, systems, coverage=coverage, exclude=exclude or (), ontology=slots)
+    resampling = None if no_intervals else Resampling(resamples, seed)
+    results = score_study(study, chosen, profiles, resampling=resampling, strict=bool(measures))
+    _say_coverage(results)
+    tables = _tables(results, study, by or [], faults, sensitivity)
+    if schema:
+        tables += _sgd(results, study, schema, train_schema, exact=sgd_exact, across_turn=sgd_across_turn)
+    if json is None or str(json) != "-":
+        for one in tables:
+            out.print(one.render("terminal"))
+        _print_worst(results, study, worst, worst_by)
+    if json:
+        write_json(json, results.as_dict(tuple(by or ())))
+    if table:
+        from turnwise.report.table import write_tables
+
+        write_tables(tables, table)
+    if run or store:
+        _keep(results, gold, systems, store, {"coverage": coverage, "exclude": sorted(exclude or ())})
+
+
+def _read(files: list[str], gold_format: str | None, pred_format: str | None) -> tuple[Input | None, list[Input]]:
+    from turnwise.errors import TurnwiseError
+    from turnwise.tracking.encode import carries_gold
+    from turnwise.tracking.inputs import SELF, load, load_systems
+
+    if not files or files == [SELF]:
+        raise TurnwiseError("name the gold file and at least one prediction file: turnwise score GOLD PRED...")
+    with progress_bar("reading", len(files)) as advance:
+        own_gold = len(files) == 1 or files[0] == SELF
+        gold = None if own_gold else load(files[0], "gold", gold_format)
+        advance(1)
+        systems = load_systems(files if files[0] != SELF and own_gold else files[1:], pred_format)
+    for one in [gold, *systems]:
+        if one is not None:
+            err.print(one.described(), style="dim")
+    if gold is not None:
+        for system in systems:
+            if carries_gold(system.dialogues):
+                err.print(f"{system.name}: its own gold states are not used, GOLD is", style="dim")
+    return gold, systems
+
+
+def _ontology(path: Path | None) -> Any:
+    if path is None:
+        return None
+    from turnwise.formats import read_ontology
+
+    return read_ontology(path)
+
+
+def _say_coverage(results: Results) -> None:
+    for system in results:
+        err.print(f"{system.name} ({system.profile}): {system.coverage.sentence()}", style="dim")
+        comparison = system.comparison
+        renamed, outside = len(comparison.coder.renamed), len(comparison.coder.out_of_scope)
+        facts = [f"{renamed} slot names unified" if renamed else "", f"{outside} out of scope" if outside else ""]
+        if comparison.off_ontology:
+            facts.append(f"{comparison.off_ontology:,} predictions of slots that the inventory does not have")
+        told = ", ".join(fact for fact in facts if fact)
+        if told:
+            err.print(f"{system.name} ({system.profile}): {told}", style="dim")
+
+
+def _tables(results: Results, study: Study, views: list[str], faults: bool, sensitivity: bool) -> list[Table]:
+    from turnwise.tracking.tables import fault_tables, score_table, view_table
+
+    tables = [score_table(results)]
+    for name in views:
+        tables += [view_table(name, system, system.by(name)) for system in results]
+    if faults:
+        tables += [table for system in results for table in fault_tables(system)]
+    if sensitivity:
+        tables += _sensitivity(results, study)
+    return tables
+
+
+def _sensitivity(results: Results, study: Study) -> list[Table]:
+    from turnwise.tracking.sensitivity import sensitivity
+    from turnwise.tracking.tables import sensitivity_tables
+    from turnwise.values.registry import HOUSE, profile_named
+
+    measure = results[0].measures[0]
+    return sensitivity_tables(sensitivity(study, measure, [profile_named(name) for name in HOUSE]))
+
+
+def _sgd(
+    results: Results, study: Study, schema: Path, train_schema: Path | None, *, exact: bool, across_turn: bool
+) -> list[Table]:
+    from turnwise.formats import read_ontology
+    from turnwise.tracking.official import sgd_scores, sgd_table
+
+    slots = read_ontology(schema)
+    seen = set(read_ontology(train_schema).domains) if train_schema else None
+    found = {
+        name: sgd_scores(system, slots, seen, fuzzy=not exact, across_turn=across_turn)
+        for name, system in study.systems.items()
+    }
+    for system in results:
+        system.extra["sgd"] = found[system.name].official()
+    return [sgd_table(found)]
+
+
+def _print_worst(results: Results, study: Study, most: int, by: str) -> None:
+    if not most:
+        return
+    from turnwise.tracking.measures.registry import parse_measure
+    from turnwise.tracking.worst import layout, worst_dialogues
+
+    measure = parse_measure(by)
+    for system in results:
+        for dialogue, value in worst_dialogues(system, measure, most):
+            out.print(f"\n{system.name} ({system.profile}): {measure} {value:.2%}", markup=False)
+            out.print(layout(system, study.systems[system.name], dialogue), markup=False)
+
+
+def _keep(
+    results: Results, gold: Input | None, systems: list[Input], folder: Path | None, config: dict[str, Any]
+) -> None:
+    from turnwise.runs import Store
+    from turnwise.tracking.keep import store_results
+
+    paths = {system.name: system.path for system in systems if system.path}
+    ids = store_results(results, Store(folder), paths=paths, gold=gold.path if gold else None, config=config)
+    for identifier in ids:
+        err.print(f"stored as run {identifier}")
+
+
+def _explain_profile(name: str) -> None:
+    from turnwise.values.registry import profile_named, profile_names
+
+    if name == "list":
+        for known in profile_names():
+            out.print(f"{known:<16} {profile_named(known).summary}", markup=False)
+        return
+    out.print(profile_named(name).explain(), markup=False)
+
+
+def _explain_measures() -> None:
+    from turnwise.tracking.measures.registry import cards
+    from turnwise.tracking.tables import measure_table
+
+    out.print(measure_table(cards().values()).render("terminal"))

@@ -1,0 +1,141 @@
+"""Scoring in pieces: an accumulator for training loops and shards, and the calling convention of Hugging Face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from turnwise.dialogue import Dialogue, State, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.api import chosen_measures
+from turnwise.tracking.counts import Counts, merge
+from turnwise.tracking.intervals import Resampling, intervals
+from turnwise.tracking.measures.base import Measure
+from turnwise.tracking.study import Study
+from turnwise.values.profile import Profile
+from turnwise.values.registry import DEFAULT, profile_named
+
+#: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
+#: alternatives.
+LooseState: TypeAlias = Mapping[str, "str | Sequence[str] | Mapping[str, str | Sequence[str]]"]
+
+
+class Accumulator:
+    """Counts of dialogues as they come: ``update`` with a batch, ``merge`` with another's, ``compute`` at any time.
+
+    Every dialogue is given whole and once; which batch or shard it came in does not matter. The slot inventory is the
+    profile's; for profiles without one it must be named, so that it does not depend on what has been seen so far.
+    """
+
+    def __init__(
+        self,
+        *,
+        measures: str | Sequence[str | Measure] | None = None,
+        profile: str | Profile = DEFAULT,
+        inventory: int | None = None,
+    ) -> None:
+        self.profile = profile_named(profile) if isinstance(profile, str) else profile
+        self.measures = chosen_measures(measures)
+        self._inventory = inventory
+        if self.profile.inventory is None and inventory is None and any(m.card.name == "SA" for m in self.measures):
+            raise TurnwiseError(
+                f"the profile {self.profile.name} has no slot inventory: give inventory=NUMBER, or leave SA out"
+            )
+        self._parts: list[Counts] = []
+
+    def update(self, gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> None:
+        """Add a batch of dialogues."""
+        study = Study(gold, {"batch": predicted})
+        comparison = study.comparison("batch", self.profile)
+        counts = comparison.counts_with_slots() if any(m.grouped for m in self.measures) else comparison.counts
+        for measure in self.measures:
+            if why := measure.obstacle(counts):
+                raise TurnwiseError(f"{measure} cannot be computed: {why}")
+        self._parts.append(_with_inventory(counts, self._inventory))
+
+    def merge(self, other: Accumulator) -> None:
+        """Add what another accumulator has seen."""
+        ours, theirs = [str(m) for m in self.measures], [str(m) for m in other.measures]
+        if self.profile.label != other.profile.label or ours != theirs:
+            raise TurnwiseError("only accumulators with the same profile and measures can be merged")
+        self._parts += other._parts
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._parts.clear()
+
+    def compute(self) -> dict[str, float]:
+        """The value of every measure over everything seen; NaN where undefined."""
+        counts = self._counts()
+        return {str(measure): measure.value(counts) for measure in self.measures}
+
+    def compute_intervals(self, how: Resampling | None = None) -> dict[str, tuple[float, float]]:
+        """The interval of every measure over everything seen."""
+        bounds = intervals([(self._counts(), self.measures)], how or Resampling())[0]
+        return {str(measure): bound for measure, bound in zip(self.measures, bounds, strict=True)}
+
+    def _counts(self) -> Counts:
+        if not self._parts:
+            raise TurnwiseError("nothing has been added yet: call update first")
+        self._parts = [merge(self._parts)]
+        return self._parts[0]
+
+
+def compute(
+    *,
+    predictions: Sequence[Sequence[LooseState]],
+    references: Sequence[Sequence[LooseState]],
+    measures: str | Sequence[str | Measure] | None = None,
+    profile: str | Profile = DEFAULT,
+    inventory: int | None = None,
+) -> dict[str, float]:
+    """Scores in the manner of Hugging Face ``evaluate``: one list of states per dialogue on each side.
+
+    >>> compute(predictions=[[{"hotel-area": "north"}]], references=[[{"hotel-area": "north"}]], measures="JGA")
+    {'JGA': 1.0}
+    """
+    if len(predictions) != len(references):
+        raise TurnwiseError(f"{len(predictions)} dialogues were predicted, but there are {len(references)} references")
+    for number, (given, wanted) in enumerate(zip(predictions, references, strict=True)):
+        if len(given) != len(wanted):
+            raise TurnwiseError(
+                f"{len(given)} turns were predicted, but the reference has {len(wanted)}", dialogue=str(number)
+            )
+    accumulator = Accumulator(measures=measures, profile=profile, inventory=inventory)
+    accumulator.update(
+        [_dialogue(number, states, gold=True) for number, states in enumerate(references)],
+        [_dialogue(number, states, gold=False) for number, states in enumerate(predictions)],
+    )
+    return accumulator.compute()
+
+
+def _dialogue(number: int, states: Sequence[LooseState], *, gold: bool) -> Dialogue:
+    made = [loose_state(state, number, turn) for turn, state in enumerate(states)]
+    turns = [Turn(speaker="user", state=one) if gold else Turn(speaker="user", predicted=one) for one in made]
+    return Dialogue(id=str(number), turns=tuple(turns))
+
+
+def loose_state(state: LooseState, dialogue: int, turn: int) -> State:
+    """A state in the data model from a nested or a flat mapping."""
+    nested: State = {}
+    for key, value in state.items():
+        if isinstance(value, Mapping):
+            for slot, inner in value.items():
+                nested.setdefault(key, {})[slot] = _values(inner)
+            continue
+        domain, hyphen, slot = key.partition("-")
+        if not hyphen:
+            raise TurnwiseError(
+                f"'{key}' is neither a domain with slots nor written domain-slot", dialogue=str(dialogue), turn=turn
+            )
+        nested.setdefault(domain, {})[slot] = _values(value)
+    return nested
+
+
+def _values(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _with_inventory(counts: Counts, inventory: int | None) -> Counts:
+    return counts if inventory is None else replace(counts, inventory=inventory)

@@ -1,0 +1,98 @@
+"""The public face of tracking: score predictions against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from turnwise.dialogue import Ontology
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.tracking.align import POLICIES, Policy
+from turnwise.tracking.inputs import SELF, Input, Source, load, load_systems
+from turnwise.tracking.intervals import Resampling
+from turnwise.tracking.measures.base import Measure
+from turnwise.tracking.measures.registry import DEFAULT, parse_measures
+from turnwise.tracking.results import Results
+from turnwise.tracking.scoring import score_study
+from turnwise.tracking.study import Study
+from turnwise.values.profile import Profile
+from turnwise.values.registry import DEFAULT as DEFAULT_PROFILE
+from turnwise.values.registry import profile_named
+
+
+def score(
+    gold: Source | None,
+    pred: Source | Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: str | Sequence[str | Measure] | None = None,
+    profile: str | Profile | Sequence[str | Profile] = DEFAULT_PROFILE,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    intervals: bool = True,
+    resamples: int = 1000,
+    seed: int = 0,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+) -> Results:
+    """Score one or several trackers.
+
+    ``gold`` and ``pred`` are files in any known format, corpora from :func:`turnwise.read`, or lists of dialogues;
+    ``pred`` may also be several files, or a mapping of names to any of these. ``gold=None`` uses the gold states inside
+    the prediction files. Measures are names such as ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two
+    values are the same. Intervals are 95%, from resampling dialogues.
+
+    >>> from turnwise import Dialogue, Turn, score
+    >>> gold = [Dialogue(id="d", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
+    >>> pred = [Dialogue(id="d", turns=(Turn(speaker="user", predicted={"hotel": {"area": ("north",)}}),))]
+    >>> score(gold, pred)[0]["JGA"]
+    1.0
+    """
+    reference = None if gold is None or gold == SELF else load(gold, "gold", gold_format)
+    study = build_study(
+        reference, load_systems(pred, pred_format), coverage=coverage, exclude=exclude, ontology=ontology
+    )
+    chosen = chosen_measures(measures)
+    profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
+    return score_study(
+        study,
+        chosen,
+        [profile_named(one) if isinstance(one, str) else one for one in profiles],
+        resampling=Resampling(resamples, seed) if intervals else None,
+        strict=measures is not None,
+    )
+
+
+def build_study(
+    gold: Input | None,
+    systems: Sequence[Input],
+    *,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+) -> Study:
+    """A study of inputs that were read."""
+    return Study(
+        gold.dialogues if gold else None,
+        {system.name: system.dialogues for system in systems},
+        coverage=coverage_policy(coverage),
+        exclude=exclude,
+        ontology=ontology or (gold.ontology if gold else None),
+        gold_name=(gold.path or gold.name) if gold else "gold",
+    )
+
+
+def coverage_policy(name: str) -> Policy:
+    """A coverage policy by name."""
+    for policy in POLICIES:
+        if policy == name:
+            return policy
+    raise TurnwiseError(f"there is no coverage policy '{name}'.{nearest(name, POLICIES)}")
+
+
+def chosen_measures(measures: str | Sequence[str | Measure] | None) -> list[Measure]:
+    """Measures from names; the usual ones where none is named."""
+    if measures is None:
+        return parse_measures(DEFAULT)
+    listed = [measures] if isinstance(measures, str) else list(measures)
+    return [found for one in listed for found in ([one] if isinstance(one, Measure) else parse_measures([one]))]

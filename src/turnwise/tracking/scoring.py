@@ -1,0 +1,86 @@
+"""From a study to results: every system under every profile, every measure, with intervals and signatures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.comparison import Comparison
+from turnwise.tracking.counts import Counts
+from turnwise.tracking.intervals import Resampling, intervals
+from turnwise.tracking.measures.base import Measure
+from turnwise.tracking.results import Results, Score, SystemScores
+from turnwise.tracking.signature import Signature
+from turnwise.tracking.study import Study
+from turnwise.values.profile import Profile
+
+
+def score_study(
+    study: Study,
+    measures: Sequence[Measure],
+    profiles: Sequence[Profile],
+    *,
+    resampling: Resampling | None,
+    strict: bool = False,
+) -> Results:
+    """Score every system of a study under every profile.
+
+    A measure that a system's input cannot give is left out and said so; with ``strict``, because the user named it,
+    it is an error.
+    """
+    prepared = [
+        _prepared(name, study.comparison(name, profile), measures, strict)
+        for profile in profiles
+        for name in study.systems
+    ]
+    work = [(counts, possible) for _, counts, possible, _ in prepared]
+    if resampling:
+        bounds = intervals(work, resampling)
+    else:
+        bounds = [[(math.nan, math.nan)] * len(possible) for _, possible in work]
+    results = []
+    for ((name, comparison), counts, possible, left_out), limits in zip(prepared, bounds, strict=True):
+        base = base_signature(comparison)
+        scores = {
+            str(measure): Score(
+                str(measure),
+                measure.value(counts),
+                None if math.isnan(low) else low,
+                None if math.isnan(high) else high,
+                replace(base, measure=measure.full(counts)),
+            )
+            for measure, (low, high) in zip(possible, limits, strict=True)
+        }
+        results.append(SystemScores(name, comparison, possible, scores, left_out))
+    return Results(results, resampling)
+
+
+def base_signature(comparison: Comparison) -> Signature:
+    """What all scores of a comparison share."""
+    coverage = comparison.aligned.coverage
+    return Signature(
+        profile=comparison.coder.profile.label,
+        slots=str(comparison.inventory),
+        coverage=coverage.policy,
+        dialogues=str(coverage.dialogues),
+        turns=str(coverage.turns),
+        gold=comparison.gold_checksum,
+    )
+
+
+def _prepared(
+    name: str, comparison: Comparison, measures: Sequence[Measure], strict: bool
+) -> tuple[tuple[str, Comparison], Counts, list[Measure], dict[str, str]]:
+    comparison.require_scope(name)
+    counts = comparison.counts
+    obstacles = {str(measure): measure.obstacle(counts) for measure in measures}
+    left_out = {measure: why for measure, why in obstacles.items() if why}
+    if left_out and strict:
+        measure, why = next(iter(left_out.items()))
+        raise TurnwiseError(f"{measure} cannot be computed: {why}", file=name)
+    possible = [measure for measure in measures if str(measure) not in left_out]
+    if any(measure.grouped for measure in possible):
+        counts = comparison.counts_with_slots()
+    return (name, comparison), counts, possible, left_out
