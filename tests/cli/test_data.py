@@ -56,7 +56,12 @@ def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, sour
     assert done.code == 1 and "dialogue [red]d1" in done.out, "ids are shown as they are, not as markup"
     (tmp_path / "bad.json").write_text("no data at all")
     done = turnwise(capsys, "data", "check", tmp_path / "bad.json")
-    assert done.code == 2 and "no known format fits it" in done.out
+    assert done.code == 2 and done.out == ""
+    assert (
+        done.err.startswith(f"turnwise: {tmp_path / 'bad.json'}: no known format fits it") and done.err.count("\n") == 1
+    )
+    done = turnwise(capsys, "data", "check", tmp_path / "bad.json", tmp_path / "none.json")
+    assert done.code == 2 and "2 files could not be read" in done.out
 
 
 def test_check_against_gold(capsys: Capture, source: Path, tmp_path: Path) -> None:

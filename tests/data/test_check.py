@@ -229,6 +229,11 @@ class TestCoverage:
         (coverage,) = only_group(check([tmp_path / "parts"], gold=gold)).coverage
         assert coverage.complete and coverage.turns_matched == 6
 
+    def test_a_gold_file_with_an_id_twice_is_an_error(self, tmp_path: Path) -> None:
+        source = file(tmp_path, *(Dialogue(id=name, turns=exchange("a")) for name in ("A", "a.json")))
+        with pytest.raises(TurnwiseError, match=r"dialogue a.json: this id was used before in the gold file"):
+            check([source], gold=source)
+
     def test_an_unreadable_gold_file_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(TurnwiseError, match="no such file"):
             check([file(tmp_path, Dialogue(id="a", turns=()))], gold=tmp_path / "nowhere")

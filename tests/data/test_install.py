@@ -162,6 +162,26 @@ def test_a_folder_that_is_in_the_way_is_left_alone(site: Site, folder: Folder) -
     assert (folder.path("toy") / "mine.txt").read_text() == "precious"
 
 
+def test_a_copy_put_there_by_hand_counts_if_it_is_the_known_one(site: Site, folder: Folder) -> None:
+    toy = dataset(site, members=(Member("train.json", sha(b"[1]")),))
+    folder.path("toy").mkdir(parents=True)
+    (folder.path("toy") / "train.json").write_bytes(b"[1]")
+    assert get(toy, folder) == Outcome(folder.path("toy"), fetched=False)
+    (folder.path("toy") / "train.json").write_bytes(b"[2]")
+    with pytest.raises(TurnwiseError, match="in the way"):
+        get(toy, folder)
+    assert site.ranges == []
+
+
+def test_what_a_killed_process_left_is_swept_away(site: Site, folder: Folder) -> None:
+    left = folder.work / "staging" / "toy" / "content"
+    left.mkdir(parents=True)
+    (left / "half.json").write_text("[")
+    place = get(dataset(site), folder).path
+    assert sorted(path.name for path in place.iterdir()) == [".turnwise", "test.json", "train.json"]
+    assert no_work_left(folder)
+
+
 def test_removing(site: Site, folder: Folder) -> None:
     assert not remove(dataset(site), folder)
     get(dataset(site), folder)

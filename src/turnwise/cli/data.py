@@ -39,6 +39,7 @@ def check(
     """
     from turnwise.data.check import check as look
     from turnwise.data.check.show import show
+    from turnwise.errors import TurnwiseError
     from turnwise.report.table import Table
 
     with progress_bar("reading dialogues") as advance:
@@ -47,6 +48,8 @@ def check(
         )
     if json is not None:
         _write_record(json, report)
+    if report.exit_code == 2 and len(report.unread) == 1:
+        raise TurnwiseError(report.unread[0].why, file=report.unread[0].file)
     if str(json) != "-":
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item, markup=False)

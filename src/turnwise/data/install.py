@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from turnwise.data.catalogue import Dataset, Remote
 from turnwise.data.fetch import Patience, Progress, fetch
 from turnwise.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
 from turnwise.data.unpack import unpack
+from turnwise.data.verify import verify
 from turnwise.errors import TurnwiseError
 
 OFFLINE_VARIABLE = "TURNWISE_OFFLINE"
@@ -47,7 +47,10 @@ def get(
     watcher: Watcher | None = None,
     patience: Patience | None = None,
 ) -> Outcome:
-    """Fetch a dataset unless it is there. Two processes that want the same one wait for each other."""
+    """Fetch a dataset unless it is there. Two processes that want the same one wait for each other.
+
+    A folder that somebody else put there counts if every file the catalogue knows is there and right.
+    """
     place = folder.path(dataset.name)
     if folder.receipt(dataset.name) is not None:
         return Outcome(place, fetched=False)
@@ -60,6 +63,8 @@ def get(
         if folder.receipt(dataset.name) is not None:
             return Outcome(place, fetched=False)
         if place.exists():
+            if dataset.known_members and verify(dataset, folder).sound:
+                return Outcome(place, fetched=False)
             raise TurnwiseError(
                 f"this folder is in the way: turnwise did not put it there; move it or set another TURNWISE_DATA than "
                 f"{folder.root}",
@@ -178,10 +183,13 @@ def _downloads(folder: Folder, dataset: Dataset) -> Path:
 
 @contextmanager
 def _staging(folder: Folder, name: str) -> Iterator[Path]:
-    """A folder on the right disk that vanishes with what is left in it."""
+    """An empty folder on the right disk that vanishes with what is left in it.
+
+    Only the holder of the lock asks for it, so what lies there before was left by a process that was killed.
+    """
     with _faults(folder.root):
-        folder.work.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder.work))
+        shutil.rmtree(staging := folder.work / "staging" / name, ignore_errors=True)
+        staging.mkdir(parents=True)
     try:
         yield staging
     finally:

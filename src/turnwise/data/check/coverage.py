@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from turnwise.data.check.findings import Place
 from turnwise.dialogue import dialogue_key
+from turnwise.errors import TurnwiseError
 from turnwise.formats import stream
 
 
@@ -47,8 +48,12 @@ class Gold:
     def __init__(self, source: str, *, format: str | None, limit: int) -> None:
         self.name = source
         self.turns: dict[int, tuple[str, int]] = {}
-        for _, _, dialogue in stream(source, format=format, limit=limit):
-            self.turns[id_hash(dialogue.id)] = dialogue.id, sum(1 for _ in dialogue.user_turns())
+        for part, _, dialogue in stream(source, format=format, limit=limit):
+            key = id_hash(dialogue.id)
+            if key in self.turns:
+                message = "this id was used before in the gold file; it must be one set with unique ids"
+                raise TurnwiseError(message, file=part.name, dialogue=dialogue.id)
+            self.turns[key] = dialogue.id, sum(1 for _ in dialogue.user_turns())
 
     def coverage(self, files: list[str], read: dict[int, int], strangers: list[str], kept: int) -> Coverage:
         """Compare what was read (user turns by hashed id) with the gold; ``strangers`` are the first ids it lacks."""

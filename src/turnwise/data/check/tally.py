@@ -65,7 +65,7 @@ class GroupTally:
         domains = set(dialogue.domains)
         for number, turn in enumerate(dialogue.turns):
             self._look_at(file, dialogue, number, turn, domains)
-        for domain in domains:
+        for domain in sorted(domains):
             if domain in self.domains or len(self.domains) < MOST_SLOTS:
                 self.domains[domain] += 1
 
