@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from turnwise.formats import read
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import HOLE, MOST_TURNS
 from turnwise.formats.registry import formats, recognise
+from turnwise.formats.source import resolve
 
 PREDICTIONS = [
     "flags",
@@ -206,3 +208,33 @@ def test_values_keep_astral_and_right_to_left_characters(name: str) -> None:
         states = [state for turn in dialogue.turns for state in (turn.state, turn.predicted) if state]
         if name != "t5-dst":
             assert any(state["hotel"].get("area") == (value,) for state in states)
+
+
+def mutated(content: bytes, seed: int) -> bytes:
+    draw = random.Random(seed)
+    damaged = bytearray(content)
+    for _ in range(draw.randint(1, 5)):
+        start = draw.randrange(len(damaged))
+        damaged[start : start + draw.randint(0, 4)] = draw.choice(
+            [b"", b"\x00", b"\xff", b"{", b"]", b'"', b"'", b"null", b"-1", b"\n", damaged[start : start + 40]]
+        )
+    return bytes(damaged)
+
+
+@pytest.mark.parametrize("name", ["mwzeval", "human-eval"])
+def test_real_files_with_damaged_bytes_are_read_or_refused(shared_data: Path, name: str) -> None:
+    folder = shared_data / "dst_predictions"
+    if name == "mwzeval":
+        content = json.loads(gzip.decompress((folder / "ubar.json.gz").read_bytes()))
+        whole = json.dumps(dict(list(content.items())[:3])).encode()
+    else:
+        whole = resolve(folder / "somdst_human100.tar.gz")[7].read()
+    outcomes = set()
+    for seed in range(300):
+        try:
+            read_bytes(name, mutated(whole, seed))
+            outcomes.add("read")
+        except TurnwiseError as error:
+            assert error.file == "file.json"
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}

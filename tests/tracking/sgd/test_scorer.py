@@ -13,10 +13,7 @@ import pytest
 
 from turnwise.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from turnwise.errors import TurnwiseError
-from turnwise.formats import read
-from turnwise.formats.base import Notes, ResourceFormat
-from turnwise.formats.registry import format_named
-from turnwise.formats.source import resolve
+from turnwise.formats import read, read_ontology
 from turnwise.tracking.sgd import SGD_CARDS, SgdScores, score_sgd
 from turnwise.tracking.sgd.scores import ALL, SEEN, UNSEEN
 
@@ -27,15 +24,6 @@ SCHEMA = Ontology(
         "Buses_1": {"date": SlotSpec()},
     }
 )
-
-
-def schema(path: Path) -> Ontology:
-    reader = format_named("schema")
-    assert isinstance(reader, ResourceFormat)
-    [part] = resolve(path)
-    found = reader.load(part, Notes()).ontology
-    assert found is not None
-    return found
 
 
 @cache
@@ -65,8 +53,8 @@ def test_synthetic_predictions(shared_data: Path, expected: Path, fuzzy: bool, a
     scores = score_sgd(
         dialogues(folder, "dev"),
         dialogues(folder, "synthetic_pred"),
-        schema(folder / "dev_schema.json.gz"),
-        seen_services=schema(folder / "train_schema.json.gz").domains,
+        read_ontology(folder / "dev_schema.json.gz"),
+        seen_services=read_ontology(folder / "train_schema.json.gz").domains,
         fuzzy=fuzzy,
         across_turn=across_turn,
     )
@@ -82,14 +70,18 @@ def test_synthetic_predictions(shared_data: Path, expected: Path, fuzzy: bool, a
 
 def test_gold_against_itself_is_perfect_everywhere(shared_data: Path) -> None:
     gold = dialogues(shared_data / "sgd", "dev")
-    scores = score_sgd(gold, gold, schema(shared_data / "sgd" / "dev_schema.json.gz"))
+    scores = score_sgd(gold, gold, read_ontology(shared_data / "sgd" / "dev_schema.json.gz"))
     assert {value for group in scores.official().values() for value in group.values()} == {1.0}
     assert set(scores.values()) == set(SGD_CARDS)
 
 
 def test_sums_by_dialogue_give_the_corpus_value(shared_data: Path) -> None:
     folder = shared_data / "sgd"
-    arguments = (dialogues(folder, "dev"), dialogues(folder, "synthetic_pred"), schema(folder / "dev_schema.json.gz"))
+    arguments = (
+        dialogues(folder, "dev"),
+        dialogues(folder, "synthetic_pred"),
+        read_ontology(folder / "dev_schema.json.gz"),
+    )
     for across_turn in (True, False):
         scores = score_sgd(*arguments, across_turn=across_turn)
         sums = {measure: np.zeros(2) for measure in SGD_CARDS}
