@@ -11,40 +11,51 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-Verdict: TypeAlias = Literal["exact", "within spread", "differs", "cannot be computed"]
+Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]
 
 EXACT: Verdict = "exact"
+HOLDS: Verdict = "holds"
 WITHIN: Verdict = "within spread"
+COMPUTED: Verdict = "computed"
 DIFFERS: Verdict = "differs"
 IMPOSSIBLE: Verdict = "cannot be computed"
-VERDICTS: tuple[Verdict, ...] = (EXACT, WITHIN, DIFFERS, IMPOSSIBLE)
+VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSSIBLE)
 
 _NUMBER = re.compile(r"(?P<digits>[+-]?\d+(?:,\d{3})*(?:\.\d+)?)(?P<percent>\s*%)?")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as printed: its value as a fraction, and half a unit of its last digit."""
+    """A number as printed: its value as a fraction, half a unit of its last digit, and how it is written."""
 
     text: str
     value: float
     half_unit: float
+    digits: int
+    percent: bool
 
     @classmethod
     def parse(cls, text: str) -> Printed:
         """From ``48.86%``, ``0.8759`` or ``7,368``.
 
         >>> Printed.parse("48.86%")
-        Printed(text='48.86%', value=0.4886, half_unit=5e-05)
+        Printed(text='48.86%', value=0.4886, half_unit=5e-05, digits=2, percent=True)
         """
         match = _NUMBER.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"{text!r} is no printed number")
         exact = Decimal(match["digits"].replace(",", ""))
-        exponent = exact.as_tuple().exponent
-        unit = Decimal(1).scaleb(int(exponent))
+        exponent = int(exact.as_tuple().exponent)
         scale = Decimal(100) if match["percent"] else Decimal(1)
-        return cls(text, float(exact / scale), float(unit / scale / 2))
+        half = Decimal(1).scaleb(exponent) / scale / 2
+        return cls(text, float(exact / scale), float(half), -exponent, bool(match["percent"]))
+
+    def show(self, value: float, *, signed: bool = False) -> str:
+        """A number of ours in the same unit, with one digit more."""
+        scaled, unit = (100 * value, "%") if self.percent else (value, "")
+        if not self.digits and not self.percent and float(scaled).is_integer():
+            return f"{scaled:+.0f}" if signed else f"{scaled:.0f}"
+        return f"{scaled:{'+' if signed else ''}.{self.digits + 1}f}{unit}"
 
     def agrees(self, value: float) -> bool:
         """Whether a number, rounded to as many digits, is the printed one; halves may round either way."""
@@ -99,7 +110,11 @@ class Reproduction:
 
     def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "") -> None:
         """A statement of the paper in words, and the numbers by which it holds or does not."""
-        self.items.append(Item(part, what, "claimed", ours, EXACT if holds else DIFFERS, note=note))
+        self.items.append(Item(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note))
+
+    def pictured(self, part: str, what: str, ours: str, *, note: str = "") -> None:
+        """What the paper shows as a picture without numbers: ours stands alone."""
+        self.items.append(Item(part, what, "a picture", ours, COMPUTED, note=note))
 
     def impossible(self, part: str, what: str, theirs: str, why: str) -> None:
         """What cannot be computed, and why."""

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from turnwise import __version__
-from turnwise.report import Cell, Column, Table
+from turnwise.report import Column, Table
 from turnwise.report.escape import markdown
-from turnwise.reproduce.record import IMPOSSIBLE, Item, Reproduction
+from turnwise.reproduce.record import Item, Printed, Reproduction
 
 
 def missing_table(reproduction: Reproduction) -> Table:
@@ -33,17 +33,27 @@ def _table(part: str, items: list[Item]) -> Table:
         Column("what"),
         Column("theirs", align="right"),
         Column("ours", align="right"),
-        Column("difference", signed=True),
+        Column("difference", align="right"),
         Column("verdict"),
         Column("note"),
     ]
     noted = any(item.note for item in items)
     table = Table(part, columns if noted else columns[:-1])
     for item in items:
-        difference = item.difference if item.verdict != IMPOSSIBLE else None
-        row = (item.what, item.theirs, Cell(item.ours, item.low, item.high), difference, item.verdict)
-        table.add(*row, *([item.note or None] if noted else []))
+        ours, difference = _shown(item)
+        table.add(item.what, item.theirs, ours, difference, item.verdict, *([item.note or None] if noted else []))
     return table
+
+
+def _shown(item: Item) -> tuple[str | None, str | None]:
+    """Ours and the difference in the unit in which theirs is printed."""
+    if not isinstance(item.ours, float | int):
+        return item.ours, None
+    printed = Printed.parse(item.theirs)
+    ours = printed.show(item.ours)
+    if item.low is not None and item.high is not None:
+        ours += f" [{printed.show(item.low)}, {printed.show(item.high)}]"
+    return ours, None if item.difference is None else printed.show(item.difference, signed=True)
 
 
 def summary(reproduction: Reproduction) -> str:

@@ -1,0 +1,50 @@
+"""``turnwise reproduce``: every table, worked example and figure of a paper, theirs beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from turnwise.cli.common import application, err, out, write_json
+from turnwise.files import atomic
+from turnwise.reproduce.registry import PAPERS, reproduce
+
+app = application("What the papers printed, what turnwise computes from the data that is present, and a verdict.")
+
+
+@app.command()
+def main(
+    paper: Annotated[str, typer.Argument(help=f"Which paper: {', '.join(PAPERS)}.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the datasets lie; without it, $TURNWISE_DATA, else none."),
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a Markdown page.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JSON; - is standard output.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures into this folder.")
+    ] = None,
+    figure_format: Annotated[str, typer.Option(help="svg, png, pdf or json (Vega-Lite).")] = "svg",
+) -> None:
+    """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded."""
+    from turnwise.reproduce.tables import as_json, as_markdown, item_tables, missing_table
+
+    found = reproduce(paper, data)
+    if markdown is not None:
+        with atomic(markdown) as scratch:
+            scratch.write_text(as_markdown(found), encoding="utf-8")
+    if figures is not None:
+        from turnwise.report.figures import save
+
+        for name, draw in found.figures.items():
+            path = save(draw(), figures / f"{name}.{figure_format}")
+            err.print(f"drew {path}", markup=False, soft_wrap=True)
+    if json is not None:
+        write_json(json, as_json(found))
+    if json is None or str(json) != "-":
+        tables = [missing_table(found)] if found.missing else []
+        for table in (*tables, *item_tables(found)):
+            out.print(table.render("terminal"))
+            out.print()

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import turnwise
+from turnwise.errors import TurnwiseError
+from turnwise.reproduce import Item, Reproduction, reproduce
+from turnwise.reproduce.examples import published
+
+
+@pytest.fixture(scope="module")
+def fga(shared_data: Path) -> Reproduction:
+    return reproduce("fga", shared_data)
+
+
+@pytest.fixture(scope="module")
+def rsa(shared_data: Path) -> Reproduction:
+    return reproduce("rsa", shared_data)
+
+
+def lines(record: Reproduction, part: str) -> dict[str, Item]:
+    return {item.what: item for item in record.items if item.part == part}
+
+
+def test_our_files_say_what_the_papers_say(expected: Path) -> None:
+    theirs = json.loads((expected / "dst_paper_tables.json").read_text())
+    ours = published("fga")
+    for row in theirs["fga_paper"]["table1_pct"]:
+        counts, scores = ours["table1"]["rows"][row["model"]][:2], ours["table1"]["rows"][row["model"]][2:]
+        assert list(map(int, counts)) == [row["exact_M1"], row["turn_match_M2"]]
+        assert [float(text.rstrip("%")) for text in scores] == [row["jga"], row["sa"], row["aga"], *row["fga"].values()]
+    ours = published("rsa")
+    for row in theirs["rsa_paper"]["table1"]:
+        assert list(map(float, ours["table1"]["rows"][row["model"]])) == [row["jga"], row["sa"], row["f1"], row["rsa"]]
+    for domain, row in theirs["rsa_paper"]["table2_per_domain_somdst"].items():
+        assert list(map(float, ours["table2"][domain])) == [row["jga"], row["sa"], row["rsa"]]
+
+
+def test_fga_worked_example(fga: Reproduction) -> None:
+    figure = lines(fga, "Figure 1")
+    assert {name for name, item in figure.items() if item.verdict == "differs"} == {"FGA@0.5 of the conversation"}
+    assert figure["FGA@0.5 of the conversation"].ours == pytest.approx(0.4644897801)
+    assert {item.verdict for item in lines(fga, "Figure 2, MUL0379.json").values()} == {"exact"}
+
+
+def test_fga_table_1(fga: Reproduction, expected: Path) -> None:
+    sample = lines(fga, "Table 1, SOM-DST, on 100 of the 999 dialogues")
+    values = json.loads((expected / "dst_somdst_human100.json").read_text())["overall"]
+    for name, key in (
+        ("JGA", "jga"),
+        ("SA", "sa"),
+        ("AGA", "aga"),
+        ("FGA@0.5", "fga_code_0.5"),
+        ("FGA@1", "fga_code_1"),
+    ):
+        assert sample[name].ours == pytest.approx(values[key], abs=1e-9)
+    assert {item.verdict for item in sample.values()} == {"within spread"}
+    trade = lines(fga, "Table 1, TRADE")
+    assert trade["JGA = M1 / turns"].verdict == "exact"
+    assert trade["FGA@0.5"].verdict == "cannot be computed"
+
+
+def test_fga_numbers_of_the_dataset(fga: Reproduction, expected: Path) -> None:
+    table = lines(fga, "Table 2")
+    assert table["test, conversations"].verdict == table["test, turns"].verdict == "exact"
+    assert table["dev, conversations"].verdict == "differs"
+    assert table["train, turns"].verdict == "cannot be computed"
+    nothing = lines(fga, "Section 2.2")["slot accuracy of predicting nothing"]
+    paper = json.loads((expected / "dst_paper_tables.json").read_text())["fga_paper"]
+    assert nothing.ours == pytest.approx(paper["predict_nothing_slot_accuracy"]["recomputed_on_test_999"], abs=1e-9)
+    assert lines(fga, "Section 3")["λ for t_f = 6, p = 0.95"].verdict == "exact"
+    assert lines(fga, "Section 4").popitem()[1].verdict == "holds"
+
+
+def test_rsa_examples_are_exact(rsa: Reproduction) -> None:
+    for part in (
+        "Table 3",
+        "Table A3, PMUL4234.json",
+        "Table A4, MUL2270.json",
+        "Table A6, PMUL4648.json",
+        "Section 4.1",
+    ):
+        assert {item.verdict for item in lines(rsa, part).values()} == {"exact"}, part
+    assert len(lines(rsa, "Table A6, PMUL4648.json")) == 20
+
+
+def test_rsa_by_domain(rsa: Reproduction, expected: Path) -> None:
+    table = lines(rsa, "Table 2")
+    values = json.loads((expected / "dst_somdst_human100.json").read_text())["per_domain_gold_active_turns"]
+    for domain, row in values.items():
+        assert table[f"{domain}, JGA"].ours == pytest.approx(row["jga"], abs=1e-9)
+        assert table[f"{domain}, SA"].ours == pytest.approx(row["sa_T30"], abs=1e-9)
+        assert table[f"{domain}, RSA"].ours == pytest.approx(row["rsa"], abs=1e-9)
+
+
+def test_rsa_figures(rsa: Reproduction, expected: Path) -> None:
+    onset = lines(rsa, "Figure 1")
+    assert onset["share of dialogues that end wrong"].ours == pytest.approx(0.76)
+    assert onset["of those, share that is exact again after the first error"].ours == pytest.approx(7 / 76)
+    slots = lines(rsa, "Figure 2").popitem()[1]
+    paper = json.loads((expected / "dst_paper_tables.json").read_text())["rsa_paper"]
+    assert slots.ours == pytest.approx(paper["figure2"]["expected_share_below_12"], abs=1e-9)
+    correlation = lines(rsa, "Figure 3").popitem()[1]
+    assert correlation.ours == "JGA with SA 0.746, RSA 0.548, RSA(empty=one) 0.697"
+    assert correlation.verdict == "holds"
+    assert lines(rsa, "Figure 4")["SA, mean ± standard deviation of the ten models"].ours == (
+        "0.9716 ± 0.0037 (sample 0.0039)"
+    )
+
+
+@pytest.mark.parametrize("paper", ["fga", "rsa"])
+def test_without_data_the_examples_still_run(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TURNWISE_DATA", raising=False)
+    record = reproduce(paper)
+    tally = record.tally()
+    assert tally["exact"] >= 15
+    assert tally["within spread"] == 0
+    assert any("dst_predictions" in line for line in record.missing)
+
+
+def test_a_whole_row_is_computed_when_its_predictions_are_there(tmp_path: Path) -> None:
+    folder = tmp_path / "dst_predictions"
+    folder.mkdir()
+    one = {"hotel": {"area": "north"}}
+    turns = {"0": {"gt": one, "pr": one}, "1": {"gt": one, "pr": {}}}
+    (folder / "fga_trade.json").write_text(json.dumps({"MUL0001.json": turns, "PMUL1455.json": turns}))
+    row = lines(reproduce("fga", tmp_path), "Table 1, TRADE")
+    assert row["exact matches (M1)"].ours == 1
+    assert row["JGA"].ours == 0.5
+    assert row["JGA"].verdict == "differs"
+
+
+def test_command(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TURNWISE_DATA", raising=False)
+    page, data, drawn = tmp_path / "rsa.md", tmp_path / "rsa.json", tmp_path / "figures"
+    outcome = turnwise(
+        capsys, "reproduce", "rsa", "--data", shared_data, "--markdown", page, "--json", data, "--figures", drawn
+    )
+    assert outcome.code == 0
+    assert outcome.out.index("what is missing") < outcome.out.index("Figure 1")
+    assert "within spread" in page.read_text(encoding="utf-8")
+    assert json.loads(data.read_text())["tally"]["exact"] > 20
+    assert "rsa_figure1_first_error.svg" in {path.name for path in drawn.iterdir()}
+
+
+def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TurnwiseError, match="no paper 'fgaa' to reproduce"):
+        reproduce("fgaa")
+    outcome = turnwise(capsys, "reproduce", "fga", "--data", tmp_path / "absent")
+    assert outcome.code == 2
+    assert "no such folder" in outcome.err
