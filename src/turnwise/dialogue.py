@@ -1,7 +1,8 @@
 """The data model: everything turnwise reads becomes these few frozen records.
 
-They are plain msgspec structs, so the native JSONL format is their JSON and decodes at native speed. Nothing here
-knows a dataset: domain and slot names are whatever the source uses, and comparing them is the job of ``values``.
+They are plain msgspec structs, so the native JSONL format is their JSON and decodes at native speed; a misspelt key in
+such a file is an error, not a field lost in silence. Nothing here knows a dataset: domain and slot names are whatever
+the source uses, and comparing them is the job of ``values``.
 
 States
     A state maps domain and slot to the *acceptable* values, first the preferred one. Most sources give one value;
@@ -24,7 +25,7 @@ Values: TypeAlias = tuple[str, ...]
 State: TypeAlias = dict[str, dict[str, Values]]
 
 
-class Act(Struct, frozen=True, omit_defaults=True):
+class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One dialogue act: its name as the source writes it, the domain (service) it belongs to, a slot and its values."""
 
     name: str
@@ -33,7 +34,7 @@ class Act(Struct, frozen=True, omit_defaults=True):
     values: Values = ()
 
 
-class Span(Struct, frozen=True):
+class Span(Struct, frozen=True, forbid_unknown_fields=True):
     """Characters ``start`` up to ``end`` (exclusive) of the utterance that mention a slot's value."""
 
     domain: str
@@ -50,7 +51,7 @@ class Fact(Struct, frozen=True, array_like=True):
     value: str
 
 
-class Turn(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """One message of one speaker, and what is known about it.
 
     ``None`` means "not recorded"; an empty container means "recorded, and there was nothing".
@@ -77,7 +78,7 @@ class Turn(Struct, frozen=True, omit_defaults=True, kw_only=True):
     candidates: tuple[str, ...] | None = None
 
 
-class Task(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """What a user wants in one domain.
 
     ``fail_info`` and ``fail_book`` are constraints to try first, expected to find nothing or to be refused.
@@ -90,14 +91,14 @@ class Task(Struct, frozen=True, omit_defaults=True, kw_only=True):
     requests: tuple[str, ...] = ()
 
 
-class Goal(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """What a user wants, by domain in order of discussion, and the instructions a human user was given."""
 
     tasks: dict[str, Task] = {}
     message: tuple[str, ...] = ()
 
 
-class Dialogue(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """A conversation: an id, its turns, and where known the user's goal and the domains (services) it is about."""
 
     id: str

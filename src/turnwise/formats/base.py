@@ -125,6 +125,7 @@ def decode(
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
+        decode_utf8(bytes(content), part.name, line)
         place = _TURN_PATH.search(str(error)) if dialogue is not None or line is not None else None
         raise TurnwiseError(
             f"the JSON does not have the expected shape: {error}",

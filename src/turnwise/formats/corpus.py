@@ -127,14 +127,19 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
     """Write dialogues to a file (gzipped when its name ends in ``.gz``), atomically; the notes say what was dropped."""
     writer = writer_named(format)
     path, notes = Path(target), Notes()
-    with atomic(path) as scratch, scratch.open("wb") as plain:
-        if path.suffix == ".gz":
-            # Neither time nor the scratch file's random name goes into the header: the same input, the same bytes.
-            with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
-                writer.write(_noting(dialogues, writer.fields, notes), cast(IO[bytes], packed), notes)
-        else:
-            writer.write(_noting(dialogues, writer.fields, notes), plain, notes)
+    with atomic(path) as scratch, scratch.open("wb") as plain, _packed(plain, path) as out:
+        writer.write(_noting(dialogues, writer.fields, notes), out, notes)
     return notes
+
+
+@contextmanager
+def _packed(plain: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    if path.suffix != ".gz":
+        yield plain
+        return
+    # Neither a name nor a time in the header: the same dialogues make the same bytes.
+    with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
+        yield cast(IO[bytes], packed)
 
 
 def _noting(dialogues: Iterable[Dialogue], kept: frozenset[str], notes: Notes) -> Iterator[Dialogue]:

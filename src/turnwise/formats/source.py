@@ -6,6 +6,7 @@ file's name. Nothing is unpacked to disk, and no compressed file may grow past a
 
 from __future__ import annotations
 
+import codecs
 import glob
 import gzip
 import io
@@ -25,6 +26,7 @@ from turnwise.formats.streams import BROKEN, Limited, faults, kept, too_big
 
 DEFAULT_LIMIT = 2 << 30
 HEAD_BYTES = 1 << 18
+_CHUNK = 1 << 20
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -63,11 +65,12 @@ class Part:
             raw.close()
 
     def read(self) -> bytes:
-        """All bytes, unpacked, without a byte-order mark; an empty file is an error."""
+        """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
         with self.open() as stream, faults(self.name):
             content = stream.read().removeprefix(b"\xef\xbb\xbf")
         if not content.strip():
             raise TurnwiseError("the file is empty", file=self.name)
+        _check_utf8(content, self.name)
         return content
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
@@ -81,6 +84,7 @@ class Part:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines with their numbers from 1, without line ends (LF or CRLF), read as they are needed."""
+        empty = True
         with self.open() as stream:
             number = 0
             while True:
@@ -93,8 +97,10 @@ class Part:
                     raise too_big(self.name, self._limit)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
+                if empty:
+                    empty = not line.strip()
                 yield number, line.rstrip(b"\r\n")
-        if not number:
+        if empty:
             raise TurnwiseError("the file is empty", file=self.name)
 
 
@@ -107,6 +113,18 @@ def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:
         raise TurnwiseError(
             f"byte {content[error.start]:#04x} is not UTF-8; save the file as UTF-8", file=name, line=where
         ) from error
+
+
+def _check_utf8(content: bytes, name: str) -> None:
+    """Typed decoders skip fields that nobody asked for without looking at their bytes; so this looks at all."""
+    if content.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), _CHUNK):
+            decoder.decode(content[start : start + _CHUNK], final=start + _CHUNK >= len(content))
+    except UnicodeDecodeError:
+        decode_utf8(content, name)
 
 
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
