@@ -10,11 +10,11 @@ from typing import Any
 
 from turnwise.comparison.spread import spreads
 from turnwise.comparison.sweep import LAMBDAS, Sweep
-from turnwise.dialogue import Dialogue, Turn
+from turnwise.dialogue import Dialogue
 from turnwise.report import figures
 from turnwise.reproduce.examples import PROFILE, example, marks, published
 from turnwise.reproduce.record import Printed, Reproduction
-from turnwise.reproduce.sources import DROPPED, HUMAN_100, Sources, user_turns
+from turnwise.reproduce.sources import DROPPED, HUMAN_100, Sources, silent, user_turns
 from turnwise.tracking.fga import forgetting_rate
 from turnwise.tracking.intervals import Resampling
 from turnwise.tracking.measures import parse_measures
@@ -178,13 +178,8 @@ def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> No
     if dialogues is None:
         record.impossible(part, what, printed, "multiwoz21/test.json.gz is not present")
         return
-    silent = [
-        Dialogue(id=dialogue.id, turns=tuple(Turn(speaker="user", predicted={}) for _ in dialogue.user_turns()))
-        for dialogue in dialogues
-    ]
-    scores = score_study(
-        Study(dialogues, {"nothing": silent}), parse_measures(["SA"]), [profile_named(PROFILE)], resampling=None
-    )
+    study = Study(dialogues, {"nothing": silent(dialogues)})
+    scores = score_study(study, parse_measures(["SA"]), [profile_named(PROFILE)], resampling=None)
     record.printed(part, what, printed, scores[0]["SA"], note="999 test dialogues; printed as about 81%")
 
 

@@ -10,11 +10,11 @@ from turnwise.comparison.spread import spreads
 from turnwise.dialogue import Dialogue
 from turnwise.report import figures
 from turnwise.reproduce.examples import PROFILE, example, marks, published
-from turnwise.reproduce.onsets import first_errors, slots_in_fullest_state
 from turnwise.reproduce.record import Printed, Reproduction
 from turnwise.reproduce.restrict import restricted
-from turnwise.reproduce.sources import HUMAN_100, Sources
+from turnwise.reproduce.sources import HUMAN_100, Sources, silent
 from turnwise.stats import correlation_matrix, pearson, ratio_intervals
+from turnwise.tracking.faults import Faults, slots_per_dialogue
 from turnwise.tracking.intervals import Resampling
 from turnwise.tracking.measures import parse_measures
 from turnwise.tracking.results import SystemScores
@@ -70,26 +70,27 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
             record.impossible(part, title, text, _ABSENT)
         record.impossible(part, claim, "claimed", _ABSENT)
         return
-    onset = first_errors(scores.comparison.counts)
-    ended, repaired = onset.ends_wrong.astype(float), onset.exact_again.astype(float)
-    shares = ratio_intervals([ended, repaired], [ended * 0 + 1, ended])
+    onset = Faults(scores.comparison).first_errors()
+    ids = scores.comparison.aligned.ids
+    ended = [float(name in onset.position) for name in ids]
+    repaired = [float(name in onset.recovering) for name in ids]
+    shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended])
     record.sampled(
-        part, titles[0], ends, float(ended.mean()), _pair(shares[0]), note=f"{wrong} of {whole}; {_SAMPLE_NOTE}"
+        part, titles[0], ends, sum(ended) / len(ids), _pair(shares[0]), note=f"{wrong} of {whole}; {_SAMPLE_NOTE}"
     )
     record.sampled(
         part,
         titles[1],
         repairs,
-        float(repaired.sum() / ended.sum()),
+        sum(repaired) / sum(ended),
         _pair(shares[1]),
         note=f"{again} of {wrong}; {_SAMPLE_NOTE}",
     )
-    early = sum(position < 0.5 for position in onset.positions) / len(onset.positions)
+    positions = list(onset.position.values())
+    early = sum(position < 0.5 for position in positions) / len(positions)
     record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=_SAMPLE_NOTE)
-    note = (
-        f"SOM-DST, {len(onset.positions)} of {len(ended)} dialogues end wrong; position t / N of the first wrong turn"
-    )
-    record.figures["rsa_figure1_first_error"] = lambda: figures.error_onset(onset.positions, note=note)
+    note = f"SOM-DST, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
+    record.figures["rsa_figure1_first_error"] = lambda: figures.error_onset(positions, note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:
@@ -99,7 +100,8 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         record.missing.append("the test dialogues of MultiWOZ 2.1: multiwoz21/test.json.gz")
         record.impossible(part, what, figure["share"], "multiwoz21/test.json.gz is not present")
         return
-    counts = slots_in_fullest_state(test, profile_named(PROFILE))
+    study = Study(test, {"nothing": silent(test)})
+    counts = slots_per_dialogue(study.comparison("nothing", profile_named(PROFILE))).tolist()
     share = sum(count < figure["slots"] for count in counts) / len(counts)
     record.printed(
         part, what, figure["share"], share, note="largest number of gold slots in one turn; printed as about 85%"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from turnwise.dialogue import Dialogue, dialogue_key
+from turnwise.dialogue import Dialogue, Turn, dialogue_key
 from turnwise.formats import read
 
 #: TRADE-style preprocessing drops this dialogue (one utterance is too long), so papers report 999 of 1,000.
@@ -48,3 +48,11 @@ class Sources:
 def user_turns(dialogues: Sequence[Dialogue]) -> int:
     """The number of user turns."""
     return sum(1 for dialogue in dialogues for _ in dialogue.user_turns())
+
+
+def silent(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
+    """The predictions of a tracker that predicts nothing."""
+    return [
+        Dialogue(id=dialogue.id, turns=tuple(Turn(speaker="user", predicted={}) for _ in dialogue.user_turns()))
+        for dialogue in dialogues
+    ]
