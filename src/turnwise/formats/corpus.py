@@ -143,6 +143,7 @@ def _packed(plain: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 
 
 def _noting(dialogues: Iterable[Dialogue], kept: frozenset[str], notes: Notes) -> Iterator[Dialogue]:
+    """Count what the format has no place for; an empty container was recorded too, an empty text was not."""
     lost = ALL_FIELDS - kept
     of_dialogue, of_turn = sorted(lost & {"goal", "domains"}), sorted(lost - {"goal", "domains"})
     for dialogue in dialogues:
@@ -150,5 +151,5 @@ def _noting(dialogues: Iterable[Dialogue], kept: frozenset[str], notes: Notes) -
             notes.add(f"field {name} dropped", int(bool(getattr(dialogue, name))))
         for turn in dialogue.turns:
             for name in of_turn:
-                notes.add(f"field {name} dropped", int(bool(getattr(turn, name))))
+                notes.add(f"field {name} dropped", int(getattr(turn, name) not in (None, "")))
         yield dialogue

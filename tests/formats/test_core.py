@@ -1,0 +1,236 @@
+"""Looking at files, picking formats, reading and writing corpora, and the native format."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.examples import EXAMPLES
+from support.reading import part_of, read_bytes, write_bytes
+from turnwise.dialogue import Act, Dialogue, Fact, Goal, Span, Task, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.formats import read, registry, stream, write
+from turnwise.formats.base import ALL_FIELDS, Notes
+from turnwise.formats.located import Keyed, Listed
+from turnwise.formats.native import Native
+from turnwise.formats.peek import Peek, first_object
+from turnwise.formats.registry import format_named, formats, recognise, writer_named
+
+FULL = Dialogue(
+    id="d",
+    domains=("hotel",),
+    goal=Goal(
+        tasks={
+            "hotel": Task(
+                info={"area": "east"}, fail_info={"area": "x"}, book={"day": "1"}, fail_book={}, requests=("a",)
+            )
+        },
+        message=("m",),
+    ),
+    turns=(
+        Turn(
+            speaker="user",
+            text="שלום 😀\n",
+            acts=(Act("inform", "hotel", "area", ("east",)),),
+            heard=(),
+            state={"hotel": {"area": ("east", "e")}},
+            predicted={},
+            judged={"hotel": {"area": True}},
+            active=("hotel",),
+            intents={"hotel": "find"},
+            requested={"hotel": ("phone",)},
+            spans=(Span("hotel", "area", 0, 2),),
+            results=(Fact("a", "b", "c"),),
+            candidates=("x", "y"),
+        ),
+        Turn(speaker="system"),
+    ),
+)
+
+
+# -- looking at the beginning of a file ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": [1, 2', {"a": [1]}),
+        ('{"a": [1, 2], "b": {"c": "d', {"a": [1, 2]}),
+        ('[{"a": "x, [y", "b": 1}, {"a": 2', [{"a": "x, [y", "b": 1}]),
+        ('[{"a": "\\\\"}, {"b": "\\"}', [{"a": "\\"}]),
+        ('[{"a": 1}, {"b": 2}', [{"a": 1}, {"b": 2}]),
+        ("[", None),
+        ("{}}", None),
+        ('{"a": 1}\n{"b": 2}', None),
+        ("[}", None),
+        ("text", None),
+    ],
+)
+def test_json_that_was_cut_off_is_closed(text: str, expected: object) -> None:
+    assert Peek(part_of(text.encode())).json == expected
+
+
+leaves = st.none() | st.booleans() | st.text(max_size=4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=8))
+def test_any_beginning_of_json_is_closed_or_given_up(value: Any) -> None:
+    text = json.dumps([value, "end"])
+    for cut in range(1, len(text), 3):
+        found = Peek(part_of(text[:cut].encode())).json
+        assert found is None or isinstance(found, list)
+
+
+def test_a_long_file_is_seen_by_its_beginning() -> None:
+    content = json.dumps([{"n": number, "text": "x" * 90} for number in range(10_000)]).encode()
+    peek = Peek(part_of(content))
+    assert len(peek.head) < len(content)
+    assert peek.json[:2] == [{"n": 0, "text": "x" * 90}, {"n": 1, "text": "x" * 90}]
+    assert peek.first == ("", {"n": 0, "text": "x" * 90})
+
+
+def test_the_first_object_of_a_line() -> None:
+    assert first_object('{"a": 1}') == {"a": 1}
+    assert first_object('  {"a": 1, "b": [2') == {"a": 1}
+    assert first_object("[1]") is None
+    assert first_object("") is None
+
+
+# -- picking a format ------------------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_format_gets_the_nearest_name() -> None:
+    with pytest.raises(TurnwiseError, match=r"no format named 'multiwos'\. Did you mean 'multiwoz'"):
+        format_named("multiwos")
+
+
+def test_a_format_without_a_writer_lists_those_with_one() -> None:
+    with pytest.raises(TurnwiseError, match=r"multiwoz can be read but not written; writable: .*convlab3.*native.*sgd"):
+        writer_named("multiwoz")
+    with pytest.raises(TurnwiseError, match="can be read but not written"):
+        format_named("multiwoz").write([], None, Notes())  # type: ignore[union-attr, arg-type]
+
+
+def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Twin(Native):
+        name = "twin"
+
+    both = {**formats(), "twin": Twin()}
+    monkeypatch.setattr(registry, "formats", lambda: both)
+    with pytest.raises(TurnwiseError, match=r"any of these formats: native, twin; choose one with --format"):
+        recognise(part_of(EXAMPLES["native"]))
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ([("x", "no.such.module:X")], "format 'x' .*cannot be loaded"),
+        ([("x", "turnwise.formats.native:Gone")], "format 'x' .*cannot be loaded"),
+        ([("x", "turnwise.formats.native:Native"), ("x", "turnwise.formats.sgd:Sgd")], "two installed packages offer"),
+    ],
+)
+def test_faulty_plugins_are_named(points: list[tuple[str, str]], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [EntryPoint(name, value, registry.GROUP) for name, value in points]
+    monkeypatch.setattr(registry, "entry_points", lambda group: found)
+    with pytest.raises(TurnwiseError, match=message):
+        formats.__wrapped__()
+
+
+# -- decoding whole files --------------------------------------------------------------------------------------------
+
+
+class _One(msgspec.Struct):
+    turns: list[int]
+
+
+def test_keyed_and_listed_files_name_the_dialogue_and_the_turn() -> None:
+    part = part_of(b"")
+    with pytest.raises(TurnwiseError, match=r"file\.json, dialogue b, turn 1: .*Expected `int`"):
+        Keyed(_One).decode(b'{"a": {"turns": [1]}, "b": {"turns": [1, "x"]}}', part, Notes())
+    with pytest.raises(TurnwiseError, match=r"file\.json, dialogue number 2, turn 0: .*Expected `int`"):
+        Listed(_One).decode(b'[{"turns": [1]}, {"turns": ["x"]}]', part, Notes())
+    with pytest.raises(TurnwiseError, match=r"dialogue number 1: .*Expected `object`"):
+        Listed(_One).decode(b"[3]", part, Notes())
+
+
+def test_a_tolerant_reading_keeps_the_good_dialogues() -> None:
+    notes = Notes(tolerant=True)
+    content = b'{"a": {"turns": [1]}, "b": {"turns": ["x"]}, "a": {"turns": [2]}}'
+    found = Keyed(_One).decode(content, part_of(b""), notes)
+    assert [(key, one.turns) for key, one in found] == [("a", [1]), ("a", [2])]
+    assert [error.dialogue for error in notes.refused] == ["b"]
+
+
+# -- corpora and the native format -----------------------------------------------------------------------------------
+
+
+def test_the_native_format_keeps_everything() -> None:
+    assert all(getattr(FULL.turns[0], name) is not None for name in ALL_FIELDS - {"goal", "domains"})
+    written, notes = write_bytes("native", [FULL, Dialogue(id="e", turns=())])
+    assert read_bytes("native", written)[0] == [FULL, Dialogue(id="e", turns=())]
+    assert written.count(b"\n") == 2
+    assert not notes.counts
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            b'{"id": "x", "turns": [{"speaker": "user"}, {"speaker": "bot"}]}',
+            r"line 2, turn 1: .*Invalid enum value 'bot'",
+        ),
+        (b'{"id": 3, "turns": []}', "line 2: .*Expected `str`, got `int`"),
+        (b'{"id": "x", "turns": [], "goals": {}}', "line 2: .*unknown field `goals`"),
+        (b'{"id": "x", "turns": [', "line 2: it is not valid JSON"),
+        (b'{"id": "x\xff", "turns": []}', "line 2: byte 0xff is not UTF-8"),
+    ],
+)
+def test_a_faulty_native_line_is_named(line: bytes, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=r"file\.json, " + message):
+        read_bytes("native", EXAMPLES["native"] + line + b"\n")
+
+
+def test_dialogues_stream_one_by_one_before_the_end_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(EXAMPLES["native"] + b"broken\n")
+    dialogues = stream(tmp_path / "a.jsonl")
+    part, chosen, dialogue = next(dialogues)
+    assert (part.stem, chosen.name, dialogue.id) == ("a.jsonl", "native", "d1")
+    with pytest.raises(TurnwiseError, match="line 2"):
+        next(dialogues)
+
+
+def test_a_source_of_resources_alone_holds_no_dialogues(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(EXAMPLES["schema"])
+    with pytest.raises(TurnwiseError, match="holds no dialogues"):
+        read(tmp_path)
+    with pytest.raises(TurnwiseError, match="holds no dialogues"):
+        list(stream(tmp_path))
+
+
+def test_ids_are_compared_without_case_and_ending(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(EXAMPLES["native"] + EXAMPLES["native"].replace(b'"d1"', b'"D1.json"'))
+    with pytest.raises(TurnwiseError, match=r"dialogue D1\.json: this id was already used"):
+        read(tmp_path / "a.jsonl")
+
+
+def test_what_a_format_cannot_hold_is_counted(tmp_path: Path) -> None:
+    notes = write([FULL], tmp_path / "out.json", format="sgd")
+    assert {what: count for what, count in notes.counts.items() if what.startswith("field")} == {
+        f"field {name} dropped": 1 for name in ("goal", "heard", "predicted", "judged", "results", "candidates")
+    }
+
+
+def test_written_files_have_the_same_bytes_every_time(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write([FULL], tmp_path / name / f"{name}.jsonl.gz", format="native")
+    assert (tmp_path / "a" / "a.jsonl.gz").read_bytes() == (tmp_path / "b" / "b.jsonl.gz").read_bytes()
+    assert read(tmp_path / "a").dialogues == [FULL]
