@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.examples import EXAMPLES
 from turnwise.data.check import Report, check
 from turnwise.data.check.report import GroupReport
 from turnwise.data.check.show import show, verdict
@@ -270,6 +271,25 @@ class TestUnreadable:
         assert len(problems) == 1 and "expected shape" in problems[0]
         assert report.exit_code == 1
 
+    def test_every_dialogue_that_cannot_be_read_is_counted(self, tmp_path: Path) -> None:
+        source = file(tmp_path, Dialogue(id="a", turns=exchange("x")))
+        source.write_bytes(b'{"id": "b", "turns": 3}\n' * 40 + source.read_bytes() + b'{"id": "c"}\n')
+        report = check([source], kept=2)
+        (finding,) = only_group(report).findings
+        assert (finding.kind, finding.count, len(finding.places)) == ("unreadable dialogue", 41, 2)
+        assert "line 1: the JSON does not have the expected shape" in str(finding.places[0])
+        assert only_group(report).dialogues == 1 and report.exit_code == 1
+
+    def test_a_file_of_which_no_dialogue_can_be_read_is_not_read(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.jsonl").write_bytes(b'{"id": "b", "turns": 3}\n' * 3)
+        report = check([tmp_path / "bad.jsonl"])
+        assert report.groups == [] and report.exit_code == 2
+        assert report.unread[0].why.startswith("line 1: the JSON does not have the expected shape")
+        file(tmp_path, Dialogue(id="a", turns=exchange("x")), name="a.jsonl")
+        report = check([tmp_path])
+        assert [Path(f.file).name for f in only_group(report).files] == ["a.jsonl"]
+        assert report.exit_code == 1 and report.files == 2
+
     def test_nothing_readable_is_exit_code_2(self, tmp_path: Path) -> None:
         (tmp_path / "bad.json").write_text("{]")
         report = check([tmp_path / "bad.json", tmp_path / "nowhere.json", f"{tmp_path}/*.txt"])
@@ -386,6 +406,26 @@ def test_the_numbers_agree_with_counting_by_hand(
 @pytest.fixture(scope="module")
 def report(shared_data: Path) -> Report:
     return check([shared_data])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    name=st.sampled_from(sorted(EXAMPLES)),
+    cut=st.floats(0, 1),
+    noise=st.binary(max_size=6),
+    span=st.integers(0, 20),
+)
+def test_damaged_files_of_every_format_are_reported_and_never_a_crash(
+    name: str, cut: float, noise: bytes, span: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content = EXAMPLES[name]
+    at = int(cut * len(content))
+    path = tmp_path_factory.mktemp("damaged") / "file.json"
+    path.write_bytes(content[:at] + noise + content[at + span :])
+    for named in (None, name):
+        report = check([path], format=named)
+        assert report.files == 1
+        assert verdict(report) and text_of(report)
 
 
 class TestRealData:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import subprocess
+import sys
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,10 +166,13 @@ def test_a_folder_that_is_in_the_way_is_left_alone(site: Site, folder: Folder) -
 
 
 def test_a_copy_put_there_by_hand_counts_if_it_is_the_known_one(site: Site, folder: Folder) -> None:
-    toy = dataset(site, members=(Member("train.json", sha(b"[1]")),))
+    members = (Member("train.json", sha(b"[1]")),)
+    toy = dataset(site, sha256=sha(BODY), members=members)
     folder.path("toy").mkdir(parents=True)
     (folder.path("toy") / "train.json").write_bytes(b"[1]")
     assert get(toy, folder) == Outcome(folder.path("toy"), fetched=False)
+    with pytest.raises(TurnwiseError, match="in the way"):
+        get(dataset(site, members=members), folder)
     (folder.path("toy") / "train.json").write_bytes(b"[2]")
     with pytest.raises(TurnwiseError, match="in the way"):
         get(toy, folder)
@@ -180,6 +186,28 @@ def test_what_a_killed_process_left_is_swept_away(site: Site, folder: Folder) ->
     place = get(dataset(site), folder).path
     assert sorted(path.name for path in place.iterdir()) == [".turnwise", "test.json", "train.json"]
     assert no_work_left(folder)
+
+
+def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: Folder) -> None:
+    site.body = archive(train=bytes(range(256)) * 4000)
+    site.answers = [Answer(cut=500_000, stall=1.0)]
+    script = (
+        "import sys; from pathlib import Path; from turnwise.data.catalogue import Dataset, Remote;"
+        "from turnwise.data.folder import Folder; from turnwise.data.install import get;"
+        "get(Dataset('toy', 'Toy', '-', '-', '-', (Remote(url=sys.argv[1], unpack=True, strip=1),)),"
+        " Folder(Path(sys.argv[2])))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script, site.url, str(folder.root)])
+    part = folder.work / "downloads" / "toy" / "000-file.bin.part"
+    deadline = time.monotonic() + 30
+    while not (part.exists() and part.stat().st_size >= 400_000) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert visible(folder) == []
+    assert get(dataset(site), folder).fetched
+    assert site.ranges[-1] is not None, "the second process goes on where the killed one stopped"
+    assert verify(dataset(site), folder).sound
 
 
 def test_removing(site: Site, folder: Folder) -> None:

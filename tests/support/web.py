@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ class Answer:
     #: Say this length whatever the body is.
     claim: int | None = None
     ignore_range: bool = False
+    #: Then hold the connection open that many seconds without sending anything.
+    stall: float = 0.0
 
 
 @dataclass
@@ -55,6 +58,8 @@ def serving(site: Site) -> Iterator[Site]:
             self.send_header("Content-Length", str(len(body) if answer.claim is None else answer.claim))
             self.end_headers()
             self.wfile.write(body if answer.cut is None else body[: answer.cut])
+            self.wfile.flush()
+            time.sleep(answer.stall)
             self.close_connection = True
 
         def _start(self) -> int:

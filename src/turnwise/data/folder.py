@@ -58,9 +58,7 @@ class Folder:
         path = self.path(name) / RECEIPT
         try:
             return msgspec.json.decode(path.read_bytes(), type=Receipt)
-        except FileNotFoundError:
-            return None
-        except NotADirectoryError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise TurnwiseError(f"it cannot be read ({error.strerror})", file=str(path)) from error

@@ -49,7 +49,7 @@ def get(
 ) -> Outcome:
     """Fetch a dataset unless it is there. Two processes that want the same one wait for each other.
 
-    A folder that somebody else put there counts if every file the catalogue knows is there and right.
+    A folder that somebody else put there counts if the catalogue knows all files, and all are there and right.
     """
     place = folder.path(dataset.name)
     if folder.receipt(dataset.name) is not None:
@@ -63,7 +63,7 @@ def get(
         if folder.receipt(dataset.name) is not None:
             return Outcome(place, fetched=False)
         if place.exists():
-            if dataset.known_members and verify(dataset, folder).sound:
+            if dataset.checksums_known and dataset.known_members and verify(dataset, folder).sound:
                 return Outcome(place, fetched=False)
             raise TurnwiseError(
                 f"this folder is in the way: turnwise did not put it there; move it or set another TURNWISE_DATA than "

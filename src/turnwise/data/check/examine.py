@@ -11,7 +11,7 @@ from pathlib import Path
 
 from turnwise.data.check.coverage import Gold
 from turnwise.data.check.findings import DEFAULT_KEPT
-from turnwise.data.check.group import Group
+from turnwise.data.check.group import Group, Tolerant
 from turnwise.data.check.report import Report, ResourceReport, Unread
 from turnwise.data.check.tally import GroupTally
 from turnwise.data.check.values import NamedOntology
@@ -87,21 +87,20 @@ class _Examination:
         self.unread.append(Unread(file=name, why=str(error)))
 
     def _read(self, source: str, part: Part, chosen: DialogueFormat) -> None:
-        dialogues = chosen.read(part, notes := Notes(tolerant=True))
         group = self.groups.get((source, chosen.name))
         if group is None:
             group = Group(source, chosen, GroupTally(gold=self.gold, kept=self.kept), bool(self.named))
+        notes = Tolerant(part.name, self.kept)
         group.tally.begin(part.name)
         try:
-            for dialogue in dialogues:
+            for dialogue in chosen.read(part, notes):
                 self.groups[source, chosen.name] = group
                 group.tally.add(dialogue)
                 self.advance(1)
         finally:
-            group.take(notes, part)
-        if not group.tally.files[-1].dialogues:
-            group.tally.files.pop()
-            raise TurnwiseError("it holds no dialogues", file=part.name)
+            something = group.end(notes)
+        if not something:
+            raise notes.reason()
 
     def _load(self, part: Part, chosen: ResourceFormat) -> None:
         resource = chosen.load(part, Notes())

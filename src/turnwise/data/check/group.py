@@ -7,8 +7,32 @@ from turnwise.data.check.findings import Finding, Findings, Place
 from turnwise.data.check.report import FileReport, GroupReport, SlotReport
 from turnwise.data.check.tally import FileTally, GroupTally
 from turnwise.data.check.values import NamedOntology, SlotInventory, best_ontology, compare
+from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.source import Part
+
+
+class Tolerant(Notes):
+    """Notes of a reading that goes on after a dialogue that cannot be read, and keeps only the first few reasons."""
+
+    def __init__(self, file: str, kept: int) -> None:
+        super().__init__(tolerant=True)
+        words = "dialogues that cannot be read"
+        self.lost = Finding(kind="unreadable dialogue", severity="problem", message=words, places=[])
+        self._file, self._kept = file, kept
+        self._first: TurnwiseError | None = None
+
+    def refuse(self, error: TurnwiseError) -> None:
+        self.lost.count += 1
+        if self._first is None:
+            self._first = error
+        if len(self.lost.places) < self._kept:
+            detail = error.message if error.line is None else f"line {error.line}: {error.message}"
+            place = Place(file=self._file, dialogue=error.dialogue or "", turn=error.turn, detail=detail)
+            self.lost.places.append(place)
+
+    def reason(self) -> TurnwiseError:
+        """Why the file gave nothing."""
+        return self._first or TurnwiseError("it holds no dialogues", file=self._file)
 
 
 class Group:
@@ -18,13 +42,16 @@ class Group:
         self.source, self.chosen, self.tally, self.named = source, chosen, tally, named
         self.notes: dict[str, int] = {}
 
-    def take(self, notes: Notes, part: Part) -> None:
-        """The reader's notes on one file, and the dialogues it had to leave out."""
+    def end(self, notes: Tolerant) -> bool:
+        """The current file is through: take the reader's notes, or forget a file that gave no dialogue at all."""
+        if not self.tally.files[-1].dialogues:
+            self.tally.files.pop()
+            return False
         for what, count in notes.counts.items():
             self.notes[what] = self.notes.get(what, 0) + count
-        for refused in notes.refused:
-            place = Place(file=part.name, dialogue=refused.dialogue or "", turn=refused.turn, detail=refused.message)
-            self.tally.findings.add("unreadable dialogue", "problem", "dialogues that cannot be read", place)
+        if notes.lost.count:
+            self.tally.findings.merge(notes.lost)
+        return True
 
     def report(self, offered: list[NamedOntology], gold: Gold | None, kept: int) -> GroupReport:
         tally = self.tally
