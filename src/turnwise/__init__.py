@@ -5,7 +5,9 @@ The names below are the public API. They are imported when first used, so that `
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False  # typing's own would cost a third of the time of `turnwise --help`
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -21,6 +23,8 @@ _PUBLIC = {
     "Run": "turnwise.runs",
     "Store": "turnwise.runs",
     "load_world": "turnwise.babi.world_file",
+    "check": "turnwise.data.check",
+    "convert": "turnwise.data.convert",
     "read": "turnwise.formats",
     "score": "turnwise.tracking",
     "Accumulator": "turnwise.tracking",
