@@ -48,6 +48,10 @@ class Ranker(ABC):
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
+        #: Settings by name, as given on the command line; what they mean is the ranker's business.
+        self.options: dict[str, str] = {}
+        #: What happened while fitting, one record per epoch, for the run store.
+        self.log: list[dict[str, Any]] = []
 
     @abstractmethod
     def fit(self, task: Task, tell: Tell = silent) -> None:

@@ -1,0 +1,95 @@
+"""Hyperparameters of the learned models: the paper's as named presets, our own as defaults, all of them settable."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from turnwise.errors import TurnwiseError, nearest
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model is built and trained."""
+
+    #: Size of the embeddings, and hops over the memories.
+    dim: int = 32
+    hops: int = 1
+    #: ``softmax`` is cross entropy over all candidates; ``margin`` ranks the gold reply above sampled ones.
+    loss: Literal["softmax", "margin"] = "softmax"
+    margin: float = 0.1
+    negatives: int = 100
+    optimiser: Literal["adam", "sgd"] = "adam"
+    learning_rate: float = 3e-3
+    epochs: int = 12
+    #: Training ends when dev has not improved for this many epochs.
+    patience: int = 4
+    batch: int = 64
+    #: Standard deviation of the initial weights, and the largest norm of a gradient.
+    std: float = 0.1
+    clip: float = 40.0
+    #: Embeddings only: the whole history as input or the last utterance; one matrix for both sides.
+    history: bool = True
+    shared: bool = False
+    #: ``auto`` takes a GPU when there is one.
+    device: str = "auto"
+
+
+def updated(config: Config, options: dict[str, str]) -> Config:
+    """The configuration with fields replaced by texts such as ``{"dim": "64"}``; unknown names are errors."""
+    for name in options:
+        if name not in Config.__struct_fields__:
+            raise TurnwiseError(f"the models have no setting '{name}'.{nearest(name, Config.__struct_fields__)}")
+    try:
+        changed = {name: _typed(name, value) for name, value in options.items()}
+        new = msgspec.convert({**msgspec.structs.asdict(config), **changed}, Config)
+    except msgspec.ValidationError as error:
+        raise TurnwiseError(f"a setting of the model has the wrong kind of value: {error}") from error
+    for name in ("dim", "hops", "epochs", "patience", "batch", "negatives"):
+        if getattr(new, name) < 1:
+            raise TurnwiseError(f"the setting {name} must be at least 1, not {getattr(new, name)}")
+    if not (new.learning_rate > 0 and new.std > 0 and new.clip > 0):
+        raise TurnwiseError("learning_rate, std and clip must be above 0")
+    return new
+
+
+def _typed(name: str, value: str) -> object:
+    kind = next(field.type for field in msgspec.structs.fields(Config) if field.name == name)
+    return msgspec.convert(value, kind, strict=False)
+
+
+#: Paper, appendix B: dimension and hops of the memory networks by task (the learning rate is 0.01 everywhere).
+MEMORY_SIZES = {1: (128, 1), 2: (32, 1), 3: (32, 3), 4: (128, 2), 5: (32, 3), 6: (128, 4)}
+#: Paper, appendix B: learning rate, margin, dimension, negatives, history of the supervised embeddings by task.
+EMBEDDING_SIZES = {
+    1: (0.01, 0.01, 32, 100, True),
+    2: (0.01, 0.01, 128, 100, False),
+    3: (0.01, 0.1, 128, 1000, False),
+    4: (0.001, 0.1, 128, 1000, False),
+    5: (0.01, 0.01, 32, 100, True),
+    6: (0.001, 0.01, 128, 100, False),
+}
+
+
+def memory_preset(task: int, preset: str = "default") -> Config:
+    """Sizes are the paper's; ``paper`` also takes its optimiser and rate (SGD 0.01), ``default`` ours (Adam 0.003)."""
+    dim, hops = MEMORY_SIZES.get(task, (32, 3))
+    config = Config(dim=dim, hops=hops)
+    return msgspec.structs.replace(config, optimiser="sgd", learning_rate=0.01) if _is_paper(preset) else config
+
+
+def embedding_preset(task: int, preset: str = "default") -> Config:
+    """Sizes and inputs are the paper's; ``paper`` also takes its margin loss, optimiser and rate."""
+    rate, margin, dim, negatives, history = EMBEDDING_SIZES.get(task, EMBEDDING_SIZES[5])
+    config = Config(dim=dim, history=history, margin=margin, negatives=negatives)
+    if _is_paper(preset):
+        return msgspec.structs.replace(
+            config, loss="margin", optimiser="sgd", learning_rate=rate, std=dim**-0.5, batch=32
+        )
+    return config
+
+
+def _is_paper(preset: str) -> bool:
+    if preset not in ("default", "paper"):
+        raise TurnwiseError(f"there is no preset '{preset}'.{nearest(preset, ('default', 'paper'))}")
+    return preset == "paper"

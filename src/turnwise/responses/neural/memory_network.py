@@ -1,0 +1,108 @@
+"""The end-to-end memory network (Sukhbaatar et al. 2015) as used by Bordes et al. 2017, appendix A.
+
+    m_i = A Φ(c_i),  q_1 = A Φ(x);   p = softmax(qᵀ m),  o = R Σ p_i m_i,  q ← q + o   (N hops)
+    score(y) = qᵀ W Φ(y) + Σ_T match(x, y, T) qᵀ w_T
+
+Φ is a bag of words; a memory's bag also has a word for its speaker and one for its time. One A for memories and query,
+one R for all hops; W is the candidates' own matrix. Cells that hold no memory get no attention.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from turnwise.responses.neural.config import Config
+from turnwise.responses.neural.encoding import TIMES
+
+
+class MemoryNetwork(nn.Module):
+    """Scores all candidates for a batch of points."""
+
+    def __init__(
+        self, words: int, candidate_words: int, extra: int, config: Config, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        dim = config.dim
+
+        def drawn(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.randn(*shape, generator=generator) * config.std)
+
+        self.hops = config.hops
+        self.words = drawn(words, dim)
+        self.speakers = drawn(2, dim)
+        self.times = drawn(TIMES, dim)
+        self.rotation = drawn(dim, dim)
+        self.candidates = drawn(candidate_words, dim)
+        self.extra = drawn(extra, dim) if extra else None
+
+    def read(
+        self, lines: Tensor, queries: Tensor, memories: Tensor, speakers: Tensor, times: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """The query after all hops (batch × dim), and the attention of each hop (batch × memories).
+
+        ``lines`` holds the words of all lines; the others are line numbers, speakers and times (-1: no memory).
+        """
+        query = functional.embedding_bag(lines[queries], self.words, mode="sum", padding_idx=0)
+        if not memories.shape[1]:
+            return query, []
+        shape = memories.shape
+        stored = functional.embedding_bag(lines[memories.reshape(-1)], self.words, mode="sum", padding_idx=0)
+        stored = stored.view(*shape, -1) + self.speakers[speakers] + self.times[times.clamp(min=0)]
+        empty = times < 0
+        none_at_all = empty.all(dim=1, keepdim=True)
+        attention = []
+        for _ in range(self.hops):
+            logits = torch.einsum("bd,bmd->bm", query, stored).masked_fill(empty, float("-inf"))
+            weights = torch.softmax(logits.masked_fill(none_at_all, 0.0), dim=1).masked_fill(empty, 0.0)
+            query = query + torch.einsum("bm,bmd->bd", weights, stored) @ self.rotation.T
+            attention.append(weights)
+        return query, attention
+
+    def forward(self, query: Tensor, candidates: Tensor, extra: Extra | None = None) -> Tensor:
+        """Scores (batch × candidates) from the query after all hops; ``candidates`` holds their words."""
+        stored = functional.embedding_bag(candidates, self.candidates, mode="sum", padding_idx=0)
+        scores = query @ stored.T
+        if extra is None or self.extra is None:
+            return scores
+        return extra.added(scores, query @ self.extra.T)
+
+
+class Extra(Protocol):
+    """What candidates share with the dialogs of a batch besides words."""
+
+    def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
+        """The scores with each share added (``by_row``: batch × rows of extra weights)."""
+
+
+class Matches:
+    """Which (candidate, type) pairs match for each point of a batch: ``present`` is batch × entities."""
+
+    def __init__(self, present: Tensor, candidate: Tensor, kind: Tensor, entities: Tensor) -> None:
+        self._candidate, self._kind = candidate, kind
+        self._matched = present[:, entities].amax(dim=2)
+
+    def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
+        """The scores with each matching pair's share (``by_row``: batch × types) added to its candidate."""
+        return scores.index_add(1, self._candidate, self._matched * by_row[:, self._kind])
+
+
+class Marked:
+    """Marks on entities (see ``entity_marks``) in place of match types.
+
+    The marks of a batch are three columns: point, entity, row of extra weights; ``pairs`` says which entities each
+    candidate names.
+    """
+
+    def __init__(self, point: Tensor, entity: Tensor, row: Tensor, count: int, pairs: tuple[Tensor, Tensor]) -> None:
+        self._point, self._entity, self._row, self._count = point, entity, row, count
+        self._candidate, self._named = pairs
+
+    def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
+        """The scores with the weight of each entity's marks added to the candidates that name it."""
+        worth = scores.new_zeros(len(scores), self._count)
+        worth = worth.index_put((self._point, self._entity), by_row[self._point, self._row], accumulate=True)
+        return scores.index_add(1, self._candidate, worth[:, self._named])

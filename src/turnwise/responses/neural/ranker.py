@@ -1,0 +1,204 @@
+"""What the learned rankers share: configuration, vocabulary, batches on a device, training, saving."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError
+from turnwise.responses.episodes import Point
+from turnwise.responses.neural.config import Config, updated
+from turnwise.responses.neural.encoding import Encoded, Ints, Lines, batches, encode, vocabulary, words_of
+from turnwise.responses.neural.training import Training, device_named
+from turnwise.responses.ranker import Ranker, Scores, Tell, silent
+from turnwise.responses.task import Task
+
+EVALUATION_BATCH = 512
+
+
+class Batch:
+    """Some points of an encoded set, and what is known of each besides its lines (None: nothing)."""
+
+    def __init__(self, encoded: Encoded, rows: Ints, contexts: list[Ints] | None) -> None:
+        self.encoded, self.rows = encoded, rows
+        self.contexts = None if contexts is None else [contexts[row] for row in rows]
+
+
+class LearnedRanker(Ranker):
+    """A ranker with weights. A subclass says how its module is made and how it scores a batch."""
+
+    seeded = True
+
+    #: Where checkpoints go while training; None keeps none.
+    checkpoint: Path | None = None
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.config = Config()
+        self.preset = "default"
+
+    @abstractmethod
+    def preset_config(self, task: int) -> Config:
+        """The configuration of ``self.preset`` for a task."""
+
+    @abstractmethod
+    def make_module(self, words: int, candidate_words: int, generator: torch.Generator) -> nn.Module:
+        """The module, with weights drawn from the generator."""
+
+    @abstractmethod
+    def batch_scores(self, batch: Batch) -> Tensor:
+        """Scores (batch × candidates) on the device."""
+
+    def learn_world(self, facts: Sequence[Fact]) -> None:
+        """Take in the knowledge base, before anything is encoded."""
+
+    def split_line(self, text: str) -> list[str]:
+        """The words of a line of the dialog."""
+        return words_of(text)
+
+    def split_candidate(self, text: str) -> list[str]:
+        """The words of a candidate."""
+        return words_of(text)
+
+    def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
+        """What is known of each point besides its lines."""
+        del points
+        return None
+
+    def fit(self, task: Task, tell: Tell = silent) -> None:
+        options = dict(self.options)
+        self.preset = options.pop("preset", "default")
+        self.config = updated(self.preset_config(task.number), options)
+        self.facts = task.facts
+        self.candidates = task.candidates
+        self.learn_world(task.facts)
+        of_candidates = vocabulary(task.candidates, self.split_candidate)
+        of_lines = vocabulary((line.text for one in task.split("trn") for line in one.lines), self.split_line)
+        if self.config.shared:
+            of_lines = of_candidates = [*of_lines, *(word for word in of_candidates if word not in set(of_lines))]
+        self._build(of_lines, of_candidates)
+        train, dev = (
+            self._encode([point for one in task.split(name) for point in one.points()]) for name in ("trn", "dev")
+        )
+        self._refresh_lines()
+        training = Training(self.module, self.config, self._identity(task), self.checkpoint)
+        training.run(
+            lambda epoch: self._batches(*train, 1_000_003 * self.seed + epoch),
+            self.batch_loss,
+            lambda: self._accuracy(*dev),
+            tell,
+        )
+        self.log = [msgspec.structs.asdict(line) for line in training.log]
+
+    def _identity(self, task: Task) -> str:
+        """What a checkpoint must agree with to be taken up again."""
+        said = msgspec.json.encode([self.name, self.seed, task.number, self.config, list(task.candidates)])
+        return hashlib.sha256(said).hexdigest()
+
+    def _build(self, of_lines: Sequence[str], of_candidates: Sequence[str]) -> None:
+        torch.set_num_threads(1)  # two threads were slower than one on these sizes
+        self.device = device_named(self.config.device)
+        self.lines = Lines(of_lines, self.split_line)
+        self._candidate_vocabulary = list(of_candidates)
+        generator = torch.Generator().manual_seed(self.seed)
+        self.module = self.make_module(len(of_lines) + 1, len(of_candidates) + 1, generator)
+        self.module.to(self.device)
+        self._refresh_candidates()
+        self._refresh_lines()
+
+    def _tensor(self, values: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
+
+    def _refresh_lines(self) -> None:
+        self._line_words = self._tensor(self.lines.matrix())
+
+    def _refresh_candidates(self) -> None:
+        side = Lines(self._candidate_vocabulary, self.split_candidate)
+        numbers = [side.number(text) for text in self.candidates]
+        self._candidate_words = self._tensor(side.matrix()[numbers])
+
+    def _encode(self, points: Sequence[Point]) -> tuple[Encoded, list[Ints] | None]:
+        index = {text: place for place, text in enumerate(self.candidates)}
+        return encode(points, self.lines, index), self.contexts(points)
+
+    def _batches(self, encoded: Encoded, contexts: list[Ints] | None, seed: int | None) -> list[Batch]:
+        size = self.config.batch if seed is not None else EVALUATION_BATCH
+        return [Batch(encoded, rows, contexts) for rows in batches(self.batch_lengths(encoded), size, seed)]
+
+    def batch_lengths(self, encoded: Encoded) -> Ints:
+        """What batches are sorted by, so that little is padded."""
+        return encoded.lengths
+
+    def batch_loss(self, batch: Batch) -> Tensor:
+        """Cross entropy over all candidates, or the margin ranking loss against sampled ones."""
+        scores = self.batch_scores(batch)
+        gold = self._tensor(batch.encoded.gold[batch.rows])
+        if self.config.loss == "softmax":
+            return functional.cross_entropy(scores, gold)
+        return margin_loss(scores, gold, self.config.margin, self.config.negatives, self._sampled(batch))
+
+    def _sampled(self, batch: Batch) -> torch.Generator:
+        """Negatives depend on the seed and the batch alone, so that a resumed training draws the same ones."""
+        mixed = hashlib.sha256(batch.rows.tobytes() + self.seed.to_bytes(8, "little", signed=True)).digest()
+        return torch.Generator(device=self.device).manual_seed(int.from_bytes(mixed[:7], "little"))
+
+    @torch.no_grad()
+    def _accuracy(self, encoded: Encoded, contexts: list[Ints] | None) -> float:
+        right = 0
+        for batch in self._batches(encoded, contexts, None):
+            best = self.batch_scores(batch).argmax(dim=1).cpu().numpy()
+            right += int((best == encoded.gold[batch.rows]).sum())
+        return right / len(encoded)
+
+    @torch.no_grad()
+    def scores(self, points: Sequence[Point]) -> Scores:
+        self.module.eval()
+        encoded, contexts = self._encode(points)
+        self._refresh_lines()
+        found = np.zeros((len(points), len(self.candidates)))
+        for batch in self._batches(encoded, contexts, None):
+            found[batch.rows] = self.batch_scores(batch).double().cpu().numpy()
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "config": msgspec.to_builtins(self.config),
+            "words": list(self.lines.words),
+            "candidate_words": self._candidate_vocabulary,
+            "facts": [[fact.entity, fact.relation, fact.value] for fact in self.facts],
+        }
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        return {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
+
+    def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.config = msgspec.structs.replace(msgspec.convert(settings["config"], Config), device="auto")
+        self.facts = tuple(Fact(*words) for words in settings["facts"])
+        self.learn_world(self.facts)
+        self._build(settings["words"], settings["candidate_words"])
+        try:
+            self.module.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+        except RuntimeError as error:
+            raise TurnwiseError(
+                f"the model's weights do not fit its vocabulary ({str(error).splitlines()[-1].strip()}); save it again"
+            ) from error
+
+
+def margin_loss(scores: Tensor, gold: Tensor, margin: float, negatives: int, generator: torch.Generator) -> Tensor:
+    """Σ max(0, m − f(x, y) + f(x, ȳ)) over sampled ȳ ≠ y, averaged over the batch (Bordes et al. 2017, section 4.2)."""
+    count = scores.shape[1]
+    drawn = torch.randint(count - 1, (len(gold), min(negatives, count - 1)), generator=generator, device=scores.device)
+    others = drawn + (drawn >= gold[:, None])
+    own = scores.gather(1, gold[:, None])
+    return functional.relu(margin - own + scores.gather(1, others)).sum(dim=1).mean()

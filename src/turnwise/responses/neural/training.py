@@ -1,0 +1,183 @@
+"""The training loop: epochs, the best on dev kept, early stopping, and a checkpoint after every epoch.
+
+Invariant: the weights after epoch n depend on the seed, the data and the configuration alone, so a training that was
+interrupted and resumed ends with the same weights as one that was not. Batches are drawn from (seed, epoch).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from turnwise.errors import TurnwiseError
+from turnwise.files import atomic
+from turnwise.responses.neural.config import Config
+from turnwise.responses.ranker import Tell
+
+Weights = dict[str, NDArray[Any]]
+
+
+class Epoch(msgspec.Struct, frozen=True):
+    """One line of the training log."""
+
+    epoch: int
+    loss: float
+    dev: float
+    seconds: float
+
+
+class _Progress(msgspec.Struct):
+    """What a checkpoint says besides arrays."""
+
+    identity: str
+    log: list[Epoch]
+    done: bool = False
+
+
+def device_named(name: str) -> torch.device:
+    """The device to train on; asking for one that is not there is an error."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise TurnwiseError(f"there is no device '{name}'; use cpu, cuda or auto") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise TurnwiseError("a GPU was asked for (device=cuda) but PyTorch sees none; use device=cpu or device=auto")
+    return device
+
+
+class Training:
+    """Trains a module. ``step`` gives the loss of a batch, ``accuracy`` the accuracy on dev."""
+
+    def __init__(self, module: nn.Module, config: Config, identity: str, checkpoint: Path | None) -> None:
+        self._module, self._config, self._identity = module, config, identity
+        self._checkpoint = checkpoint
+        parameters = list(module.parameters())
+        self._optimiser: torch.optim.Optimizer
+        if config.optimiser == "adam":
+            self._optimiser = torch.optim.Adam(parameters, lr=config.learning_rate)
+        else:
+            self._optimiser = torch.optim.SGD(parameters, lr=config.learning_rate)
+        self.log: list[Epoch] = []
+        self._best: Weights = {}
+
+    def run(
+        self,
+        batches: Callable[[int], Iterable[Any]],
+        step: Callable[[Any], Tensor],
+        accuracy: Callable[[], float],
+        tell: Tell,
+    ) -> None:
+        """Train to the end (or from the checkpoint to the end) and leave the module with its best weights."""
+        if not self._resume(tell):
+            for epoch in range(len(self.log) + 1, self._config.epochs + 1):
+                begun = time.perf_counter()
+                loss = self._epoch(batches(epoch), step)
+                if not math.isfinite(loss):
+                    self._diverged(epoch, tell)
+                    break
+                reached = accuracy()
+                self._note(Epoch(epoch, loss, reached, time.perf_counter() - begun), tell)
+                if self._stale():
+                    break
+            self._save(done=True)
+        _load(self._module, self._best)
+
+    def _epoch(self, batches: Iterable[Any], step: Callable[[Any], Tensor]) -> float:
+        """One pass; the mean loss, or NaN as soon as a batch's loss is not finite (that batch changes nothing)."""
+        self._module.train()
+        losses = []
+        for batch in batches:
+            loss = step(batch)
+            if not torch.isfinite(loss):
+                return math.nan
+            self._optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self._module.parameters(), self._config.clip)
+            self._optimiser.step()
+            losses.append(loss.detach())
+        self._module.eval()
+        return float(torch.stack(losses).mean()) if losses else 0.0
+
+    def _note(self, epoch: Epoch, tell: Tell) -> None:
+        better = not self.log or epoch.dev > max(past.dev for past in self.log)
+        self.log.append(epoch)
+        if better:
+            self._best = _weights(self._module)
+        tell(f"epoch {epoch.epoch}: loss {epoch.loss:.4f}, dev {100 * epoch.dev:.2f}, {epoch.seconds:.1f} s")
+        self._save(done=False)
+
+    def _stale(self) -> bool:
+        best = max(range(len(self.log)), key=lambda place: self.log[place].dev)
+        perfect = self.log[best].dev == 1.0
+        return perfect or len(self.log) - 1 - best >= self._config.patience
+
+    def _diverged(self, epoch: int, tell: Tell) -> None:
+        if not self._best:
+            raise TurnwiseError(
+                "training broke down in its first epoch (the loss is not a number); use a smaller learning_rate"
+            )
+        tell(f"epoch {epoch}: the loss is not a number; training stops with the best weights so far")
+
+    def _save(self, *, done: bool) -> None:
+        if self._checkpoint is None:
+            return
+        arrays = {f"now/{name}": value for name, value in _weights(self._module).items()}
+        arrays |= {f"best/{name}": value for name, value in self._best.items()}
+        for place, state in self._optimiser.state_dict()["state"].items():
+            arrays |= {f"state/{place}/{name}": value.cpu().numpy() for name, value in state.items()}
+        progress = _Progress(self._identity, self.log, done)
+        arrays["progress"] = np.frombuffer(msgspec.json.encode(progress), dtype=np.uint8)
+        with atomic(self._checkpoint) as scratch, scratch.open("wb") as out:
+            np.savez(out, allow_pickle=False, **arrays)
+
+    def _resume(self, tell: Tell) -> bool:
+        """Take up a checkpoint of the same training; True when that training had come to its end."""
+        if self._checkpoint is None or not self._checkpoint.exists():
+            return False
+        try:
+            with np.load(self._checkpoint, allow_pickle=False) as held:
+                arrays = {name: held[name] for name in held.files}
+            progress = msgspec.json.decode(arrays.pop("progress").tobytes(), type=_Progress)
+        except (OSError, ValueError, KeyError, msgspec.DecodeError) as error:
+            raise TurnwiseError(
+                f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(self._checkpoint)
+            ) from error
+        if progress.identity != self._identity:
+            return False
+        self.log = progress.log
+        self._best = _part(arrays, "best/")
+        _load(self._module, _part(arrays, "now/"))
+        self._restore_optimiser(_part(arrays, "state/"))
+        tell(f"resumed after epoch {len(self.log)}")
+        return progress.done
+
+    def _restore_optimiser(self, arrays: Weights) -> None:
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in arrays.items():
+            place, _, key = name.partition("/")
+            state.setdefault(int(place), {})[key] = torch.from_numpy(value.copy())
+        current = self._optimiser.state_dict()
+        self._optimiser.load_state_dict({"state": state, "param_groups": current["param_groups"]})
+
+
+def _weights(module: nn.Module) -> Weights:
+    return {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
+
+
+def _load(module: nn.Module, weights: Weights) -> None:
+    module.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in weights.items()})
+
+
+def _part(arrays: Weights, prefix: str) -> Weights:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

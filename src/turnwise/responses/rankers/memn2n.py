@@ -1,0 +1,68 @@
+"""Memory networks as rankers, with and without match types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from turnwise.dialogue import Fact
+from turnwise.responses.episodes import Point
+from turnwise.responses.neural.config import Config, memory_preset
+from turnwise.responses.neural.encoding import Ints, padded
+from turnwise.responses.neural.match_types import MatchTypes
+from turnwise.responses.neural.memory_network import Extra, MemoryNetwork
+from turnwise.responses.neural.ranker import Batch, LearnedRanker
+
+
+class MemN2N(LearnedRanker):
+    """An end-to-end memory network over the lines of the dialog."""
+
+    name = "memn2n"
+    summary = "end-to-end memory network"
+
+    #: Rows of weights for what candidates share with the dialog besides words.
+    extra_rows = 0
+
+    def preset_config(self, task: int) -> Config:
+        return memory_preset(task, self.preset)
+
+    def make_module(self, words: int, candidate_words: int, generator: torch.Generator) -> nn.Module:
+        return MemoryNetwork(words, candidate_words, self.extra_rows, self.config, generator)
+
+    def extra(self, batch: Batch) -> Extra | None:
+        """What candidates share with each dialog of the batch besides words."""
+        del batch
+        return None
+
+    def batch_scores(self, batch: Batch) -> Tensor:
+        query, _ = self.read(batch)
+        scores: Tensor = self.module(query, self._candidate_words, self.extra(batch))
+        return scores
+
+    def read(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
+        """The query after all hops, and the attention of each hop over the memories."""
+        assert isinstance(self.module, MemoryNetwork)  # noqa: S101 - made by make_module
+        memories, speakers, times = padded(batch.encoded, batch.rows)
+        queries = batch.encoded.queries[batch.rows]
+        return self.module.read(
+            self._line_words, *(self._tensor(column) for column in (queries, memories, speakers, times))
+        )
+
+
+class MemN2NTypes(MemN2N):
+    """The same with a word for every type in which candidate and dialog share an entity."""
+
+    name = "memn2n-type"
+    summary = "end-to-end memory network with match types"
+
+    def learn_world(self, facts: Sequence[Fact]) -> None:
+        self._types = MatchTypes(facts, self.candidates)
+        self.extra_rows = self._types.kinds
+
+    def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
+        return self._types.matcher.present(points)
+
+    def extra(self, batch: Batch) -> Extra | None:
+        return self._types.matches(batch.contexts or [], self._tensor)

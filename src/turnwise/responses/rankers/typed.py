@@ -1,0 +1,70 @@
+"""Our own ranker: a memory network over typed entities that knows what the dialog says of each.
+
+Words of the dialog that are entities of the knowledge base are replaced by a word for their kind, and left out of the
+candidates, so nothing can be learned about a particular restaurant or town. What a candidate's entities have to do with
+the dialog comes in as marks (``neural/entity_marks.py``): mentioned, mentioned last, proposed before, best rated of
+those still open, and so on, each with a weight of its own per kind and mark. All weights are learned from dialogs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from turnwise.dialogue import Fact
+from turnwise.responses.episodes import Point
+from turnwise.responses.neural.config import Config
+from turnwise.responses.neural.encoding import Ints
+from turnwise.responses.neural.entity_marks import Entities
+from turnwise.responses.neural.memory_network import Extra, Marked
+from turnwise.responses.neural.ranker import Batch
+from turnwise.responses.rankers.memn2n import MemN2N
+
+#: One size for all tasks.
+_SIZES = Config(dim=32, hops=3)
+
+
+class Typed(MemN2N):
+    """A memory network over typed entities."""
+
+    name = "typed"
+    summary = "memory network over typed entities (ours)"
+
+    def preset_config(self, task: int) -> Config:
+        return msgspec.structs.replace(_SIZES)
+
+    def learn_world(self, facts: Sequence[Fact]) -> None:
+        self.entities = Entities(facts)
+        self.extra_rows = len(self.entities.kinds) * len(self.entities.marks)
+        self._index_candidates()
+
+    def _index_candidates(self) -> None:
+        """Which entities each candidate names, and the row of weights where each entity's kind begins."""
+        pairs = [
+            (row, entity) for row, text in enumerate(self.candidates) for _, entity in self.entities.mentioned(text)
+        ]
+        self._pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        first = np.zeros(self.entities.count, dtype=np.int64)
+        for found in self.entities.of_word.values():
+            for kind, entity in found:
+                first[entity] = kind * len(self.entities.marks)
+        self._first_row = first
+
+    def split_line(self, text: str) -> list[str]:
+        return self.entities.typed(text)
+
+    def split_candidate(self, text: str) -> list[str]:
+        return self.entities.bare(text)
+
+    def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
+        return [self.entities.marked(point) for point in points]
+
+    def extra(self, batch: Batch) -> Extra | None:
+        marks = batch.contexts or []
+        point = np.repeat(np.arange(len(marks)), [len(rows) for rows in marks])
+        entity, mark = np.concatenate([np.zeros((0, 2), dtype=np.int64), *marks]).T
+        columns = (point, entity, self._first_row[entity] + mark)
+        pairs = self._tensor(self._pairs[:, 0]), self._tensor(self._pairs[:, 1])
+        return Marked(*(self._tensor(column) for column in columns), self.entities.count, pairs)
