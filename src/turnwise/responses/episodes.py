@@ -76,6 +76,11 @@ def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:
     return tuple(episode(dialogue) for dialogue in dialogues)
 
 
+def points_of(dialogs: Iterable[Episode]) -> list[Point]:
+    """All places to answer, dialog by dialog."""
+    return [point for one in dialogs for point in one.points()]
+
+
 def _facts(results: tuple[Fact, ...] | None) -> list[Line]:
     if results is None:
         return []

@@ -1,7 +1,7 @@
 """What a dialog says about each entity: marks that a model may weigh, computed the same way for every world.
 
-Entities are the values of the knowledge base's relations and the names they belong to, each with its kind (the relation,
-or ``name``). Nothing here knows which relation matters or that the highest rating comes first; that is learned.
+Entities are the values of the knowledge base's relations and the names they belong to, each with its kind (the
+relation, or ``name``). Nothing here knows which relation matters or that the highest rating comes first; that is learned.
 
     present     the entity occurs in the dialog so far, facts included
     latest      it is the entity of its kind that was mentioned last by user or bot
@@ -47,6 +47,8 @@ class Entities:
         self.count = len(self._seen) + 1
         self.numeric = list(numeric) if numeric is not None else _numeric(found)
         self.marks = [*_PLAIN, *(f"{side} {relation}" for relation in self.numeric for side in ("most", "least"))]
+        names = list(self.kinds)
+        self._kind_word = {word: f"<{names[found[0][0]]}>" for word, found in self.of_word.items()}
         self._in_line: dict[str, list[tuple[int, int]]] = {}
 
     def _add(self, kind: int, word: str) -> int:
@@ -58,10 +60,7 @@ class Entities:
 
     def typed(self, text: str) -> list[str]:
         """The words of a text, each entity replaced by a word for its kind."""
-        names = list(self.kinds)
-        return [
-            f"<{names[self.of_word[word][0][0]]}>" if word in self.of_word else word for word in text.lower().split()
-        ]
+        return [self._kind_word.get(word, word) for word in text.lower().split()]
 
     def bare(self, text: str) -> list[str]:
         """The words of a text without its entities."""

@@ -97,8 +97,9 @@ class Marked:
     candidate names.
     """
 
-    def __init__(self, point: Tensor, entity: Tensor, row: Tensor, count: int, pairs: tuple[Tensor, Tensor]) -> None:
-        self._point, self._entity, self._row, self._count = point, entity, row, count
+    def __init__(self, marks: tuple[Tensor, Tensor, Tensor], count: int, pairs: tuple[Tensor, Tensor]) -> None:
+        self._point, self._entity, self._row = marks
+        self._count = count
         self._candidate, self._named = pairs
 
     def added(self, scores: Tensor, by_row: Tensor) -> Tensor:

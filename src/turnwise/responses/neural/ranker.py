@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from turnwise.dialogue import Fact
 from turnwise.errors import TurnwiseError
-from turnwise.responses.episodes import Point
+from turnwise.responses.episodes import Point, points_of
 from turnwise.responses.neural.config import Config, updated
 from turnwise.responses.neural.encoding import Encoded, Ints, Lines, batches, encode, vocabulary, words_of
 from turnwise.responses.neural.training import Training, device_named
@@ -88,9 +88,7 @@ class LearnedRanker(Ranker):
         if self.config.shared:
             of_lines = of_candidates = [*of_lines, *(word for word in of_candidates if word not in set(of_lines))]
         self._build(of_lines, of_candidates)
-        train, dev = (
-            self._encode([point for one in task.split(name) for point in one.points()]) for name in ("trn", "dev")
-        )
+        train, dev = (self._encode(points_of(task.split(name))) for name in ("trn", "dev"))
         self._refresh_lines()
         training = Training(self.module, self.config, self._identity(task), self.checkpoint)
         training.run(

@@ -36,7 +36,7 @@ class Embeddings(LearnedRanker):
     def batch_lengths(self, encoded: Encoded) -> Ints:
         return encoded.lengths if self.config.history else np.zeros(len(encoded), dtype=np.int64)
 
-    def extra(self, batch: Batch) -> Extra | None:
+    def shared_with(self, batch: Batch) -> Extra | None:
         """Match types, for the variant that has them."""
         del batch
         return None
@@ -46,7 +46,9 @@ class Embeddings(LearnedRanker):
         if self.config.history:
             memories, _, _ = padded(batch.encoded, batch.rows)
             inputs = np.concatenate([memories, inputs], axis=1)
-        scores: Tensor = self.module(self._line_words, self._tensor(inputs), self._candidate_words, self.extra(batch))
+        scores: Tensor = self.module(
+            self._line_words, self._tensor(inputs), self._candidate_words, self.shared_with(batch)
+        )
         return scores
 
 
@@ -64,7 +66,7 @@ class EmbeddingsTypes(Embeddings):
         matcher = self._types.matcher
         return matcher.present(points) if self.config.history else matcher.everything(points)
 
-    def extra(self, batch: Batch) -> Extra | None:
+    def shared_with(self, batch: Batch) -> Extra | None:
         return self._types.matches(batch.contexts or [], self._tensor)
 
 

@@ -31,14 +31,14 @@ class MemN2N(LearnedRanker):
     def make_module(self, words: int, candidate_words: int, generator: torch.Generator) -> nn.Module:
         return MemoryNetwork(words, candidate_words, self.extra_rows, self.config, generator)
 
-    def extra(self, batch: Batch) -> Extra | None:
+    def shared_with(self, batch: Batch) -> Extra | None:
         """What candidates share with each dialog of the batch besides words."""
         del batch
         return None
 
     def batch_scores(self, batch: Batch) -> Tensor:
         query, _ = self.read(batch)
-        scores: Tensor = self.module(query, self._candidate_words, self.extra(batch))
+        scores: Tensor = self.module(query, self._candidate_words, self.shared_with(batch))
         return scores
 
     def read(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
@@ -64,5 +64,5 @@ class MemN2NTypes(MemN2N):
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         return self._types.matcher.present(points)
 
-    def extra(self, batch: Batch) -> Extra | None:
+    def shared_with(self, batch: Batch) -> Extra | None:
         return self._types.matches(batch.contexts or [], self._tensor)

@@ -42,9 +42,8 @@ class Typed(MemN2N):
 
     def _index_candidates(self) -> None:
         """Which entities each candidate names, and the row of weights where each entity's kind begins."""
-        pairs = [
-            (row, entity) for row, text in enumerate(self.candidates) for _, entity in self.entities.mentioned(text)
-        ]
+        named = [[entity for _, entity in self.entities.mentioned(text)] for text in self.candidates]
+        pairs = [(row, entity) for row, entities in enumerate(named) for entity in entities]
         self._pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         first = np.zeros(self.entities.count, dtype=np.int64)
         for found in self.entities.of_word.values():
@@ -61,10 +60,11 @@ class Typed(MemN2N):
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         return [self.entities.marked(point) for point in points]
 
-    def extra(self, batch: Batch) -> Extra | None:
+    def shared_with(self, batch: Batch) -> Extra | None:
         marks = batch.contexts or []
         point = np.repeat(np.arange(len(marks)), [len(rows) for rows in marks])
         entity, mark = np.concatenate([np.zeros((0, 2), dtype=np.int64), *marks]).T
-        columns = (point, entity, self._first_row[entity] + mark)
+        row = self._first_row[entity] + mark
+        marked = self._tensor(point), self._tensor(entity), self._tensor(row)
         pairs = self._tensor(self._pairs[:, 0]), self._tensor(self._pairs[:, 1])
-        return Marked(*(self._tensor(column) for column in columns), self.entities.count, pairs)
+        return Marked(marked, self.entities.count, pairs)
