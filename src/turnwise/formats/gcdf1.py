@@ -6,17 +6,16 @@ of a turn is stored as ``nlu`` on the *following* turn; here it is ``Turn.heard`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from turnwise.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
+from turnwise.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from turnwise.errors import TurnwiseError
-from turnwise.formats.base import DialogueFormat, Notes, decode
+from turnwise.formats.base import DialogueFormat, Notes
 from turnwise.formats.gcdf1_writer import NO_INTENT, write_dialogues
+from turnwise.formats.located import Keyed, Listed
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
@@ -66,13 +65,10 @@ class _Dialogue(Struct):
     services: Values = ()
 
 
-_FILE = msgspec.json.Decoder(list[_Dialogue] | dict[str, _Dialogue])
-_PIECES = msgspec.json.Decoder(list[msgspec.Raw] | dict[str, msgspec.Raw])
-_ONE = msgspec.json.Decoder(_Dialogue)
-_NAMED = msgspec.json.Decoder(dict[str, Any])
+_LISTED = Listed(_Dialogue)
+_KEYED = Keyed(_Dialogue)
 
-_SPEAKERS = {"user": "user", "system": "system"}
-_TURN_IN_PATH = re.compile(r"\$\.turns\[(\d+)\]")
+_SPEAKERS: dict[str, Speaker] = {"user": "user", "system": "system"}
 
 
 class Gcdf1(DialogueFormat):
@@ -104,50 +100,14 @@ class Gcdf1(DialogueFormat):
 
 
 def _raw_dialogues(part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
-    """Id and content of each dialogue. One that is not in the right shape is refused; the others are still read."""
+    """Id and content of each dialogue; an object's key stands in for an id that is not there."""
     content = part.read()
-    try:
-        whole = _FILE.decode(content)
-    except msgspec.ValidationError:
-        yield from _one_by_one(content, part, notes)
+    if content.lstrip().startswith(b"{"):
+        for key, dialogue in _KEYED.decode(content, part, notes):
+            yield dialogue.dialogue_id or key, dialogue
         return
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        decode(_FILE, content, part)
-        raise
-    if isinstance(whole, dict):
-        yield from ((dialogue.dialogue_id or identifier, dialogue) for identifier, dialogue in whole.items())
-        return
-    for place, dialogue in enumerate(whole):
-        yield dialogue.dialogue_id or f"#{place}", dialogue
-
-
-def _one_by_one(content: bytes, part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
-    pieces = decode(_PIECES, content, part)
-    named = pieces.items() if isinstance(pieces, dict) else ((f"#{place}", piece) for place, piece in enumerate(pieces))
-    for name, piece in named:
-        try:
-            dialogue = _ONE.decode(piece)
-        except msgspec.ValidationError as error:
-            turn = _TURN_IN_PATH.search(str(error))
-            notes.refuse(
-                TurnwiseError(
-                    f"the JSON does not have the expected shape: {error}",
-                    file=part.name,
-                    dialogue=_claimed_id(piece) or name,
-                    turn=int(turn[1]) if turn else None,
-                )
-            )
-        else:
-            yield dialogue.dialogue_id or name, dialogue
-
-
-def _claimed_id(piece: msgspec.Raw) -> str:
-    """The id inside a dialogue that does not decode, for the message about it."""
-    try:
-        claimed = _NAMED.decode(piece).get("dialogue_id")
-    except msgspec.ValidationError:
-        return ""
-    return claimed if isinstance(claimed, str) else ""
+    for number, dialogue in enumerate(_LISTED.decode(content, part, notes), start=1):
+        yield dialogue.dialogue_id or f"number {number}", dialogue
 
 
 def _dialogue(identifier: str, raw: _Dialogue, notes: Notes) -> Dialogue:
@@ -175,10 +135,10 @@ def _turn(position: int, raw: _Turn, following: _Heard | None) -> Turn:
     heard = None if following is None or following.frames is UNSET else _acts(following.frames) or ()
     frames = raw.frames
     if frames is UNSET:
-        return Turn(speaker=speaker, text=raw.utterance, heard=heard)  # type: ignore[arg-type]
+        return Turn(speaker=speaker, text=raw.utterance, heard=heard)
     state, intents, requested = _states(frames)
     return Turn(
-        speaker=speaker,  # type: ignore[arg-type]
+        speaker=speaker,
         text=raw.utterance,
         acts=_acts(frames),
         heard=heard,

@@ -1,12 +1,11 @@
 """Dialogue acts as the scorer sees them: families found in the act's name, and parameters in lower case.
 
-Every distinct act is prepared once for a whole corpus: simulated users repeat themselves.
+Every distinct set of acts is prepared once for a whole corpus: simulated users repeat themselves.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -20,7 +19,6 @@ from turnwise.users.profile import FAMILIES, Profile
 SLOT_VALUE = INFORM | RECOMMEND | OFFERBOOKED | BOOK | NOOFFER
 #: What a system can present an entity with.
 PRESENT = INFORM | RECOMMEND | BOOK
-ANY = -1
 
 EQUALS = "==="
 BETWEEN = "###"
@@ -47,6 +45,13 @@ class Said(Struct, frozen=True):
     has_value: bool
 
 
+class Utterance(Struct, frozen=True, eq=False):
+    """The acts of one turn by service, services in order of appearance, and the families of all acts together."""
+
+    services: dict[str, list[Said]]
+    families: int
+
+
 class Lexicon:
     """Prepares acts for one dataset profile."""
 
@@ -56,7 +61,7 @@ class Lexicon:
         self._request = self._expressions[FAMILIES.index("request")]
         self._general = profile.general_service
         self._families: dict[str, int] = {}
-        self._said: dict[Act, Said] = {}
+        self._utterances: dict[tuple[Act, ...], Utterance] = {}
 
     @staticmethod
     def _compile(profile: Profile, family: str, *, repaired: bool) -> list[re.Pattern[str]]:
@@ -74,20 +79,18 @@ class Lexicon:
             self._families[name] = known
         return known
 
-    def by_service(self, acts: Iterable[Act]) -> dict[str, list[Said]]:
-        """The acts of one turn by service, services in order of appearance."""
-        services: dict[str, list[Said]] = {}
-        remembered = self._said
-        for act in acts:
-            said = remembered.get(act)
-            if said is None:
-                said = remembered[act] = self._prepare(act)
-            found = services.get(act.domain)
-            if found is None:
-                services[act.domain] = [said]
-            else:
-                found.append(said)
-        return services
+    def utterance(self, acts: tuple[Act, ...]) -> Utterance:
+        """The acts of one turn, prepared. Equal acts give the very same utterance."""
+        known = self._utterances.get(acts)
+        if known is None:
+            services: dict[str, list[Said]] = {}
+            families = 0
+            for act in acts:
+                said = self._prepare(act)
+                families |= said.families
+                services.setdefault(act.domain, []).append(said)
+            known = self._utterances[acts] = Utterance(services, families)
+        return known
 
     def _prepare(self, act: Act) -> Said:
         slot = act.slot.lower()

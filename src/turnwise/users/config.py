@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from turnwise.errors import TurnwiseError, nearest
 
 Mode: TypeAlias = Literal["reference", "recommended"]
-Failures: TypeAlias = Literal["paper", "live"]
+Failures: TypeAlias = Literal["auto", "paper", "live"]
 
 MODES: tuple[str, ...] = get_args(Mode)
 
@@ -36,7 +36,7 @@ class RequestRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MissingRequests(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether information the system gave unasked counts as requested, and in which domains."""
+    """Whether information the system gave unasked counts as requested, and in which domains (``*``: in all)."""
 
     system_provision: bool = True
     provision_domains: tuple[str, ...] = ("taxi", "restaurant", "hotel", "attraction", "train")
@@ -145,14 +145,15 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """All options. ``mode``, ``failures`` and ``max_turns`` are turnwise's own, the others the reference's.
 
     ``mode``: ``reference`` follows the authors' evaluator to the bit; ``recommended`` repairs what it gets wrong.
-    ``failures``: ``paper`` takes every ``fail_info`` of a goal for real, ``live`` only those the database confirms.
+    ``failures``: ``paper`` takes every ``fail_info`` of a goal for real, ``live`` only those a database confirms, and
+    ``auto`` is ``live`` in recommended mode when there is a database, and ``paper`` otherwise.
     """
 
     use_lowercase: bool = True
     igcd_f1: ConstraintOptions = ConstraintOptions()
     rgcd_f1: RequestOptions = RequestOptions()
     mode: Mode = "reference"
-    failures: Failures = "paper"
+    failures: Failures = "auto"
     max_turns: int = 100_000
 
     @property
@@ -161,9 +162,11 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
         return self.mode == "reference"
 
 
-def load_config(path: Path | None = None, overrides: Iterable[str] = ()) -> Config:
-    """The configuration from a YAML file (or the defaults) with ``dotted.path=value`` overrides on top."""
-    tree = _read_yaml(path) if path else {}
+def load_config(
+    path: Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
+) -> Config:
+    """The configuration from a YAML file with ``dotted.path=value`` overrides on top and a profile's defaults below."""
+    tree = _merged(defaults or {}, _read_yaml(path) if path else {})
     for override in overrides:
         _apply(override, tree)
     return config_from(tree, file=str(path) if path else None)
@@ -216,6 +219,14 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
     except yaml.YAMLError as error:
         raise TurnwiseError(f"the value in '{override}' is not valid YAML") from error
     _set(tree, path.strip(), value)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        merged[key] = _merged(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _set(tree: dict[str, Any], path: str, value: Any) -> None:

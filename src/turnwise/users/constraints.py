@@ -14,7 +14,7 @@ from turnwise.dialogue import Task
 from turnwise.users.acts import EQUALS
 from turnwise.users.ledger import Ledger
 from turnwise.users.outside import auto_matched, why_outside_goal
-from turnwise.users.repetitions import UNMATCHED, why_repeated
+from turnwise.users.repetitions import UNMATCHED, Repetitions
 from turnwise.users.scene import Scene
 from turnwise.users.signals import Signals
 
@@ -61,6 +61,7 @@ class _DomainScorer:
         self._scene, self._domain, self._said = scene, domain, said
         self._options = scene.config.igcd_f1
         self._signals = Signals(scene, domain)
+        self._repetitions = Repetitions(scene, self._signals, domain)
         self._goal = goal_constraints(scene.tasks[domain])
         self._goal_slots = {text.partition(EQUALS)[0] for text in self._goal}
         self._ledger = Ledger(MEASURE, domain, Counter(self._goal))
@@ -114,7 +115,7 @@ class _DomainScorer:
             self._ledger.uncounted(text, turn)
 
     def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
-        labels, checks = why_repeated(self._scene, self._signals, self._domain, text, slot, first, second)
+        labels, checks = self._repetitions.why(text, slot, first, second)
         for label in [*checks, *(labels or [UNMATCHED])]:
             self._scene.record(MEASURE, f"{REPEATED}/{label}", self._domain, text, turns=(first, second))
         because = tuple(labels) or (UNMATCHED,)

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -67,6 +67,10 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     coreference: dict[str, tuple[str, ...]] = {}
     #: Are requested slots written ``service-slot``? If not, the service is put before them.
     requests_carry_service: bool = True
+    #: Misspelt goal values and what they should be; used in recommended mode only.
+    goal_typos: dict[str, str] = {}
+    #: Options that differ from the reference's defaults for this dataset; a configuration goes over them.
+    defaults: dict[str, Any] = {}
     #: Where the user's goal comes from: recorded with the dialogue, or derived from its own states and requests.
     goal: Literal["recorded", "derived"] = "recorded"
 

@@ -8,11 +8,17 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from turnwise.dialogue import Goal, Task
+from turnwise.users.confusion import Confusion
+from turnwise.users.loops import Loop
 from turnwise.users.normalise import Attempt
+from turnwise.users.patterns import Pattern
 
 COMBINED = "combined"
 
 Measure: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
+#: How a conversation ends: in a loop, with the user's goodbye, or just so.
+End: TypeAlias = Literal["loop", "goodbye", "open"]
+ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
 MEASURES: tuple[Measure, ...] = ("I-GCDF1", "R-GCDF1")
 
 VerdictName: TypeAlias = Literal[
@@ -102,6 +108,11 @@ class DialogueScore(Struct, frozen=True, kw_only=True):
     #: Domains whose requests a failed search removed from the goal before R-GCDF1.
     requests_removed: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    #: What was said against what was heard, counted.
+    confusions: tuple[tuple[Confusion, int], ...] = ()
+    end: End = "open"
 
     def final_goal(self) -> Goal:
         """The goal as R-GCDF1 saw it: without the requests that a failed search made pointless."""

@@ -10,72 +10,94 @@ from turnwise.users.view import Moment
 
 UNMATCHED = "unmatched"
 
+#: Labels of a failed search or booking: when it is the latest news, and when something went forward after it.
+_NOBOOK = ("elicited_by_booking_failure", "nobook_validation_failure")
+_NOOFFER = ("elicited_by_no_offers", "nooffer_validation_failure")
 
-def why_repeated(
-    scene: Scene, signals: Signals, domain: str, text: str, slot: str, first: int, second: int
-) -> tuple[list[str], list[str]]:
-    """The behaviours that excuse saying ``text`` in turn ``second`` again after ``first``, and the failed checks.
 
-    The system's behaviours come first; the user's own are only looked at when the system gave no cause.
+class Repetitions:
+    """The reasons for repetitions in one domain of one dialogue.
+
+    Constraints are often repeated together; what does not depend on the constraint is found out once for each span.
     """
-    span = scene.span(first, second)
-    causes, failed_checks = _system_causes(scene, signals, domain, text, slot, first, second, span)
-    return causes or _user_causes(scene, signals, domain, second, span), failed_checks
 
+    def __init__(self, scene: Scene, signals: Signals, domain: str) -> None:
+        self._scene, self._signals, self._domain = scene, signals, domain
+        self._own = scene.with_booking(domain)
+        self._failures: dict[tuple[int, int], list[tuple[str, bool]]] = {}
+        self._user: dict[tuple[int, int], list[str]] = {}
 
-def _system_causes(
-    scene: Scene, signals: Signals, domain: str, text: str, slot: str, first: int, second: int, span: list[Moment]
-) -> tuple[list[str], list[str]]:
-    checks = scene.config.igcd_f1.repetitions.sys_behaviours
-    causes: list[str] = []
-    failed: list[str] = []
-    if checks.requests and signals.requests_slot(span[0], slot):
-        causes.append("elicited_by_sys_question")
-    if checks.booking_failure_response and signals.domain.transactional:
-        held = _before_progress(signals, span, signals.refuses_booking)
-        if held is not None:
-            (causes if held else failed).append("elicited_by_booking_failure" if held else "nobook_validation_failure")
-    if checks.no_offers:
-        held = _before_progress(signals, span, signals.is_void)
-        if held is not None:
-            (causes if held else failed).append("elicited_by_no_offers" if held else "nooffer_validation_failure")
-    if checks.nlu and not any(text in scene.heard(turn, domain) for turn in range(first, second, 2)):
-        causes.append("failed_sys_nlu")
-    return causes, failed
+    def why(self, text: str, slot: str, first: int, second: int) -> tuple[list[str], list[str]]:
+        """The behaviours that excuse saying ``text`` in turn ``second`` again after ``first``, and the failed checks.
 
+        The system's behaviours come first; the user's own are only looked at when the system gave no cause.
+        """
+        checks = self._scene.config.igcd_f1.repetitions.sys_behaviours
+        causes: list[str] = []
+        if checks.requests and self._signals.requests_slot(self._scene.moments[second - 1], slot):
+            causes.append("elicited_by_sys_question")
+        failures = self._failures.get((first, second))
+        if failures is None:
+            failures = self._failures[first, second] = self._failures_in(first, second)
+        causes += [label for label, excuses in failures if excuses]
+        if checks.nlu and not self._heard(text, first, second):
+            causes.append("failed_sys_nlu")
+        failed_checks = [label for label, excuses in failures if not excuses]
+        return causes or self._user_causes(first, second), failed_checks
 
-def _before_progress(signals: Signals, span: list[Moment], failure: Callable[[Moment], bool]) -> bool | None:
-    """Is the most recent failure at least as recent as the most recent progress? None when there was no failure."""
-    failures = [failure(turn) for turn in span]
-    if not any(failures):
-        return None
-    recent = failures.index(True)
-    return not any(signals.shows_progress(turn) for turn in span[:recent])
+    def _heard(self, text: str, first: int, second: int) -> bool:
+        """Did the system understand the constraint in any turn of the span?"""
+        return any(text in self._scene.heard(turn, self._domain) for turn in range(first, second, 2))
 
+    def _failures_in(self, first: int, second: int) -> list[tuple[str, bool]]:
+        checks = self._scene.config.igcd_f1.repetitions.sys_behaviours
+        span = self._scene.span(first, second)
+        found = []
+        if checks.booking_failure_response and self._signals.domain.transactional:
+            found += self._failure(span, self._signals.refuses_booking, _NOBOOK)
+        if checks.no_offers:
+            found += self._failure(span, self._signals.is_void, _NOOFFER)
+        return found
 
-def _user_causes(scene: Scene, signals: Signals, domain: str, second: int, span: list[Moment]) -> list[str]:
-    checks = scene.config.igcd_f1.repetitions.user_behaviours
-    causes = []
-    if checks.offer_checks and signals.has_choice(span[0]):
-        causes.append("confirmed_choice_params")
-    if checks.repeats_while_requesting_info and signals.requests(scene.moments[second]):
-        causes.append("repeated_while_requesting_info")
-    if checks.repeats_while_booking and signals.offers(span[0]):
-        causes.append("repeated_while_booking")
-    if checks.repeats_when_answering_request and signals.requests(span[0]):
-        causes.append("repeated_when_answering_request")
-    if checks.proposes_multiple_domains and _switches_domains(scene, domain, scene.moments[second], span):
-        causes.append("switched_between_domains")
-    return causes
+    def _failure(
+        self, span: list[Moment], failure: Callable[[Moment], bool], labels: tuple[str, str]
+    ) -> list[tuple[str, bool]]:
+        """The label of a failure in the span, and whether it excuses: not when something went forward after it."""
+        failures = [failure(turn) for turn in span]
+        if not any(failures):
+            return []
+        latest = failures.index(True)
+        excuses = not any(self._signals.shows_progress(turn) for turn in span[:latest])
+        return [(labels[0] if excuses else labels[1], excuses)]
 
+    def _user_causes(self, first: int, second: int) -> list[str]:
+        known = self._user.get((first, second))
+        if known is None:
+            known = self._user[first, second] = self._user_causes_in(first, second)
+        return known
 
-def _switches_domains(scene: Scene, domain: str, user: Moment, span: list[Moment]) -> bool:
-    """Was another domain (or a pleasantry, which counts as one) spoken of in between, and no taxi?"""
-    taxi = scene.profile.taxi_domain
-    if taxi:
-        if taxi in user.text or any(taxi in service for service in user.services):
-            return False
-        if any(taxi in turn.services or taxi in turn.text for turn in span):
-            return False
-    own = scene.with_booking(domain)
-    return any(service not in own for turn in span for service in turn.services)
+    def _user_causes_in(self, first: int, second: int) -> list[str]:
+        checks = self._scene.config.igcd_f1.repetitions.user_behaviours
+        user, last = self._scene.moments[second], self._scene.moments[second - 1]
+        causes = []
+        if checks.offer_checks and self._signals.has_choice(last):
+            causes.append("confirmed_choice_params")
+        if checks.repeats_while_requesting_info and self._signals.requests(user):
+            causes.append("repeated_while_requesting_info")
+        if checks.repeats_while_booking and self._signals.offers(last):
+            causes.append("repeated_while_booking")
+        if checks.repeats_when_answering_request and self._signals.requests(last):
+            causes.append("repeated_when_answering_request")
+        if checks.proposes_multiple_domains and self._switches_domains(user, self._scene.span(first, second)):
+            causes.append("switched_between_domains")
+        return causes
+
+    def _switches_domains(self, user: Moment, span: list[Moment]) -> bool:
+        """Was another domain (or a pleasantry, which counts as one) spoken of in between, and no taxi?"""
+        taxi = self._scene.profile.taxi_domain
+        if taxi:
+            if taxi in user.text or any(taxi in service for service in user.services):
+                return False
+            if any(taxi in turn.services or taxi in turn.text for turn in span):
+                return False
+        return any(service not in self._own for turn in span for service in turn.services)

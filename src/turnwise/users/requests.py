@@ -18,6 +18,7 @@ from turnwise.users.view import Moment
 MEASURE: Final = "R-GCDF1"
 
 REPEATED = "multiple_slot_requests"
+EVERYWHERE = "*"
 ANSWERED = "repeated_despite_receiving_answer"
 
 #: Service to request ``domain-slot`` to the positions at which it was made.
@@ -58,7 +59,8 @@ def _user_requests(scene: Scene) -> Requests:
 def _provided(scene: Scene, asked: Requests) -> dict[str, dict[str, int]]:
     """What the system gave unasked, by domain: request to the first turn that gives it."""
     given: dict[str, dict[str, int]] = {}
-    for domain in scene.config.rgcd_f1.missing_requests.provision_domains:
+    domains = scene.config.rgcd_f1.missing_requests.provision_domains
+    for domain in scene.tasks if EVERYWHERE in domains else domains:
         wanted = goal_requests(scene, domain) if domain in scene.tasks else []
         if not wanted:
             continue
@@ -193,7 +195,7 @@ class _DomainScorer:
         """Did the system hear the first request? Where nothing was recorded, it did."""
         if user.heard is None:
             return True
-        acts = user.heard.get(self._domain, ())
+        acts = user.heard.services.get(self._domain, ())
         return any(act.families & REQUEST and act.slot == self._slot(request) for act in acts)
 
     def _policy(self, request: str, span: list[Moment]) -> str:

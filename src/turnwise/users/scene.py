@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from turnwise.dialogue import Task
 from turnwise.errors import TurnwiseError
-from turnwise.users.acts import INFORM, SLOT_VALUE, Said
+from turnwise.users.acts import INFORM, SLOT_VALUE, Utterance
 from turnwise.users.config import Config
 from turnwise.users.normalise import Attempt, Normaliser
 from turnwise.users.profile import Profile
@@ -32,8 +32,9 @@ class Scene:
         self.warnings: list[str] = []
         self.requests_removed: list[str] = []
         self._normaliser = normaliser
+        self._user_parameters: Parameters | None = None
         self._system_parameters: Parameters | None = None
-        self._heard: dict[int, dict[str, list[str]]] = {}
+        self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
 
     def fault(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
@@ -42,6 +43,13 @@ class Scene:
         warning = message if turn is None else f"turn {turn}: {message}"
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+    def empty(self) -> None:
+        """The conversation has no turns. The reference gives it 0 like any silent user; better is to refuse it."""
+        message = "the conversation is empty"
+        if not self.config.strict:
+            raise TurnwiseError(f"{message}: there is no user to measure", turn=0)
+        self.warnings.append(f"{message}, and counts as a user that says nothing")
 
     def record(self, measure: Measure, label: str, domain: str, item: str = "", **details: object) -> None:
         """Note a behaviour."""
@@ -66,7 +74,9 @@ class Scene:
 
     def user_parameters(self) -> Parameters:
         """What the user informed of, with canonical values."""
-        return self._parameters("user", INFORM, range(0, len(self.moments), 2))
+        if self._user_parameters is None:
+            self._user_parameters = self._parameters("user", INFORM, range(0, len(self.moments), 2))
+        return self._user_parameters
 
     def system_parameters(self) -> Parameters:
         """What the system said, with canonical values."""
@@ -76,30 +86,39 @@ class Scene:
 
     def heard(self, position: int, domain: str) -> Iterable[str]:
         """What the system understood the user to inform of in a user turn, with canonical values."""
-        found = self._heard.get(position)
-        if found is None:
-            services = self.moments[position].heard
-            found = self._heard[position] = {} if services is None else self._texts("nlu", position, services, INFORM)
-        return found.get(domain, ())
+        heard = self.moments[position].heard
+        return () if heard is None else self._texts("nlu", position, heard, INFORM).get(domain, ())
 
     def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:
         found: Parameters = {}
         for position in positions:
-            services = self.moments[position].services
-            if not services:
+            said = self.moments[position].said
+            if not said.families & families:
                 continue
-            for service, texts in self._texts(source, position, services, families).items():
+            for service, texts in self._texts(source, position, said, families).items():
                 constraints = found.setdefault(service, {})
                 for text in texts:
                     constraints.setdefault(text, []).append(position)
         return found
 
-    def _texts(
-        self, source: str, position: int, services: dict[str, list[Said]], families: int
-    ) -> dict[str, list[str]]:
-        """The distinct parameters of one turn by service. Acts with several values come last, later acts first."""
+    def _texts(self, source: str, position: int, said: Utterance, families: int) -> dict[str, list[str]]:
+        """The distinct parameters of one turn by service, normalised; what that took is kept with the turn."""
+        known = self._said.get((said, families))
+        if known is None:
+            try:
+                known = self._said[said, families] = self._normalised(said, families)
+            except TurnwiseError as error:
+                raise error.at(turn=position) from error
+        texts, attempts = known
+        if attempts:
+            self.attempts.extend((source, position, attempt) for attempt in attempts)
+        return texts
+
+    def _normalised(self, said: Utterance, families: int) -> tuple[dict[str, list[str]], list[Attempt]]:
+        """Acts with several values come last, later acts first: the order in which the reference takes them."""
         found: dict[str, list[str]] = {}
-        for service, acts in services.items():
+        attempts: list[Attempt] = []
+        for service, acts in said.services.items():
             chosen = [act for act in acts if act.families & families and act.parameters]
             if not chosen:
                 continue
@@ -107,10 +126,7 @@ class Scene:
             if len(parameters) < len(chosen):
                 several = [act for act in reversed(chosen) if len(act.parameters) > 1]
                 parameters += [parameter for act in several for parameter in act.parameters]
-            try:
-                texts, attempts = self._normaliser.texts(service, parameters)
-            except TurnwiseError as error:
-                raise error.at(turn=position) from error
-            self.attempts.extend((source, position, attempt) for attempt in attempts)
+            texts, tried = self._normaliser.texts(service, parameters)
+            attempts += tried
             found[service] = list(dict.fromkeys(texts))
-        return found
+        return found, attempts

@@ -10,15 +10,22 @@ from turnwise.dialogue import Dialogue, Goal, dialogue_key
 from turnwise.errors import TurnwiseError
 from turnwise.users.acts import Lexicon
 from turnwise.users.config import Config
+from turnwise.users.confusion import confusions
 from turnwise.users.constraints import score_constraints
+from turnwise.users.derive import derived_goal, derived_map
 from turnwise.users.ledger import close
+from turnwise.users.liveness import Database, live_goal
+from turnwise.users.loops import Loop, loops
 from turnwise.users.normalise import Normaliser, Settings, SharedMemory
+from turnwise.users.patterns import patterns
 from turnwise.users.profile import Profile, load_profile
-from turnwise.users.records import DialogueScore, Measure, Score
+from turnwise.users.records import DialogueScore, End, Measure, Score
 from turnwise.users.requests import score_requests
 from turnwise.users.scene import Scene
 from turnwise.users.view import moments
 from turnwise.values.canonical_map import CanonicalMap
+
+_GOODBYE = "bye"
 
 
 class Failure(Struct, frozen=True):
@@ -46,51 +53,76 @@ class Scorer:
         config: Config | None = None,
         profile: Profile | None = None,
         canonical_map: CanonicalMap | None = None,
+        database: Database | None = None,
     ) -> None:
         self.config = config or Config()
         self.profile = profile or load_profile("multiwoz21")
-        options = self.config.igcd_f1
-        merge = options.multiple_values_for_slot_in_turn.merge
+        self._database = database if self.live else None
+        if self.live and database is None and self.config.failures == "live":
+            raise TurnwiseError("failures=live asks a database which failures are real; name it with --database")
+        merge = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge
         self._lexicon = Lexicon(self.profile, merge_values=merge, strict=self.config.strict)
-        self._settings = Settings(
-            canonical_map=canonical_map if options.value_matching.use_canonical_map else None,
-            enabled=options.value_matching.use_fuzzy_match,
-            threshold=options.value_matching.fuzzy_match_threshold,
+        self._settings = self._normalisation(canonical_map)
+        self._shared = SharedMemory()
+
+    @property
+    def live(self) -> bool:
+        """Are only those failures of a goal expected that a database confirms, where there is one?"""
+        return self.config.failures == "live" or (self.config.failures == "auto" and not self.config.strict)
+
+    def _normalisation(self, canonical_map: CanonicalMap | None) -> Settings:
+        matching = self.config.igcd_f1.value_matching
+        return Settings(
+            canonical_map=canonical_map if matching.use_canonical_map else None,
+            enabled=matching.use_fuzzy_match,
+            threshold=matching.fuzzy_match_threshold,
             strict=self.config.strict,
             coreference=self.profile.coreference,
             time_slots=self.profile.time_slots,
         )
-        self._shared = SharedMemory()
+
+    def goal(self, dialogue: Dialogue) -> Goal:
+        """The goal the user is measured against."""
+        if self.profile.goal == "derived":
+            return derived_goal(dialogue)
+        if dialogue.goal is None:
+            raise TurnwiseError(
+                "it has no goal to measure the user against (a profile can derive goals from states, as sgd does)"
+            )
+        if self._database is None:
+            return dialogue.goal
+        return live_goal(dialogue.goal, self._database, self.profile.goal_typos)
 
     def scene(self, dialogue: Dialogue) -> Scene:
         """The dialogue prepared for the rules."""
-        goal = self.goal(dialogue)
         turns = moments(
             dialogue,
             self._lexicon,
             requests_carry_service=self.profile.requests_carry_service,
             max_turns=self.config.max_turns,
         )
-        normaliser = Normaliser(self._settings, goal.tasks, self._shared)
-        return Scene(turns, goal.tasks, self.config, self.profile, normaliser)
-
-    def goal(self, dialogue: Dialogue) -> Goal:
-        """The goal the user is measured against."""
-        if dialogue.goal is None:
-            raise TurnwiseError("it has no goal to measure the user against")
-        return dialogue.goal
+        tasks = self.goal(dialogue).tasks
+        if self.profile.goal == "derived":
+            normaliser = Normaliser(self._normalisation(derived_map(dialogue)), tasks, SharedMemory())
+        else:
+            normaliser = Normaliser(self._settings, tasks, self._shared)
+        return Scene(turns, tasks, self.config, self.profile, normaliser)
 
     def score(self, dialogue: Dialogue) -> DialogueScore:
         """Both measures of one dialogue; raises the reason when it cannot be scored."""
         try:
-            scene = self.scene(dialogue)
-            if not dialogue.turns:
-                scene.warnings.append("the conversation is empty")
-            scores: dict[Measure, dict[str, Score]] = {}
-            scores["I-GCDF1"], verdicts = close(score_constraints(scene), "I-GCDF1")
-            scores["R-GCDF1"], more = close(score_requests(scene), "R-GCDF1")
+            return self._score(dialogue)
         except TurnwiseError as error:
             raise error.at(dialogue=dialogue.id) from error
+
+    def _score(self, dialogue: Dialogue) -> DialogueScore:
+        scene = self.scene(dialogue)
+        if not dialogue.turns:
+            scene.empty()
+        scores: dict[Measure, dict[str, Score]] = {}
+        scores["I-GCDF1"], verdicts = close(score_constraints(scene), "I-GCDF1")
+        scores["R-GCDF1"], more = close(score_requests(scene), "R-GCDF1")
+        found = tuple(loops(dialogue.turns, general_service=self.profile.general_service))
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
@@ -101,6 +133,10 @@ class Scorer:
             attempts=tuple(scene.attempts),
             requests_removed=tuple(scene.requests_removed),
             warnings=tuple(scene.warnings),
+            patterns=tuple(patterns(scene.tasks, scene.moments, scene.user_parameters())),
+            loops=found,
+            confusions=tuple(confusions(dialogue.turns).items()),
+            end=_end(dialogue, found, self.profile.general_service),
         )
 
     def score_all(self, dialogues: Iterable[Dialogue]) -> Iterator[DialogueScore | Failure]:
@@ -116,3 +152,21 @@ class Scorer:
                 yield self.score(dialogue)
             except TurnwiseError as error:
                 yield Failure.of(error)
+
+
+def _end(dialogue: Dialogue, found: tuple[Loop, ...], general_service: str) -> End:
+    """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
+    goodbye = False
+    for position in range(len(dialogue.turns) - 1, -1, -1):
+        turn = dialogue.turns[position]
+        if turn.speaker != "user":
+            continue
+        acts = turn.acts or ()
+        goodbye = goodbye or any(_GOODBYE in act.name.lower() for act in acts)
+        if any(act.domain != general_service for act in acts):
+            if found and found[-1].last == position:
+                return "loop"
+            break
+        if not goodbye:
+            break
+    return "goodbye" if goodbye else "open"

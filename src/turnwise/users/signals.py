@@ -7,7 +7,6 @@ the domain; "in booking" the dataset's booking service.
 from __future__ import annotations
 
 from turnwise.users.acts import (
-    ANY,
     BOOK,
     BOOKING_INFORM,
     INFORM,
@@ -63,8 +62,8 @@ class Signals:
 
     def has_choice(self, turn: Moment) -> bool:
         """Does the turn speak of the number of matches?"""
-        slots = turn.slots(ANY, self._own)
-        return any(choice in slots for choice in self._scene.profile.choice_slots)
+        choices = self._scene.profile.choice_slots
+        return any(act.slot in choices for act in turn.services.get(self._name, ()))
 
     def refuses_booking(self, turn: Moment) -> bool:
         """Does the turn refuse a booking?"""

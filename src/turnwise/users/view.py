@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
-from turnwise.users.acts import REQUEST, Lexicon, Said
+from turnwise.users.acts import REQUEST, Lexicon, Said, Utterance
 
 
 class Moment(Struct):
@@ -14,12 +14,17 @@ class Moment(Struct):
 
     position: int
     text: str
+    said: Utterance
     services: dict[str, list[Said]]
-    heard: dict[str, list[Said]] | None
+    #: The families of all acts together, so that most questions are answered without looking at them.
+    families: int
+    heard: Utterance | None
     requested: dict[str, tuple[str, ...]]
 
     def has(self, families: int, services: tuple[str, ...]) -> bool:
         """Is there an act of one of the families in one of the services?"""
+        if not self.families & families:
+            return False
         for service in services:
             for said in self.services.get(service, ()):
                 if said.families & families:
@@ -28,6 +33,8 @@ class Moment(Struct):
 
     def slots(self, families: int, services: tuple[str, ...]) -> set[str]:
         """The slots of the acts of the families in the services."""
+        if not self.families & families:
+            return set()
         return {
             said.slot
             for service in services
@@ -37,6 +44,8 @@ class Moment(Struct):
 
     def services_with(self, families: int) -> list[str]:
         """The services that have an act of the families."""
+        if not self.families & families:
+            return []
         return [service for service, acts in self.services.items() if any(act.families & families for act in acts)]
 
 
@@ -57,7 +66,8 @@ def _moment(position: int, turn: Turn, lexicon: Lexicon, carry_service: bool) ->
             f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
             turn=position,
         )
-    services = lexicon.by_service(turn.acts or ())
+    said = lexicon.utterance(turn.acts or ())
+    services = said.services
     if "" in services:
         raise TurnwiseError("an act has no service, so nobody knows which domain it is about", turn=position)
     requested = {} if not turn.requested else _requested(turn.requested, carry_service)
@@ -66,8 +76,10 @@ def _moment(position: int, turn: Turn, lexicon: Lexicon, carry_service: bool) ->
     return Moment(
         position=position,
         text=turn.text,
+        said=said,
         services=services,
-        heard=None if turn.heard is None else lexicon.by_service(turn.heard),
+        families=said.families,
+        heard=None if turn.heard is None else lexicon.utterance(turn.heard),
         requested=requested,
     )
 

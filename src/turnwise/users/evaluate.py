@@ -1,0 +1,226 @@
+"""A whole source of conversations scored: file by file, on one core or several, with the same result."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from turnwise import __version__
+from turnwise.dialogue import dialogue_key
+from turnwise.engine import map_ordered
+from turnwise.errors import TurnwiseError
+from turnwise.formats.base import AnyFormat, DialogueFormat, Notes
+from turnwise.formats.corpus import bulk_load
+from turnwise.formats.registry import format_named, recognise
+from turnwise.formats.source import DEFAULT_LIMIT, Part, resolve
+from turnwise.users.config import Config, load_config
+from turnwise.users.liveness import load_database
+from turnwise.users.profile import load_profile
+from turnwise.users.records import DialogueScore
+from turnwise.users.score import Failure, Scorer
+from turnwise.values.canonical_map import CanonicalMap
+
+#: Which profile goes with dialogues of a format, unless one is named.
+PROFILES = {"sgd": "sgd"}
+DEFAULT_PROFILE = "multiwoz21"
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass
+class Evaluation:
+    """One user model, scored: the dialogues' scores in order, those that failed, and what the files held besides."""
+
+    name: str
+    format: str
+    config: Config
+    profile: str
+    #: Everything that could change a score, as text.
+    settings: str
+    files: list[str] = field(default_factory=list)
+    scores: list[DialogueScore] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def turns(self) -> int:
+        """Turns of both sides in the scored dialogues."""
+        return sum(score.turns for score in self.scores)
+
+    @property
+    def signature(self) -> str:
+        """The settings, the number of dialogues and turns, and the version, in one line."""
+        return f"{self.settings}|dialogues:{len(self.scores)}|turns:{self.turns}|version:{__version__}"
+
+    @property
+    def warnings(self) -> list[tuple[str, str]]:
+        """What was odd about scored dialogues: dialogue and sentence."""
+        return [(score.id, warning) for score in self.scores for warning in score.warnings]
+
+    def coverage(self) -> dict[str, int]:
+        """How many dialogues were scored and how many failed."""
+        return {
+            "dialogues": len(self.scores) + len(self.failures),
+            "scored": len(self.scores),
+            "failed": len(self.failures),
+            "turns": self.turns,
+        }
+
+
+class _Outcome(Struct):
+    """What came of one file."""
+
+    results: list[DialogueScore | Failure]
+    notes: Counter[str]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user of turnwise chooses; files are named, not yet read."""
+
+    canonical_map: str | Path | None = None
+    config: Path | None = None
+    overrides: tuple[str, ...] = ()
+    profile: str | None = None
+    database: str | Path | None = None
+    format: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+def evaluate(
+    source: str | Path,
+    settings: Settings | None = None,
+    *,
+    name: str | None = None,
+    workers: int | None = None,
+    on_file: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on.
+
+    ``on_file`` is called with the number of files done and the number of all, while the work goes on.
+    """
+    chosen = settings or Settings()
+    parts = list(_dialogue_parts(source, chosen))
+    _, kind = parts[0]
+    profile = load_profile(chosen.profile or PROFILES.get(kind, DEFAULT_PROFILE))
+    config = load_config(chosen.config, chosen.overrides, defaults=profile.defaults)
+    content = {} if chosen.canonical_map is None else load_canonical_map(chosen.canonical_map, chosen.limit)
+    scorer = Scorer(
+        config,
+        profile,
+        CanonicalMap(content) if content else None,
+        load_database(chosen.database) if chosen.database is not None else None,
+    )
+    evaluation = Evaluation(
+        name=name or system_name(source),
+        format=kind,
+        config=config,
+        profile=profile.name,
+        settings=_described(scorer, content, chosen),
+        files=[part.name for part, _ in parts],
+    )
+    portable = parts if workers in (None, 1) else [(_portable(part), name) for part, name in parts]
+    seen: set[str] = set()
+    with bulk_load():
+        for done, outcome in enumerate(map_ordered(partial(_score_file, scorer), portable, workers=workers), start=1):
+            _gather(evaluation, outcome, seen)
+            if on_file:
+                on_file(done, len(parts))
+    return evaluation
+
+
+def system_name(source: str | Path) -> str:
+    """A short name for a source: its file or folder without endings."""
+    path = Path(os.fspath(source))
+    return path.name.split(".")[0] or path.resolve().name
+
+
+def load_canonical_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
+    """The content of a canonical map."""
+    parts = resolve(source, limit=limit)
+    if len(parts) != 1:
+        raise TurnwiseError("a canonical map is one file", file=os.fspath(source))
+    found = format_named("canonical-map")
+    if isinstance(found, DialogueFormat):
+        raise TypeError("the format canonical-map is no resource")
+    return dict(found.load(parts[0], Notes()).values)
+
+
+def _dialogue_parts(source: str | Path, settings: Settings) -> Iterator[tuple[Part, str]]:
+    """The files with conversations. Of files whose names differ in digits only, one is looked at for all."""
+    found = False
+    known: dict[str, AnyFormat] = {}
+    for part in resolve(source, limit=settings.limit):
+        family = _DIGITS.sub("#", part.name)
+        if family not in known:
+            known[family] = format_named(settings.format) if settings.format else recognise(part)
+        chosen = known[family]
+        if isinstance(chosen, DialogueFormat):
+            found = True
+            yield part, chosen.name
+    if not found:
+        raise TurnwiseError("it holds no conversations", file=os.fspath(source))
+
+
+def _portable(part: Part) -> Part:
+    """A file that can travel to another process: its bytes instead of how to open it."""
+    return Part(part.name, partial(io.BytesIO, part.read()), DEFAULT_LIMIT)
+
+
+def _score_file(scorer: Scorer, item: tuple[Part, str]) -> _Outcome:
+    part, kind = item
+    reader, notes = format_named(kind), Notes(tolerant=True)
+    if not isinstance(reader, DialogueFormat):
+        raise TypeError(f"the format {kind} holds no dialogues")
+    results = list(scorer.score_all(reader.read(part, notes)))
+    results += [Failure.of(error) for error in notes.refused]
+    return _Outcome([_placed(result, part.name) for result in results], notes.counts)
+
+
+def _placed(result: DialogueScore | Failure, file: str) -> DialogueScore | Failure:
+    if isinstance(result, Failure) and result.file is None:
+        return msgspec.structs.replace(result, file=file)
+    return result
+
+
+def _gather(evaluation: Evaluation, outcome: _Outcome, seen: set[str]) -> None:
+    evaluation.notes.update(outcome.notes)
+    for result in outcome.results:
+        if isinstance(result, Failure):
+            evaluation.failures.append(result)
+        elif (key := dialogue_key(result.id)) in seen:
+            reason = "this id was already used in a file before it; ids must be unique"
+            evaluation.failures.append(Failure(result.id, reason))
+        else:
+            seen.add(key)
+            evaluation.scores.append(result)
+
+
+def _described(scorer: Scorer, canonical_map: dict[str, Any], settings: Settings) -> str:
+    config = msgspec.json.encode(scorer.config, order="deterministic")
+    failures = "live" if scorer.live and settings.database is not None else "paper"
+    values = _digest(msgspec.json.encode(canonical_map)) if canonical_map else "none"
+    return "|".join(
+        [
+            f"mode:{scorer.config.mode}",
+            f"profile:{scorer.profile.name}-{_digest(msgspec.json.encode(scorer.profile))}",
+            f"map:{values}",
+            f"failures:{failures}",
+            f"config:{_digest(config)}",
+        ]
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]
