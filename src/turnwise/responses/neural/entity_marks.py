@@ -1,7 +1,8 @@
 """What a dialog says about each entity: marks that a model may weigh, computed the same way for every world.
 
 Entities are the values of the knowledge base's relations and the names they belong to, each with its kind (the
-relation, or ``name``). Nothing here knows which relation matters or that the highest rating comes first; that is learned.
+relation, or ``name``). Nothing here knows which relation matters or that the highest rating comes first: that is
+learned.
 
     present     the entity occurs in the dialog so far, facts included
     latest      it is the entity of its kind that was mentioned last by user or bot
