@@ -8,6 +8,7 @@ constraints (``book people``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from typing import IO, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
@@ -81,11 +82,14 @@ class ConvLab3(DialogueFormat):
         return "frames" not in turns[0] and bool({"utt_idx", "dialogue_acts"} & turns[0].keys())
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        for raw in _FILE.decode(part.read(), part, notes):
-            for name in ("original_id", "dataset", "data_split"):
-                notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
+        states = StateReader()
+        waiting = _FILE.decode(part.read(), part, notes)
+        waiting.reverse()
+        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
+            raw = waiting.pop()
+            _note_dropped(raw, notes)
             try:
-                turns = tuple(_turn(turn, number, notes) for number, turn in enumerate(raw.turns))
+                turns = tuple([_turn(turn, number, states) for number, turn in enumerate(raw.turns)])
             except TurnwiseError as error:
                 notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
             else:
@@ -95,42 +99,52 @@ class ConvLab3(DialogueFormat):
         write_convlab3(dialogues, out, notes)
 
 
-def _turn(raw: _Turn, number: int, notes: Notes) -> Turn:
+class StateReader:
+    """Unified states without their empty slots and domains, alternatives taken apart; remembers values it has seen."""
+
+    def __init__(self) -> None:
+        self._values = cache(partial(alternatives, separators="|"))
+
+    def read(self, raw: dict[str, dict[str, str]]) -> State:
+        """One state."""
+        values, state = self._values, State()
+        for domain, slots in raw.items():
+            kept = {slot: found for slot, value in slots.items() if value and (found := values(value))}
+            if kept:
+                state[domain] = kept
+        return state
+
+
+def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
+    for name in ("original_id", "dataset", "data_split"):
+        notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
+    notes.add("field db_results dropped", sum([len(turn.db_results) > len(b"{}") for turn in raw.turns]))
+    notes.add("field booked dropped", sum([len(turn.booked) > len(b"{}") for turn in raw.turns]))
+
+
+def _turn(raw: _Turn, number: int, states: StateReader) -> Turn:
     if raw.utt_idx is not None and raw.utt_idx != number:
         message = f"utt_idx is {raw.utt_idx} where {number} should follow; a turn is missing or out of order"
         raise TurnwiseError(message, turn=number)
-    notes.add("field db_results dropped", int(len(raw.db_results) > len(b"{}")))
-    notes.add("field booked dropped", int(len(raw.booked) > len(b"{}")))
     acts = spans = None
     if raw.dialogue_acts is not UNSET:
         acts, spans = _acts(raw.dialogue_acts), _spans(raw.dialogue_acts)
-    state = None if raw.state is UNSET else read_state(raw.state)
+    state = None if raw.state is UNSET else states.read(raw.state)
     return Turn(speaker=raw.speaker, text=raw.utterance, acts=acts, spans=spans, state=state)
 
 
-def read_state(raw: dict[str, dict[str, str]]) -> State:
-    """A unified state without its empty slots and domains, alternatives taken apart."""
-    state: State = {}
-    for domain, slots in raw.items():
-        kept = {slot: values for slot, value in slots.items() if value and (values := alternatives(value, "|"))}
-        if kept:
-            state[domain] = kept
-    return state
-
-
 def _acts(raw: _Acts) -> tuple[Act, ...]:
-    return tuple(
-        Act(act.intent, act.domain, act.slot, (act.value,) if act.value else ())
-        for group in (raw.categorical, raw.non_categorical, raw.binary)
-        for act in group
-    )
+    acts = [*raw.categorical, *raw.non_categorical, *raw.binary]
+    return tuple([Act(act.intent, act.domain, act.slot, (act.value,) if act.value else ()) for act in acts])
 
 
 def _spans(raw: _Acts) -> tuple[Span, ...]:
     return tuple(
-        Span(act.domain, act.slot, act.start, act.end)
-        for act in raw.non_categorical
-        if act.start is not None and act.end is not None
+        [
+            Span(act.domain, act.slot, act.start, act.end)
+            for act in raw.non_categorical
+            if act.start is not None and act.end is not None
+        ]
     )
 
 

@@ -16,7 +16,7 @@ from msgspec import UNSET, Struct, UnsetType
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.convlab3 import read_state
+from turnwise.formats.convlab3 import StateReader
 from turnwise.formats.located import Listed
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import HOLE, MOST_TURNS
@@ -51,17 +51,18 @@ class ConvLab3Predictions(DialogueFormat):
         return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        states = StateReader()
         rows = _FILE.decode(part.read(), part, notes)
         for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
             try:
-                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), notes)))
+                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), states, notes)))
             except TurnwiseError as error:
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
             else:
                 yield dialogue
 
 
-def _turns(rows: list[_Row], notes: Notes) -> Iterator[Turn]:
+def _turns(rows: list[_Row], states: StateReader, notes: Notes) -> Iterator[Turn]:
     last = -2 + rows[0].utt_idx % 2
     for row in rows:
         step = row.utt_idx - last
@@ -75,6 +76,6 @@ def _turns(rows: list[_Row], notes: Notes) -> Iterator[Turn]:
         yield Turn(
             speaker="user",
             text=row.utterance,
-            state=None if row.state is UNSET else read_state(row.state),
-            predicted=None if row.predictions.state is UNSET else read_state(row.predictions.state),
+            state=None if row.state is UNSET else states.read(row.state),
+            predicted=None if row.predictions.state is UNSET else states.read(row.predictions.state),
         )

@@ -157,15 +157,14 @@ class _Reader:
         frames = raw.frames
         active = tuple([frame.service for frame in frames])
         if len(active) > 1 and len(set(active)) < len(active):
-            message = "it has two frames of one service; join them"
-            raise TurnwiseError(message, turn=number)
+            raise TurnwiseError("it has two frames of one service; join them", turn=number)
         for frame in frames:
             self.dropped["field service_call dropped"] += bool(frame.service_call)
             self.dropped["field service_results dropped"] += bool(frame.service_results)
         acts, spans = self._acts(frames), self._spans(frames)
         if raw.speaker == "SYSTEM":
             return Turn(speaker="system", text=raw.utterance, acts=acts, active=active, spans=spans)
-        intents, requested = _intents(frames), _requested(frames)
+        intents, requested = _asked(frames)
         return Turn(
             speaker="user",
             text=raw.utterance,
@@ -179,16 +178,14 @@ class _Reader:
 
     def _acts(self, frames: list[_Frame]) -> tuple[Act, ...] | None:
         acts: list[Act] | None = None
-        canonical = 0
         for frame in frames:
             if frame.actions is UNSET:
                 continue
-            if acts is None:
-                acts = []
-            for action in frame.actions:
-                canonical += len(action.canonical_values) > len(b"[]")
-                acts.append(Act(action.act, frame.service, action.slot, action.values))
-        self.dropped["field canonical_values of an action dropped"] += canonical
+            service = frame.service
+            made = [Act(action.act, service, action.slot, action.values) for action in frame.actions]
+            acts = made if acts is None else acts + made
+            canonical = sum([len(action.canonical_values) > len(b"[]") for action in frame.actions])
+            self.dropped["field canonical_values of an action dropped"] += canonical
         return None if acts is None else tuple(acts)
 
     def _spans(self, frames: list[_Frame]) -> tuple[Span, ...] | None:
@@ -207,19 +204,15 @@ class _Reader:
         return None if spans is None else tuple(spans)
 
 
-def _intents(frames: list[_Frame]) -> dict[str, str] | None:
-    found = {
-        frame.service: frame.state.active_intent
-        for frame in frames
-        if frame.state is not UNSET and frame.state.active_intent is not UNSET
-    }
-    return found or None
-
-
-def _requested(frames: list[_Frame]) -> dict[str, Values] | None:
-    found = {
-        frame.service: frame.state.requested_slots
-        for frame in frames
-        if frame.state is not UNSET and frame.state.requested_slots is not UNSET
-    }
-    return found or None
+def _asked(frames: list[_Frame]) -> tuple[dict[str, str] | None, dict[str, Values] | None]:
+    """Active intents and requested slots by service; None for what no frame records."""
+    intents: dict[str, str] = {}
+    requested: dict[str, Values] = {}
+    for frame in frames:
+        if frame.state is UNSET:
+            continue
+        if frame.state.active_intent is not UNSET:
+            intents[frame.service] = frame.state.active_intent
+        if frame.state.requested_slots is not UNSET:
+            requested[frame.service] = frame.state.requested_slots
+    return intents or None, requested or None
