@@ -8,6 +8,8 @@ decode  the bytes into typed records of the file's own shape, naming only the fi
 read    ... and those into the data model: what a user waits for
 rest    read less decode: states put together from frames or metadata, acts, values cleaned, records made
 
+and below them, for the two raw formats, the steps that make up the rest, each measured alone.
+
 The first line: writes a JSONL file of the given size (default 50 MB; 1000 for the figure in the documentation), goes
 through it dialogue by dialogue in a process of its own, and shows that process's peak memory.
 """
@@ -63,6 +65,7 @@ def main() -> None:
     memory(chosen.megabytes)  # first: a child's peak counts from the size of the parent it was forked from
     if chosen.data:
         speeds(chosen.data)
+        steps(chosen.data)
     else:
         print("no real data: give --data or set TURNWISE_DATA")
 
@@ -79,6 +82,54 @@ def speeds(data: Path) -> None:
         out = io.BytesIO()
         _format(name).write(dialogues, out, Notes())
         row(name, out.getvalue(), typed)
+
+
+def steps(data: Path) -> None:
+    """Where the rest goes, in parts of orjson's time."""
+    for name, place, parts in (
+        ("multiwoz", "multiwoz21/test.json.gz", _multiwoz_steps),
+        ("sgd", "sgd/dev_dialogues_008.json.gz", _sgd_steps),
+    ):
+        content = gzip.decompress((data / place).read_bytes())
+        base = best(lambda content=content: orjson.loads(content))  # type: ignore[misc]
+        figures = [f"{step} {best(work) / base:.2f}" for step, work in parts(content).items()]
+        print(f"{name}: {', '.join(figures)}")
+
+
+def _multiwoz_steps(content: bytes) -> dict[str, Callable[[], object]]:
+    part = Part("multiwoz", partial(io.BytesIO, content), 1 << 40)
+    raw = [dialogue for _, dialogue in multiwoz._FILE.decode(content, part, Notes())]
+    entries = [entry for dialogue in raw for entry in dialogue.log]
+    reader = partial(multiwoz._Reader, part, Notes())
+
+    def each(method: str, items: list[Any]) -> object:
+        work = getattr(reader(), method)
+        return [work(*item) for item in items]
+
+    return {
+        "states": lambda: each("_state", [(entry.metadata, 0) for entry in entries]),
+        "acts": lambda: each("_acts", [(entry,) for entry in entries]),
+        "goals": lambda: each("_goal", [(dialogue.goal,) for dialogue in raw]),
+        "records": lambda: [Turn(speaker="user", text=entry.text, acts=(), state={}) for entry in entries],
+    }
+
+
+def _sgd_steps(content: bytes) -> dict[str, Callable[[], object]]:
+    part = Part("sgd", partial(io.BytesIO, content), 1 << 40)
+    turns = [turn for dialogue in sgd._FILE.decode(content, part, Notes()) for turn in dialogue.turns]
+    users = [turn for turn in turns if turn.speaker == "USER"]
+
+    def each(method: str, items: list[Any]) -> object:
+        work = getattr(sgd._Reader(), method)
+        return [work(*item) for item in items]
+
+    return {
+        "states": lambda: each("_carried", [({}, turn.frames) for turn in users]),
+        "acts": lambda: each("_acts", [(turn.frames,) for turn in turns]),
+        "spans": lambda: each("_spans", [(turn.frames,) for turn in turns]),
+        "intents and requests": lambda: [sgd._asked(turn.frames) for turn in users],
+        "records": lambda: [Turn(speaker="user", text=turn.utterance, acts=(), state={}, active=()) for turn in turns],
+    }
 
 
 def _native(content: bytes, part: Part) -> Any:
