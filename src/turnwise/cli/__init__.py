@@ -6,6 +6,7 @@ line about it; the module ``turnwise.cli.NAME`` holds a typer application called
 
 from __future__ import annotations
 
+import os
 import sys
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
@@ -13,8 +14,10 @@ COMMANDS = {
     "demo": "a first experience, end to end, with a report; no download",
     "data": "what is this file, what is in it, what is wrong with it; convert and fetch datasets",
     "score": "state-tracking scores of predictions against gold, with intervals and signatures",
+    "compare": "which system is better, by which measure, and is it more than noise",
     "babi": "the bAbI restaurant tasks: simulate them, convert to them, evaluate bots on them",
-    "runs": "the run store: list, show, remove",
+    "reproduce": "every table and figure of a paper, theirs beside ours",
+    "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",
 }
 
@@ -42,18 +45,28 @@ def overview() -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 ran but scores are incomplete, 2 an error the user can fix."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the rest goes nowhere, also what Python still holds when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
     if not arguments or arguments[0] in ("--help", "-h", "help"):
         sys.stdout.write(overview() + "\n")
-        sys.exit(0)
+        return 0
     if arguments[0] in ("--version", "-V"):
         from turnwise import __version__
 
         sys.stdout.write(f"turnwise {__version__}\n")
-        sys.exit(0)
+        return 0
     from turnwise.cli.dispatch import run
 
-    sys.exit(run(arguments, debug=debug))
+    return run(arguments, debug=debug)

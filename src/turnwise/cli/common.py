@@ -16,9 +16,17 @@ from turnwise.files import atomic
 
 T = TypeVar("T")
 
+
+class _Console(Console):
+    """A console that leaves a closed pipe to the command line, where it is no error."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 #: Results go to standard output, everything about the work to standard error.
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False)
+out = _Console(highlight=False, soft_wrap=True)
+err = _Console(stderr=True, highlight=False)
 
 
 def application(help: str) -> typer.Typer:

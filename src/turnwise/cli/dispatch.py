@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 
 import typer
@@ -24,7 +23,10 @@ def run(arguments: list[str], *, debug: bool) -> int:
         if name not in COMMANDS:
             raise TurnwiseError(f"there is no command '{name}'.{nearest(name, COMMANDS)}")
         app = importlib.import_module(f"turnwise.cli.{name}").app
-        outcome = typer.main.get_command(app).main(args=rest, prog_name=f"turnwise {name}", standalone_mode=False)
+        command = typer.main.get_command(app)
+        # Not command.main(): it would turn an interrupt and a closed pipe into exit codes of its own.
+        with command.make_context(f"turnwise {name}", rest) as context:
+            outcome = command.invoke(context)
         return outcome if isinstance(outcome, int) else 0
     except typer.Exit as stop:
         return stop.exit_code
@@ -42,9 +44,6 @@ def run(arguments: list[str], *, debug: bool) -> int:
     except KeyboardInterrupt:
         _say("stopped by the keyboard; finished work is kept")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _say(message: str) -> int:

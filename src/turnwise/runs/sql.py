@@ -45,6 +45,7 @@ RUN_COLUMNS = {
 Tell = Callable[[TurnwiseError], None]
 
 _RUNS = "runs"
+_NAP = 0.05  # seconds
 _FILE = "__file_of_the_run__"
 
 #: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
@@ -148,12 +149,32 @@ def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFra
         raise TurnwiseError("the store can be asked but not changed: give exactly one SELECT")
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
-        frame: polars.DataFrame = connection.sql(query).pl()
+        return _interruptible(connection, lambda: connection.sql(query).pl())
     except PolarsError as error:
         raise TurnwiseError(
             f"the answer holds a type that has no place in a table ({error}); cast the column to VARCHAR"
         ) from error
-    return frame
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], polars.DataFrame]) -> polars.DataFrame:
+    """The answer, asked for in a thread, so that the keyboard can stop it.
+
+    The system may hand an interrupt to any thread; the main one learns of it only when it wakes up, so it never
+    sleeps for long, as it would inside a query of its own.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask)
+        try:
+            while wait([answer], timeout=_NAP).not_done:
+                pass
+        except KeyboardInterrupt:
+            while not answer.done():  # an interrupt that comes before the query begins is lost
+                connection.interrupt()
+                wait([answer], timeout=_NAP)
+            raise
+        return answer.result()
 
 
 def _literal(text: str) -> str:

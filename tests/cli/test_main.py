@@ -1,0 +1,194 @@
+"""The command line itself: overview, version, errors and exit codes, whatever the command."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+from support.commands import turnwise
+from turnwise import __version__
+from turnwise.cli import COMMANDS, main
+from turnwise.cli.common import application, out
+from turnwise.errors import TurnwiseError
+
+PROGRAM = [sys.executable, "-m", "turnwise"]
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Put a command ``probe`` on the command line that calls what the test gives."""
+
+    def put(action: Callable[[], object]) -> None:
+        app = application("A probe.")
+
+        @app.command()
+        def probe() -> object:
+            return action()
+
+        module = type(sys)("turnwise.cli.probe")
+        module.__dict__["app"] = app
+        monkeypatch.setitem(sys.modules, "turnwise.cli.probe", module)
+        monkeypatch.setitem(COMMANDS, "probe", "a probe")
+
+    return put
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
+def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    outcome = turnwise(capsys, *arguments)
+    assert (outcome.code, outcome.err) == (0, "")
+    for name, line in COMMANDS.items():
+        assert f"  {name} " in outcome.out
+        assert line in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version(capsys: pytest.CaptureFixture[str], flag: str) -> None:
+    outcome = turnwise(capsys, flag)
+    assert (outcome.code, outcome.out) == (0, f"turnwise {__version__}\n")
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_a_module_and_a_help_page(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert isinstance(importlib.import_module(f"turnwise.cli.{name}").app, typer.Typer)
+    outcome = turnwise(capsys, name, "--help")
+    assert outcome.code == 0
+    assert f"turnwise {name}" in outcome.out
+
+
+def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = turnwise(capsys, "rnus")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "turnwise: there is no command 'rnus'. Did you mean 'runs'?\n"
+
+
+def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = turnwise(capsys, "runs")
+    assert (outcome.code, outcome.err) == (2, "")
+    assert "Usage: turnwise runs" in outcome.out
+
+
+@pytest.mark.parametrize("arguments", [["runs", "list", "--nonsense"], ["runs", "nonsense"], ["sql"]])
+def test_a_wrong_call_is_one_sentence_that_points_to_the_help(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    outcome = turnwise(capsys, *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.endswith(f"('turnwise {arguments[0]} --help' shows how to call it)\n")
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_an_error_is_one_sentence_with_its_place(
+    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
+) -> None:
+    def fail() -> None:
+        raise TurnwiseError("the turns\nare out of \x1b[31morder", file="gold.json", dialogue="MUL0001", turn=3)
+
+    answers(fail)
+    outcome = turnwise(capsys, "probe")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "turnwise: gold.json, dialogue MUL0001, turn 3: the turns are out of \ufffd[31morder\n"
+    for arguments in (["--debug", "probe"], ["probe", "--debug"]):
+        with pytest.raises(TurnwiseError):
+            main(arguments)
+
+
+def test_a_bug_is_not_hidden(answers: Callable[[Callable[[], object]], None]) -> None:
+    answers(lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["probe"])
+
+
+@pytest.mark.parametrize(("given", "code"), [(None, 0), (0, 0), (1, 1), ("text", 0)])
+def test_what_a_command_returns_is_its_exit_code(
+    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None], given: object, code: int
+) -> None:
+    answers(lambda: given)
+    assert turnwise(capsys, "probe").code == code
+
+
+def test_exits_and_interrupts_have_their_codes(
+    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
+) -> None:
+    def raises(error: BaseException) -> Callable[[], object]:
+        def action() -> None:
+            raise error
+
+        return action
+
+    answers(raises(typer.Exit(1)))
+    assert turnwise(capsys, "probe").code == 1
+    answers(raises(typer.Abort()))
+    assert turnwise(capsys, "probe").err == "turnwise: stopped\n"
+    answers(raises(KeyboardInterrupt()))
+    outcome = turnwise(capsys, "probe")
+    assert (outcome.code, outcome.err) == (130, "turnwise: stopped by the keyboard; finished work is kept\n")
+
+
+def test_text_from_files_is_never_markup(
+    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
+) -> None:
+    answers(lambda: out.print("[bold]x[/nothing]", markup=False))
+    assert turnwise(capsys, "probe").out == "[bold]x[/nothing]\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["sql", "SELECT 1"], ["sql", "SELECT * FROM range(9000)", "--limit", "9000"]],
+)
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path, arguments: list[str]) -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (process.stderr.read(), process.wait(timeout=60)) == ("", 0)
+
+
+def test_an_interrupt_from_the_keyboard_is_one_line(tmp_path: Path) -> None:
+    query = "SELECT sum(sin(a.range * b.range)) FROM range(1000000) a, range(1000000) b"
+    process = subprocess.Popen([*PROGRAM, "sql", query], stderr=subprocess.PIPE, cwd=tmp_path, text=True)
+    try:
+        time.sleep(2)
+        os.kill(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, told) == (130, "turnwise: stopped by the keyboard; finished work is kept\n")
+
+
+def test_the_overview_loads_nothing_heavy() -> None:
+    heavy = ("typer", "rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
+    script = (
+        "import sys\n"
+        "from turnwise.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_pages_load_nothing_heavy(name: str) -> None:
+    heavy = ("polars", "duckdb", "scipy", "altair", "httpx", "sklearn", "torch")
+    script = (
+        "import sys\n"
+        "from turnwise.cli import main\n"
+        f"try:\n    main([{name!r}, '--help'])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stderr == "[]\n"
