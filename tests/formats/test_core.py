@@ -234,3 +234,12 @@ def test_written_files_have_the_same_bytes_every_time(tmp_path: Path) -> None:
         write([FULL], tmp_path / name / f"{name}.jsonl.gz", format="native")
     assert (tmp_path / "a" / "a.jsonl.gz").read_bytes() == (tmp_path / "b" / "b.jsonl.gz").read_bytes()
     assert read(tmp_path / "a").dialogues == [FULL]
+
+
+# -- documentation ---------------------------------------------------------------------------------------------------
+
+
+def test_the_documentation_names_every_format() -> None:
+    page = Path(__file__).parents[2] / "docs" / "formats.md"
+    missing = [name for name in formats() if f"`{name}`" not in page.read_text("utf-8")]
+    assert not missing
