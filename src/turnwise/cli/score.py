@@ -24,8 +24,8 @@ def score(
         list[str] | None,
         typer.Argument(
             metavar="[GOLD] PRED...",
-            help="The gold file, then prediction files, in any known format. A single file, or the word 'self' in place of "
-            "GOLD, uses the gold states inside the prediction files; a GOLD file wins over those.",
+            help="The gold file, then prediction files, in any known format. A single file, or the word 'self' "
+            "in place of GOLD, uses the gold states inside the prediction files; a GOLD file wins over those.",
         ),
     ] = None,
     measures: Annotated[

@@ -41,11 +41,11 @@ class Coder:
         for pair in profile.inventory or ():
             self.slots.setdefault(pair, len(self.slots))
 
-    def table(self, side: Part, items: Items) -> tuple[Codes, Codes]:
-        """For every item: its slot number (-1: out of scope) and its value code (0: absent)."""
+    def table(self, side: Part, items: Items, most: int) -> tuple[Codes, Codes]:
+        """For the first ``most`` items: slot number (-1: out of scope) and value code (0: absent)."""
         slots, codes = self._tables.get(side, (np.empty(0, np.int32), np.empty(0, np.int32)))
-        if len(slots) < len(items):
-            fresh = [self._coded(domain, slot, values, side) for domain, slot, values in items.listed(len(slots))]
+        if len(slots) < most:
+            fresh = [self._coded(domain, slot, values, side) for domain, slot, values in items.listed(len(slots), most)]
             grown = np.array(fresh, np.int32).reshape(-1, 2)
             slots, codes = np.concatenate([slots, grown[:, 0]]), np.concatenate([codes, grown[:, 1]])
             self._tables[side] = slots, codes

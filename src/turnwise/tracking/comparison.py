@@ -198,7 +198,7 @@ _NO_CELLS = (_NONE, _NONE, _NONE)
 
 def _cells(encoded: Encoded, rows: Codes, items: Items, coder: Coder, side: Part) -> tuple[Codes, Codes, Codes]:
     """Turn, slot number and value code of every filled slot among the scored turns, in order of turns."""
-    slots, codes = coder.table(side, items)
+    slots, codes = coder.table(side, items, encoded.items)
     target = np.full(len(encoded.present) + 1, -1, np.int32)
     target[rows] = np.arange(len(rows), dtype=np.int32)
     target[-1] = -1  # turns without a prediction point at row -1

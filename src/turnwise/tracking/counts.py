@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class SlotCounts:
         """Summed over the slots of each domain; the pairs are then (domain, "")."""
         domains = list(dict.fromkeys(domain for domain, _ in self.pairs))
         member = np.array([[domain == other for other, _ in self.pairs] for domain in domains], np.int32)
-        parts = (member.reshape(len(domains), -1) @ part for part in self.parts())
+        parts = (member.reshape(len(domains), len(self.pairs)) @ part for part in self.parts())
         return SlotCounts([(domain, "") for domain in domains], *parts)
 
     def parts(self) -> tuple[Counters, Counters, Counters, Counters]:
@@ -94,6 +95,11 @@ class Counts:
         wrong = np.bincount(self.dialogue, weights=~self.exact, minlength=self.dialogues)
         exact: Flags = wrong == 0
         return exact
+
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """Where functions of these counts keep what several measures ask for."""
+        return {}
 
     def totals(self) -> dict[str, int]:
         """Sums over all turns, named as in reports."""

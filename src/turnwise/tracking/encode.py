@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -34,9 +35,9 @@ class Items:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def listed(self, start: int = 0) -> list[Item]:
-        """The items from a number on."""
-        return list(self.numbers)[start:]
+    def listed(self, start: int, stop: int) -> list[Item]:
+        """The items from a number up to another."""
+        return list(islice(self.numbers, start, stop))
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Encoded:
     present: Flags
     cell_row: Codes
     cell_item: Codes
+    #: How many of the shared items were known when this input was encoded: all of its items are among these.
+    items: int
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -96,6 +99,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> Encoded:
         np.array(present, bool),
         np.array(rows, np.int32),
         np.array(cells, np.int32),
+        len(numbers),
     )
 
 

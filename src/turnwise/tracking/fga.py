@@ -40,6 +40,20 @@ def default_rule(counts: Counts) -> Rule:
 
 def error_types(counts: Counts, rule: Rule) -> Verdicts:
     """EXACT, TYPE1 or TYPE2 for every turn."""
+    return _judged(counts, rule)[0]
+
+
+def _judged(counts: Counts, rule: Rule) -> tuple[Verdicts, Floats]:
+    """Types and distances under a rule: decided once, whatever the number of lambdas."""
+    key = f"fga {rule}"
+    if key not in counts.memo:
+        types = _types(counts, rule)
+        counts.memo[key] = types, turns_since_error(counts, types)
+    found: tuple[Verdicts, Floats] = counts.memo[key]
+    return found
+
+
+def _types(counts: Counts, rule: Rule) -> Verdicts:
     wrong = ~counts.exact
     after_exact = np.zeros(len(counts), bool)
     after_exact[1:] = counts.exact[:-1]
@@ -65,8 +79,7 @@ def turns_since_error(counts: Counts, types: Verdicts) -> Floats:
 
 def weights(counts: Counts, rate: float, rule: Rule) -> Floats:
     """The weight of every turn at a forgetting rate (lambda)."""
-    types = error_types(counts, rule)
-    since = turns_since_error(counts, types)
+    types, since = _judged(counts, rule)
     known = np.isfinite(since)
     # An infinite distance is complete forgetting at any rate; 0 times infinity must not become NaN.
     forgiven = np.ones(len(counts))

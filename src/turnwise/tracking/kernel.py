@@ -45,6 +45,8 @@ def count(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None = Non
     gold_new, predicted_new = _changed(gold, has_gold, first, coder), _changed(predicted, has_prediction, first, coder)
     any_new = gold_new | predicted_new
     unmatched = any_new & ~(gold_new & predicted_new & right)
+    if coder and not coder.identity:
+        unmatched &= ~_reworded(gold_new, right, first)
     return TurnCounts(
         correct,
         both - correct,
@@ -96,6 +98,14 @@ def _changed(codes: Codes, filled: Flags, first: Flags, coder: Coder | None) -> 
         kept = coder.kept(before, now) if coder and not coder.identity else before == now
         changed[:, 1:] &= ~kept | first[1:]
     return changed
+
+
+def _reworded(gold_new: Flags, right: Flags, first: Flags) -> Flags:
+    """Right before and right now for a gold slot that did not change: if the prediction changed, it is only wording."""
+    reworded = right & ~gold_new
+    reworded[:, 1:] &= right[:, :-1] & ~first[1:]
+    reworded[:, :1] = False
+    return reworded
 
 
 def _repeated(errors: Flags, first: Flags) -> Flags:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from turnwise.errors import TurnwiseError
@@ -38,6 +38,9 @@ class Profile:
     predicted_values: Choice = "first"
     forgive_unlisted_domains: bool = False
     inventory: tuple[Pair, ...] | None = None
+    _concerning: dict[tuple[Pair, Side], list[ValueRule]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         matcher_named(self.match)
@@ -65,7 +68,9 @@ class Profile:
 
     def normalise(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
         """The acceptable values of a renamed slot, in order and without repetition; empty when the slot is absent."""
-        rules = [rule for rule in self.values if rule.concerns(pair, side)]
+        rules = self._concerning.get((pair, side))
+        if rules is None:
+            rules = self._concerning[pair, side] = [rule for rule in self.values if rule.concerns(pair, side)]
         done: dict[str, None] = {}
         for value in values:
             stage: tuple[str, ...] = (value,)
@@ -118,4 +123,4 @@ def _plain(value: Any) -> Any:
     return tuple(value.items()) if hasattr(value, "items") else value
 
 
-_PROSE = {"summary", "source", "why"}
+_PROSE = {"summary", "source", "why", "_concerning"}

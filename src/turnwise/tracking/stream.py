@@ -1,0 +1,153 @@
+"""Scoring from Parquet in constant memory: states as integer codes, one row per turn.
+
+The table has the columns ``dialogue`` (any type; the turns of a dialogue stand together), ``turn`` (the number of the
+user turn) and for every slot ``gold:DOMAIN-SLOT`` and ``pred:DOMAIN-SLOT``: 0 for an absent slot, and otherwise a
+number such that equal numbers are equal values. :func:`write_codes` makes such a table; so can any other tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from turnwise.errors import TurnwiseError
+from turnwise.files import atomic
+from turnwise.tracking.arrays import Codes, Flags
+from turnwise.tracking.comparison import Comparison
+from turnwise.tracking.counts import Counts
+from turnwise.tracking.kernel import count
+from turnwise.tracking.measures.base import Measure
+
+if TYPE_CHECKING:
+    import polars
+
+GOLD, PREDICTED = "gold:", "pred:"
+
+#: Turns read at a time, and turns counted at a time: the one bounds memory, the other fits the processor's cache.
+CHUNK = 1 << 18
+_BLOCK = 1 << 15
+
+
+def write_codes(comparison: Comparison, path: Path) -> None:
+    """Write a comparison as codes. Predictions that match gold without being equal get the gold code."""
+    import polars
+
+    if comparison.flags_only or not comparison.has_gold:
+        raise TurnwiseError("there are only correctness flags, and codes need gold and predicted states")
+    names = ["-".join(pair) for pair in comparison.slots]
+    ids = comparison.aligned.ids
+    frames = []
+    for stretch in comparison.stretches():
+        span = slice(stretch.start, stretch.stop)
+        predicted = np.where(comparison.coder.same(stretch.gold, stretch.predicted), stretch.gold, stretch.predicted)
+        numbers = comparison.aligned.dialogue[span].tolist()
+        columns: dict[str, object] = {
+            "dialogue": [ids[number] for number in numbers],
+            "turn": comparison.aligned.turn[span],
+        }
+        absent = np.zeros(stretch.stop - stretch.start, np.int32)
+        place = {number: row for row, number in enumerate(stretch.slots.tolist())}
+        for prefix, side in ((GOLD, stretch.gold), (PREDICTED, predicted)):
+            columns |= {f"{prefix}{name}": side[place[n]] if n in place else absent for n, name in enumerate(names)}
+        frames.append(polars.DataFrame(columns))
+    with atomic(path) as scratch:
+        polars.concat(frames).write_parquet(scratch, row_group_size=CHUNK)
+
+
+def score_codes(path: Path, measures: Sequence[Measure], *, inventory: int, chunk: int = CHUNK) -> dict[str, float]:
+    """The value of every measure over a table of codes, read ``chunk`` turns at a time."""
+    grouped = [str(measure) for measure in measures if measure.grouped]
+    if grouped:
+        raise TurnwiseError(f"{', '.join(grouped)}: means over slots or domains are not computed from streams")
+    sums = np.zeros((len(measures), 2))
+    seen = False
+    for counts in stream_counts(path, inventory=inventory, chunk=chunk):
+        seen = True
+        for place, measure in enumerate(measures):
+            above, below = measure.by_dialogue(counts)
+            sums[place] += above.sum(), below.sum()
+    if not seen:
+        raise TurnwiseError("the table has no rows", file=str(path))
+    return {
+        str(measure): float(above / below) if below else float("nan")
+        for measure, (above, below) in zip(measures, sums, strict=True)
+    }
+
+
+def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[Counts]:
+    """Counts of whole dialogues, some thousand turns at a time."""
+    slots: list[str] | None = None
+    for frame in _frames(path, chunk):
+        slots = slots or _slots(frame, path)
+        dialogue = frame["dialogue"]
+        first: Flags = np.ones(len(frame), bool)
+        first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
+        turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
+        gold, predicted = _dense(frame, GOLD, slots), _dense(frame, PREDICTED, slots)
+        for start, stop in _blocks(first):
+            begins = first[start:stop]
+            yield Counts(
+                turns=count(gold[:, start:stop], predicted[:, start:stop], begins),
+                dialogue=(np.cumsum(begins) - 1).astype(np.int32),
+                turn=turn[start:stop],
+                first=begins,
+                inventory=inventory,
+            )
+
+
+def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
+    """The table in pieces that end with a dialogue; what a piece cuts off begins the next."""
+    import polars
+
+    try:
+        lazy = polars.scan_parquet(path)
+        rows = int(lazy.select(polars.len()).collect().item())
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise TurnwiseError(f"it cannot be read as Parquet ({' '.join(str(error).split())})", file=str(path)) from error
+    rest: polars.DataFrame | None = None
+    for start in range(0, rows, chunk):
+        piece = lazy.slice(start, chunk).collect()
+        if "dialogue" not in piece.columns or "turn" not in piece.columns:
+            raise TurnwiseError("a table of codes needs the columns 'dialogue' and 'turn'", file=str(path))
+        frame = piece if rest is None else polars.concat([rest, piece])
+        rest = None
+        if start + chunk < rows:
+            last = frame["dialogue"][-1]
+            others = (frame["dialogue"] != last).to_numpy()
+            whole = int(np.flatnonzero(others)[-1]) + 1 if others.any() else 0
+            frame, rest = frame[:whole], frame[whole:]
+        if len(frame):
+            yield frame
+
+
+def _slots(frame: polars.DataFrame, path: Path) -> list[str]:
+    gold = [name.removeprefix(GOLD) for name in frame.columns if name.startswith(GOLD)]
+    predicted = {name.removeprefix(PREDICTED) for name in frame.columns if name.startswith(PREDICTED)}
+    if not gold or set(gold) != predicted:
+        raise TurnwiseError(
+            f"every slot needs a column '{GOLD}SLOT' and a column '{PREDICTED}SLOT'; unpaired: "
+            f"{', '.join(sorted(set(gold) ^ predicted)) or 'there are none'}",
+            file=str(path),
+        )
+    return gold
+
+
+def _dense(frame: polars.DataFrame, prefix: str, slots: list[str]) -> Codes:
+    dense = np.empty((len(slots), len(frame)), np.int32)
+    for row, slot in zip(dense, slots, strict=True):
+        row[:] = frame[f"{prefix}{slot}"].to_numpy()
+    return dense
+
+
+def _blocks(first: Flags) -> Iterator[tuple[int, int]]:
+    """Stretches of whole dialogues of about the size the cache likes."""
+    begins = np.append(np.flatnonzero(first), len(first))
+    start = 0
+    while start < len(first):
+        place = int(np.searchsorted(begins, start + _BLOCK, side="right")) - 1
+        stop = int(begins[place]) if begins[place] > start else int(begins[place + 1])
+        yield start, stop
+        start = stop

@@ -1,0 +1,1 @@
+"""Tests of state tracking, with the oracle they compare against."""

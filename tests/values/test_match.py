@@ -1,0 +1,42 @@
+"""Lenient ways of matching."""
+
+from __future__ import annotations
+
+import pytest
+
+from turnwise.values.match import equal, matcher_named, partial_ratio_95, substring_or_15_minutes
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "same"),
+    [
+        ("london", "london kings cross", True),
+        ("1", "10", True),
+        ("north", "south", False),
+        ("", "", True),
+    ],
+)
+def test_partial_ratio(gold: str, predicted: str, same: bool) -> None:
+    assert partial_ratio_95(gold, predicted) is same
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "same"),
+    [
+        ("09:15", "09:30", True),
+        ("09:15", "09:31", False),
+        ("the cambridge belfry", "cambridge belfry", True),
+        ("rosa's b and b", "rosas bed and breakfast", True),
+        ("nandos", "nandos city centre", True),
+        ("nandos", "pizza hut", False),
+        ("yes", "", False),
+    ],
+)
+def test_substring_or_15_minutes(gold: str, predicted: str, same: bool) -> None:
+    assert substring_or_15_minutes(gold, predicted) is same
+
+
+def test_equal_is_identity() -> None:
+    assert matcher_named("equal") is equal
+    assert equal("a", "a")
+    assert not equal("a", "A")

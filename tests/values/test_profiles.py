@@ -1,0 +1,182 @@
+"""Comparison profiles: the exact definitions, their order, and what makes two of them different."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnwise.errors import TurnwiseError
+from turnwise.values import HOUSE, Profile, profile_named, profile_names
+from turnwise.values.builtin.multiwoz import MULTIWOZ_30, MULTIWOZ_35
+from turnwise.values.rules import Drop, Pair, Replace, Side
+
+
+def one(profile: str, pair: Pair, value: str, side: Side = "gold") -> str | None:
+    """A single value under a profile; None when it is absent."""
+    found = profile_named(profile).normalise(pair, (value,), side)
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (("Hotel", "book people"), ("hotel", "people")),
+        (("hotel", "bookpeople"), ("hotel", "people")),
+        (("hotel", "book_people"), ("hotel", "people")),
+        (("train", "leaveAt"), ("train", "leave")),
+        (("train", "leave at"), ("train", "leave")),
+        (("taxi", "arrive by"), ("taxi", "arrive")),
+        (("hotel", "Price Range"), ("hotel", "pricerange")),
+        (("hotel", "book"), ("hotel", "book")),
+        (("police", "name"), None),
+        (("attraction", "pricerange"), ("attraction", "pricerange")),
+    ],
+)
+def test_plain_names(written: Pair, wanted: Pair | None) -> None:
+    assert profile_named("plain").pair(*written) == wanted
+
+
+@pytest.mark.parametrize("value", ["", "  ", "none", "None", "not mentioned", "Not  Given"])
+@pytest.mark.parametrize("profile", HOUSE)
+def test_absent_values(profile: str, value: str) -> None:
+    assert one(profile, ("hotel", "area"), value) is None
+
+
+@pytest.mark.parametrize(
+    "value", ["dontcare", "dont care", "don't care", "do n't care", "do not care", "does not care", "Do  Not Care"]
+)
+def test_dontcare(value: str) -> None:
+    assert one("plain", ("hotel", "area"), value) == "dontcare"
+    assert one("canon", ("train", "leave"), value) == "dontcare"
+    assert one("plain_nodc", ("hotel", "area"), value) is None
+    assert one("canon_nodc", ("hotel", "area"), value) is None
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "wanted"),
+    [
+        ("leave", "9:15", "09:15"),
+        ("arrive", "18 : 00", "18:00"),
+        ("time", "1800", "18:00"),
+        ("time", "915", "09:15"),
+        ("time", "after 9:15", "after 9:15"),
+        ("time", "9:5", "9:5"),
+        ("leave", "center", "center"),  # time slots stop after the rule for times
+        ("leave", "12345", "12345"),
+        ("day", "9:15", "9:15"),
+        ("type", "guesthouses", "guest house"),
+        ("type", "night club", "nightclub"),
+        ("type", "mutiple sports", "multiple sports"),
+        ("area", "Center", "centre"),
+        ("food", "portugese", "portuguese"),
+        ("parking", "free", "yes"),
+        ("stars", "free", "free"),
+        ("name", "b&b", "b and b"),
+        ("name", "rosa 's bed & breakfast", "rosa's bed and breakfast"),
+        ("destination", "king 's  college", "king's college"),
+        ("type", "b&b", "b&b"),
+        ("name", "swimmingpool", "swimming pool"),
+    ],
+)
+def test_canon_values(slot: str, value: str, wanted: str) -> None:
+    assert one("canon", ("hotel", slot), value) == wanted
+    assert one("canon", ("hotel", slot), value, "predicted") == wanted
+
+
+def test_inventories() -> None:
+    assert len(MULTIWOZ_30) == len(set(MULTIWOZ_30)) == 30
+    assert len(MULTIWOZ_35) == len(set(MULTIWOZ_35)) == 35
+    plain = profile_named("plain")
+    assert all(plain.pair(*pair) == pair for pair in MULTIWOZ_30)
+
+
+@given(
+    st.sampled_from(profile_names()),
+    st.sampled_from(MULTIWOZ_30),
+    st.text(alphabet="abc 019:&'|-TrueGuesthousenotdm ", max_size=12),
+)
+def test_normalising_twice_changes_nothing(profile: str, pair: Pair, value: str) -> None:
+    """Except where a preset repeats a public step that is itself not idempotent."""
+    if profile in ("trade", "trippy", "trippy_variants", "convlab3", "mwzeval", "verbatim"):
+        profile = "canon"
+    chosen = profile_named(profile)
+    once = chosen.normalise(pair, (value,), "predicted")
+    assert chosen.normalise(pair, once, "predicted") == once
+
+
+def test_alternatives_and_the_first_value() -> None:
+    canon = profile_named("canon")
+    values = ("Center", "centre", "north", "none")
+    assert canon.normalise(("hotel", "area"), values, "gold") == ("centre", "north")
+    assert canon.normalise(("hotel", "area"), values, "predicted") == ("centre",)
+    assert profile_named("mwzeval").normalise(("hotel", "area"), ("north", "south"), "gold") == ("north",)
+
+
+def test_presets_do_what_their_sources_do() -> None:
+    assert one("trade", ("hotel", "type"), "guesthouse") == "guest house"
+    assert one("trade", ("hotel", "type"), "guesthouse", "predicted") == "guesthouse"
+    assert one("trade", ("hotel", "type"), "bed and breakfast") is None
+    assert one("trade", ("restaurant", "area"), "cambridge") is None
+    assert one("trade", ("hotel", "area"), "we") == "west"
+    assert one("trippy", ("hotel", "parking"), "free") == "true"
+    assert one("trippy", ("hotel", "type"), "guesthouse") == "false"
+    assert one("trippy", ("train", "leave"), "3:30 pm") == "15 30"
+    variants = profile_named("trippy_variants")
+    assert "downtown" in variants.normalise(("hotel", "area"), ("centre",), "gold")
+    assert variants.normalise(("hotel", "area"), ("centre",), "predicted") == ("centre",)
+    assert one("simpletod", ("hotel", "name"), "dontcare hotel") is None
+    assert one("mwzeval", ("hotel", "area"), "dontcare") is None
+    assert one("mwzeval", ("hotel", "area"), "dontcare", "predicted") == "dontcare"
+    assert profile_named("convlab3").normalise(("hotel", "name"), ("Rosa s|The Ritz",), "predicted") == (
+        "rosas",
+        "theritz",
+    )
+    assert profile_named("multiwoz22").pair("Hospital", "department") == ("hospital", "department")
+    assert profile_named("verbatim").pair("Hotels_4", "place_name") == ("Hotels_4", "place_name")
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_every_profile_explains_itself(name: str) -> None:
+    profile = profile_named(name)
+    text = profile.explain()
+    assert profile.label in text
+    assert profile.summary in text
+    for rule in profile.values:
+        assert rule.describe() in text
+
+
+def test_labels_tell_profiles_apart() -> None:
+    labels = [profile_named(name).label for name in profile_names()]
+    assert len({label.rpartition("-")[2] for label in labels}) == len(labels)
+    canon = profile_named("canon")
+    assert replace(canon, summary="other words").digest == canon.digest
+    for changed in (
+        replace(canon, gold_values="first"),
+        replace(canon, match="partial-ratio-95"),
+        replace(canon, inventory=canon.inventory and canon.inventory[:-1]),
+        replace(canon, values=(*canon.values, Replace(name="x", table={"a": "b"}))),
+        replace(canon, values=canon.values[::-1]),
+        canon.without(canon.values[3]),
+    ):
+        assert changed.digest != canon.digest
+
+
+def test_leaving_a_rule_out() -> None:
+    canon = profile_named("canon")
+    times = next(rule for rule in canon.values if rule.name == "times")
+    assert canon.without(times).normalise(("train", "leave"), ("9:15",), "gold") == ("9:15",)
+
+
+def test_unknown_profile_names_the_nearest() -> None:
+    with pytest.raises(TurnwiseError, match="Did you mean 'canon'"):
+        profile_named("cannon")
+
+
+def test_names_must_fit_into_signatures() -> None:
+    with pytest.raises(TurnwiseError, match="no name for a profile"):
+        Profile(name="a|b", version=1, summary="", values=(Drop(name="x", values=("y",)),))
+    with pytest.raises(TurnwiseError, match="no way of matching"):
+        Profile(name="a", version=1, summary="", match="eqal")
