@@ -225,6 +225,13 @@ Matched : True
             }
         ]
     ),
+    "convlab3-ontology": as_json(
+        {
+            "domains": {"hotel": {"description": "hotels", "slots": {"area": {"possible_values": ["east", "west"]}}}},
+            "intents": {"inform": {"description": ""}},
+            "state": {"hotel": {"area": ""}},
+        }
+    ),
     "multiwoz-ontology": as_json({"hotel-semi-area": ["east", "centre|west"], "hotel-book-people": ["1", "2"]}),
     "multiwoz-database": as_json([{"name": "ace", "phone": "01223", "postcode": "cb1", "price": {"single": "50"}}]),
     "schema": as_json(
@@ -237,4 +244,8 @@ Matched : True
         ]
     ),
     "ids": b"MUL0001.json\nSNG0073\n",
+    "babi": b"1 hi\thello what can i help you with today\n2 cote R_phone cote_phone\n3 <SILENCE>\ti'm on it\n\n",
+    "babi-candidates": b"1 i'm on it\n1 api_call indian rome two cheap\n1  you are welcome\n",
+    "babi-kb": b"1 cote R_cuisine\tfrench\n1 cote R_phone\tcote_phone\n",
+    "chat-log": b'{"dialogue":"c1","speaker":"customer","text":"hi"}\n{"dialogue":"c1","speaker":"operator","text":"hello"}\n',
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from turnwise.babi.draws import Draws
 from turnwise.babi.knowledge import Restaurant
@@ -40,26 +41,33 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 def draw_plan(setting: Setting, draws: Draws) -> Plan:
-    """The plan of one dialog."""
-    request = draws.pick(setting.pool)
+    """The plan of one dialog.
+
+    In task 5 the whole draw is repeated until the final request has enough results. So numbers of updates and fields
+    stay uniform, while requests from which such a final one is easily reached come up more often; the released files
+    show exactly that (docs/babi.md).
+    """
     if setting.task == 4:
-        chosen = draws.pick(setting.knowledge.query(request))
-        return Plan(task=4, request=request, results=(chosen,), questions=_questions(setting, draws))
-    given = _given(setting, draws)
-    updates = _updates(setting, request, draws)
-    plan = Plan(task=setting.task, request=request, given=given, updates=updates)
+        return _info_plan(setting, draws)
+    while True:
+        request = draws.pick(setting.pool)
+        plan = Plan(task=setting.task, request=request, updates=_updates(setting, request, draws))
+        results = setting.knowledge.query(plan.final)
+        if setting.task != 5 or len(results) >= setting.parameters.min_results:
+            break
+    plan = replace(plan, given=_given(setting, draws))
     if setting.task in (1, 2):
         return plan
-    results = tuple(draws.shuffled(setting.knowledge.query(plan.final)))
-    return Plan(
-        task=setting.task,
-        request=request,
-        given=given,
-        updates=updates,
-        results=results,
-        accepted=_accepted(setting.parameters.accept, len(results), draws),
-        questions=_questions(setting, draws) if setting.task == 5 else (),
-    )
+    accepted = _accepted(setting.parameters.accept, len(results), draws)
+    questions = _questions(setting, draws) if setting.task == 5 else ()
+    return replace(plan, results=tuple(draws.shuffled(results)), accepted=accepted, questions=questions)
+
+
+def _info_plan(setting: Setting, draws: Draws) -> Plan:
+    """Task 4: one restaurant, and questions about it."""
+    request = draws.pick(setting.pool)
+    chosen = draws.pick(setting.knowledge.query(request))
+    return Plan(task=4, request=request, results=(chosen,), questions=_questions(setting, draws))
 
 
 def _given(setting: Setting, draws: Draws) -> tuple[str, ...]:
@@ -69,22 +77,12 @@ def _given(setting: Setting, draws: Draws) -> tuple[str, ...]:
 
 def _updates(setting: Setting, request: Request, draws: Draws) -> tuple[tuple[str, str], ...]:
     """Distinct fields in random order, each with a different value."""
-    if setting.task == 2:
-        return _free_updates(setting, request, draws)
-    if setting.task != 5:
+    if setting.task not in setting.parameters.updates:
         return ()
-    finals = setting.finals[request]
-    ways = finals[draws.pick(list(finals))]
-    final = ways[draws.weighted([weight for _, weight in ways])][0]
-    changed = [(field, new) for field, old, new in zip(FIELDS, request, final, strict=True) if old != new]
-    return tuple(draws.shuffled(changed))
-
-
-def _free_updates(setting: Setting, request: Request, draws: Draws) -> tuple[tuple[str, str], ...]:
     values = setting.world.values(setting.half)
     old = dict(zip(FIELDS, request, strict=True))
     changeable = [field for field in FIELDS if len(values[field]) > 1]
-    fields = draws.sample(changeable, draws.integer(*setting.parameters.updates[2]))
+    fields = draws.sample(changeable, draws.integer(*setting.parameters.updates[setting.task]))
     return tuple((field, draws.pick([value for value in values[field] if value != old[field]])) for field in fields)
 
 

@@ -6,25 +6,18 @@ development and test dialogs, so that no test dialog starts from a request seen 
 
 from __future__ import annotations
 
-from math import prod
-from typing import TypeAlias
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from turnwise.babi.draws import Draws
 from turnwise.babi.knowledge import KnowledgeBase, draw_knowledge_base
 from turnwise.babi.parameters import Parameters
-from turnwise.babi.phrases import FIELDS
 from turnwise.babi.world import Half, Request, World
 from turnwise.errors import TurnwiseError
 
 #: The splits of a release, and the half each is drawn from.
 HALF_OF = {"trn": "A", "dev": "A", "tst": "A", "tst-OOV": "B"}
 SPLITS = tuple(HALF_OF)
-
-#: Ways to change a request: how many fields change, then the final request and its weight in a draw.
-Finals: TypeAlias = dict[int, list[tuple[Request, float]]]
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -38,8 +31,6 @@ class Setting(Struct, frozen=True, kw_only=True):
     parameters: Parameters
     #: Requests with enough results to show options of.
     shown: tuple[Request, ...]
-    #: For task 5: what each request may become.
-    finals: dict[Request, Finals] = {}
     #: The requests these dialogs start from.
     pool: tuple[Request, ...] = ()
 
@@ -58,26 +49,10 @@ def prepare(
     setting = Setting(
         world=world, half=half, knowledge=base, task=task, split=split, parameters=parameters, shown=shown
     )
-    if task == 5:
-        setting = replace(setting, finals={first: _finals(setting, first) for first in world.requests(half)})
     train, evaluation = _pools(_eligible(setting), setting)
-    return replace(setting, pool=train if split == "trn" else evaluation)
-
-
-def _finals(setting: Setting, first: Request) -> Finals:
-    """What a request of task 5 may become, by the number of changed fields.
-
-    Fields and new values are uniform, given that the final request has enough results; so a final request weighs
-    1 / (number of ways to change these fields).
-    """
-    low, high = setting.parameters.updates[5]
-    others = [len(setting.world.values(setting.half)[field]) - 1 for field in FIELDS]
-    finals: Finals = {}
-    for final in setting.shown:
-        ways = [count for old, new, count in zip(first, final, others, strict=True) if old != new]
-        if low <= len(ways) <= high:
-            finals.setdefault(len(ways), []).append((final, 1 / prod(ways)))
-    return dict(sorted(finals.items()))
+    ready = replace(setting, pool=train if split == "trn" else evaluation)
+    _reachable(ready)
+    return ready
 
 
 def _shown(world: World, half: Half, knowledge: KnowledgeBase, parameters: Parameters) -> tuple[Request, ...]:
@@ -103,6 +78,19 @@ def _enough_values(world: World, half: Half, task: int, parameters: Parameters) 
         )
 
 
+def _reachable(setting: Setting) -> None:
+    """In task 5, some request of the pool must lead to one whose results can be shown."""
+    if setting.task != 5:
+        return
+    low, high = setting.parameters.updates[5]
+    changes = (sum(map(str.__ne__, first, final)) for first in setting.pool for final in setting.shown)
+    if not any(low <= count <= high for count in changes):
+        raise TurnwiseError(
+            f"no {low} to {high} updates lead from a request of the pool to one with {setting.parameters.min_results} "
+            "results; ask for fewer results or enlarge the world"
+        )
+
+
 def _eligible(setting: Setting) -> list[Request]:
     """The requests a dialog of the task can start from."""
     if setting.task == 3:
@@ -110,8 +98,6 @@ def _eligible(setting: Setting) -> list[Request]:
     requests = setting.world.requests(setting.half)
     if setting.task == 4:
         return [request for request in requests if setting.knowledge.query(request)]
-    if setting.task == 5:
-        return [request for request in requests if setting.finals[request]]
     return requests
 
 

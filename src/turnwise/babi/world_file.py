@@ -19,6 +19,7 @@ BUILT_IN = ("restaurant", "bakery")
 
 _KEYS = ("title", "domain", "name", "halves", "prices", "sizes", "ratings", "phrases")
 _MAX_BYTES = 1 << 20
+_MAX_DEPTH = 50
 _WORD = re.compile(r"[^\s{}]+")
 
 
@@ -73,6 +74,8 @@ def _parsed(text: str, name: str) -> Any:
                 seen.add(str(key.value))
             return super().construct_mapping(node, deep)
 
+    if _depth(text) > _MAX_DEPTH:
+        raise TurnwiseError("its brackets are nested too deeply for a world", file=name)
     try:
         return yaml.load(text, Loader)  # noqa: S506 - a subclass of the safe loader
     except yaml.MarkedYAMLError as error:
@@ -80,6 +83,15 @@ def _parsed(text: str, name: str) -> Any:
         raise TurnwiseError(f"it is not valid YAML ({error.problem})", file=name, line=line) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise TurnwiseError("it is not valid YAML", file=name) from error
+
+
+def _depth(text: str) -> int:
+    """How deeply brackets are nested: the parser's time grows with the square of it."""
+    depth = deepest = 0
+    for char in text:
+        depth += (char in "[{") - (char in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""How fast the restaurant world is: simulating, writing a whole release, reading it, and the rule bot.
+
+python benchmarks/bench_babi.py [DIALOGS]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from turnwise.babi.knowledge import lexicon_of_world
+from turnwise.babi.parameters import TASKS, Parameters
+from turnwise.babi.release import write_release
+from turnwise.babi.rule_bot import RuleBot
+from turnwise.babi.setting import SPLITS
+from turnwise.babi.simulator import simulate
+from turnwise.babi.world_file import load_world
+from turnwise.formats import read
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Print how long the block took."""
+    start = time.perf_counter()
+    yield
+    print(f"{what:<55} {time.perf_counter() - start:6.2f} s")
+
+
+def main(dialogs: int) -> None:
+    """Run all measurements once."""
+    with timed("load the restaurant world"):
+        world = load_world()
+    with timed(f"simulate {dialogs} dialogs of each of five tasks"):
+        made = [dialogue for task in TASKS for dialogue in simulate(world, task, "trn", dialogs)]
+    bot = RuleBot(world.phrases, lexicon_of_world(world))
+    with timed(f"rule bot over these {sum(len(d.turns) // 2 for d in made)} turns"):
+        for dialogue in made:
+            bot.reset()
+            for turn in dialogue.user_turns():
+                bot.respond(turn.text, turn.results)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with timed("write a release of 20 files"):
+            write_release(world, folder, tasks=TASKS, splits=SPLITS, dialogs=dialogs, parameters=Parameters())
+        with timed("read it back"):
+            for path in sorted(folder.glob("*-task*.txt")):
+                read(path)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)

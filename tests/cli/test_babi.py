@@ -1,0 +1,169 @@
+"""``turnwise babi simulate``, ``convert-dstc2`` and ``anonymise``, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import turnwise
+from turnwise.formats import read
+from turnwise.formats.babi_candidates import load_candidates
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> None:
+    report = tmp_path / "report.json"
+    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--format", "both", "--json", report)
+    outcome = turnwise(capsys, "babi", "simulate", "--out", tmp_path / "a", *options)
+    assert outcome.code == 0
+    assert "dialog-babi-task5-full-dialogs-tst-OOV.txt" in outcome.out
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert len(names) == 2 + 2 * 3 * 4
+    assert {"dialog-babi-candidates.txt", "dialog-babi-kb-all.txt", "dialog-babi-task1-API-calls-trn.txt"} <= set(names)
+    written = json.loads(report.read_text())
+    assert written["seed"] == 3 and len(written["files"]) == 24
+    turnwise(capsys, "babi", "simulate", "--out", tmp_path / "b", *options)
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
+    world = tmp_path / "mine.yaml"
+    world.write_text("base: restaurant\ntitle: my town\nprices: [low, high]\n")
+    outcome = turnwise(
+        capsys,
+        "babi",
+        "simulate",
+        "--out",
+        tmp_path / "out",
+        "--world",
+        world,
+        "--dialogs",
+        2,
+        "--splits",
+        "trn,tst-OOV",
+    )
+    assert outcome.code == 0 and "my town, seed 0" in outcome.out
+    assert len(load_candidates(tmp_path / "out" / "dialog-babi-candidates.txt")) == 12 + 400 + 3 * 800
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--tasks", "0-3"), "--tasks takes numbers from 1 to 5"),
+        (("--tasks", "3-1"), "--tasks takes numbers from 1 to 5"),
+        (("--splits", "train"), "there is no split 'train'"),
+        (("--fields", "one"), "--fields takes TASK:FROM-TO"),
+        (("--fields", "1:4-2"), "the smaller first"),
+        (("--updates", "3:1-2"), "not for task 3"),
+        (("--info", "1,2"), "--info takes three numbers"),
+        (("--accept", "2"), "between 0 and 1"),
+        (("--min-results", "9"), "no request of half A has more than"),
+        (("--world", "restaurnt"), "Did you mean 'restaurant'"),
+        (("--dialogs", "0"), "--dialogs"),
+    ],
+)
+def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, ...], said: str) -> None:
+    outcome = turnwise(capsys, "babi", "simulate", "--out", tmp_path / "out", *options)
+    assert outcome.code == 2
+    assert said in outcome.err and "Traceback" not in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def write_calls(folder: Path) -> None:
+    call = folder / "calls" / "voip-1"
+    call.mkdir(parents=True)
+    (folder / "ontology.json").write_text(json.dumps({"informable": {"food": ["modern european"], "name": ["cote"]}}))
+    said = [("Hello", []), ("cote is nice", [{"act": "offer", "slots": [["name", "cote"]]}])]
+    heard = [("a cheap place", {"pricerange": "cheap"}), ("bye", {"pricerange": "cheap"})]
+    log = [{"turn-index": n, "output": {"transcript": t, "dialog-acts": acts}} for n, (t, acts) in enumerate(said)]
+    label = [{"turn-index": n, "transcription": t, "goal-labels": goals} for n, (t, goals) in enumerate(heard)]
+    (call / "log.json").write_text(json.dumps({"session-id": "voip-1", "turns": log}))
+    (call / "label.json").write_text(json.dumps({"session-id": "voip-1", "turns": label}))
+
+
+def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
+    write_calls(tmp_path)
+    kb = tmp_path / "kb.txt"
+    kb.write_text("1 cote R_price cheap\n1 cote R_phone cote_phone\n1 other R_price expensive\n")
+    target, candidates = tmp_path / "out.txt", tmp_path / "candidates.txt"
+    outcome = turnwise(
+        capsys, "babi", "convert-dstc2", tmp_path, "--out", target, "--kb", kb, "--candidates", candidates
+    )
+    assert outcome.code == 0
+    assert outcome.out == f"1 dialogs with 1 API calls written to {target}\n"
+    assert target.read_text() == (
+        "1 <SILENCE>\tHello\n"
+        "2 a cheap place\tapi_call R_cuisine R_location cheap\n"
+        "3 cote R_phone cote_phone\n"
+        "4 cote R_price cheap\n"
+        "5 cote R_rating 10\n"
+        "6 <SILENCE>\tcote is nice\n"
+        "7 bye\t you are welcome\n\n"
+    )
+    assert load_candidates(candidates) == (
+        "Hello",
+        "api_call R_cuisine R_location cheap",
+        "cote is nice",
+        " you are welcome",
+    )
+
+
+def test_convert_dstc2_without_calls(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "ontology.json").write_text('{"informable": {}}')
+    outcome = turnwise(capsys, "babi", "convert-dstc2", tmp_path, "--out", tmp_path / "out.txt")
+    assert outcome.code == 2 and "there is no log.json below this folder" in outcome.err
+
+
+LOG = """{"dialogue": "a", "speaker": "customer", "text": "hi, John here", "account": 5}
+{"dialogue": "a", "speaker": "customer", "text": "a table for 4 at Bellini"}
+{"dialogue": "a", "speaker": "operator", "text": "sure John, tomorrow?"}
+{"dialogue": "b", "speaker": "customer", "text": "hello"}
+{"dialogue": "b", "speaker": "operator", "text": "how can i help"}
+"""
+
+
+def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
+    log, names = tmp_path / "log.jsonl", tmp_path / "names.txt"
+    log.write_text(LOG)
+    names.write_text("Bellini\n")
+    target, candidates, report = tmp_path / "out.txt", tmp_path / "candidates.txt", tmp_path / "report.json"
+    outcome = turnwise(
+        capsys,
+        "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--format", "babi",
+        "--candidates", candidates, "--report", report,
+    )  # fmt: skip
+    assert outcome.code == 0
+    assert target.read_text() == (
+        "1 hi, <person> here a table for <number> at <org>\tsure <person>, <date>?\n\n1 hello\thow can i help\n\n"
+    )
+    assert load_candidates(candidates) == ("sure <person>, <date>?", "how can i help")
+    assert {"kind": "person", "text": "john", "count": 2} in json.loads(report.read_text())
+    assert "<person>" in outcome.out and "john" not in outcome.out.lower()
+    assert "field account dropped: 1" in outcome.err
+
+
+def test_anonymise_as_a_chat_log(tmp_path: Path, capsys: Capture) -> None:
+    log, target = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
+    log.write_text(LOG)
+    outcome = turnwise(capsys, "babi", "anonymise", log, "--out", target, "--no-built-in", "--json", "-")
+    assert outcome.code == 0 and '"number": 1' in outcome.out
+    corpus = read(target)
+    assert [dialogue.id for dialogue in corpus.dialogues] == ["chat-0001", "chat-0002"]
+    assert corpus.dialogues[0].turns[0].text == "hi, John here"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("person", "takes KIND=FILE"), ("persn=x.txt", "Did you mean 'person'"), ("org=nowhere.txt", "nowhere.txt")],
+)
+def test_anonymise_refuses(tmp_path: Path, capsys: Capture, option: str, said: str) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(LOG)
+    outcome = turnwise(capsys, "babi", "anonymise", log, "--out", tmp_path / "o.jsonl", "--gazetteer", option)
+    assert outcome.code == 2 and said in outcome.err
+    assert not (tmp_path / "o.jsonl").exists()

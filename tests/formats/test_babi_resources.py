@@ -1,0 +1,88 @@
+"""Candidates and knowledge bases of bAbI: both spellings, the released files, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+
+from support.reading import part_of
+from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError
+from turnwise.formats.babi_candidates import BabiCandidates, load_candidates, write_candidates
+from turnwise.formats.babi_kb import BabiKnowledgeBase, load_kb, write_kb
+from turnwise.formats.base import Notes
+
+
+@pytest.mark.parametrize("tab", [True, False])
+def test_knowledge_base_in_both_spellings(tab: bool) -> None:
+    facts = (Fact("cote", "R_cuisine", "french"), Fact("cote", "R_rating", "3"))
+    out = io.BytesIO()
+    write_kb(facts, out, tab=tab)
+    assert out.getvalue() == b"1 cote R_cuisine%bfrench\n1 cote R_rating%b3\n" % (
+        (b"\t", b"\t") if tab else (b" ", b" ")
+    )
+    assert BabiKnowledgeBase().load(part_of(out.getvalue()), Notes()).facts == facts
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"1 cote R_askslot\tx\n", "relation 'R_askslot' is unknown"),
+        (b"2 cote R_phone\tx\n", "begins with 1"),
+        (b"1 cote R_phone\n", "three words"),
+        (b"1 cote R_phone \n", "three words"),
+        (b"cote R_phone x\n", "expected a number"),
+    ],
+)
+def test_faulty_knowledge_bases(content: bytes, said: str) -> None:
+    with pytest.raises(TurnwiseError, match=said) as caught:
+        BabiKnowledgeBase().load(part_of(content), Notes())
+    assert caught.value.line == 1
+
+
+def test_candidates_keep_their_text() -> None:
+    resource = BabiCandidates().load(part_of(b"1  you are welcome\n1 hi\n\n1 hi there"), Notes())
+    assert resource.texts == (" you are welcome", "hi", "hi there")
+    out = io.BytesIO()
+    write_candidates(resource.texts, out)
+    assert out.getvalue() == b"1  you are welcome\n1 hi\n1 hi there\n"
+
+
+def test_candidates_listed_twice_are_noted() -> None:
+    notes = Notes()
+    BabiCandidates().load(part_of(b"1 hi\n1  hi\n"), notes)
+    assert notes.counts == {"candidate listed twice": 1}
+
+
+@pytest.mark.parametrize("content", [b"2 hi\n", b"1 hi\tthere\n", b"1  \n", b"hi\n"])
+def test_faulty_candidates(content: bytes) -> None:
+    with pytest.raises(TurnwiseError) as caught:
+        BabiCandidates().load(part_of(content), Notes())
+    assert caught.value.line == 1
+
+
+def test_released_knowledge_bases(shared_data: Path) -> None:
+    folder = shared_data / "babi"
+    facts = load_kb(folder / "dialog-babi-kb-all.txt.gz")
+    assert len(facts) == 8400
+    assert len({fact.entity for fact in facts}) == 1200
+    out = io.BytesIO()
+    write_kb(facts, out)
+    assert out.getvalue() == gzip.decompress((folder / "dialog-babi-kb-all.txt.gz").read_bytes())
+    facts6 = load_kb(folder / "dialog-babi-task6-dstc2-kb.txt.gz")
+    assert (len(facts6), len({fact.entity for fact in facts6})) == (649, 113)
+    out = io.BytesIO()
+    write_kb(facts6, out, tab=False)
+    assert out.getvalue() == gzip.decompress((folder / "dialog-babi-task6-dstc2-kb.txt.gz").read_bytes())
+
+
+def test_released_candidates(shared_data: Path) -> None:
+    folder = shared_data / "babi"
+    candidates = load_candidates(folder / "dialog-babi-candidates.txt.gz")
+    assert (len(candidates), len(set(candidates))) == (4212, 4212)
+    candidates6 = load_candidates(folder / "dialog-babi-task6-dstc2-candidates.txt.gz")
+    assert (len(candidates6), len({text.strip() for text in candidates6})) == (2407, 2407)
+    assert " you are welcome" in candidates6

@@ -1,0 +1,58 @@
+"""Chat logs: how conversations are told apart, who speaks, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.reading import read_bytes, write_bytes
+from turnwise.dialogue import Dialogue, Turn
+from turnwise.errors import TurnwiseError
+
+
+def test_conversations_by_id() -> None:
+    log = b"""{"dialogue": 7, "speaker": "Customer", "text": "hi", "user_id": "u77"}
+{"dialogue": 7, "speaker": "operator", "text": "hello"}
+{"dialogue": "b", "speaker": "visitor", "text": "a table"}
+"""
+    dialogues, notes = read_bytes("chat-log", log)
+    assert [(d.id, [(t.speaker, t.text) for t in d.turns]) for d in dialogues] == [
+        ("7", [("user", "hi"), ("system", "hello")]),
+        ("b", [("user", "a table")]),
+    ]
+    assert notes.counts == {"field user_id dropped": 1}
+
+
+def test_conversations_by_empty_line() -> None:
+    log = b'{"speaker":"user","text":"hi"}\n\n\n{"speaker":"bot","text":"ho"}\n{"speaker":"user","text":"hm"}\n'
+    dialogues, _ = read_bytes("chat-log", log, "logs/may.jsonl")
+    assert [(dialogue.id, len(dialogue.turns)) for dialogue in dialogues] == [("may-0001", 1), ("may-0002", 2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b'{"speaker":"operater","text":"hi"}', "Did you mean 'operator'"),
+        (b'{"speaker":"user"}', "needs 'speaker' and 'text'"),
+        (b'{"speaker":"user","text":5}', "needs 'speaker' and 'text'"),
+        (b'{"speaker":"user","text":"hi","dialogue":[1]}', "must be a string or a number"),
+        (b'{"speaker":"user","text":"hi"', "not valid JSON"),
+        (b'["user","hi"]', "expected shape"),
+    ],
+)
+def test_faults_name_the_line(line: bytes, said: str) -> None:
+    with pytest.raises(TurnwiseError) as caught:
+        read_bytes("chat-log", b'{"speaker":"user","text":"hi"}\n' + line + b"\n")
+    assert caught.value.line == 2
+    assert said in str(caught.value)
+
+
+messages = st.builds(Turn, speaker=st.sampled_from(["user", "system"]), text=st.text(max_size=10))
+
+
+@given(st.lists(st.lists(messages, min_size=1, max_size=4).map(tuple), min_size=1, max_size=4))
+def test_writing_and_reading_back_is_the_identity(chats: list[tuple[Turn, ...]]) -> None:
+    dialogues = [Dialogue(id=f"c{position}", turns=turns) for position, turns in enumerate(chats)]
+    content, _ = write_bytes("chat-log", dialogues)
+    assert read_bytes("chat-log", content)[0] == dialogues

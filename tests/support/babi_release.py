@@ -1,0 +1,25 @@
+"""The released dialog bAbI files, each read once, and what the specification counted in them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from turnwise.babi.release import dialog_file
+from turnwise.dialogue import Dialogue
+from turnwise.formats import read
+
+TASKS = (1, 2, 3, 4, 5)
+SPLITS = ("trn", "dev", "tst", "tst-OOV")
+ALL_FILES = [(task, split) for task in TASKS for split in SPLITS] + [(6, "trn"), (6, "dev"), (6, "tst")]
+
+
+def released_file(data: Path, task: int, split: str) -> Path:
+    """Where a released dialog file lies."""
+    return data / "babi" / f"{dialog_file(task, split)}.gz"
+
+
+@cache
+def released(data: Path, task: int, split: str) -> list[Dialogue]:
+    """The dialogs of a released file."""
+    return read(released_file(data, task, split)).dialogues
