@@ -91,4 +91,4 @@ def test_rank_table_names_measures_that_disagree() -> None:
     comparison = compare_scores(Scores(("a", "b", "c"), ("JGA", "SA"), tuple("1234"), num, den), resamples=20)
     table = rank_table(comparison)
     assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
-    assert table.notes == ["JGA and SA order 3 pairs of systems differently."]
+    assert table.notes == ["Of 3 pairs of systems, these measures put some into opposite orders: JGA and SA (3)."]

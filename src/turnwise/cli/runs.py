@@ -10,6 +10,7 @@ import typer
 from turnwise.cli.common import application, err, out, write_json
 from turnwise.cli.dispatch import EXIT_INCOMPLETE
 from turnwise.cli.frames import frame_table
+from turnwise.cli.runs_compare import compare
 from turnwise.report.escape import plain
 from turnwise.report.table import Table
 from turnwise.runs import Manifest, Run, Store
@@ -24,6 +25,8 @@ StoreOption = Annotated[
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON; - is standard output.")
 ]
+
+app.command()(compare)
 
 _SCORES_IN_LIST = 3
 

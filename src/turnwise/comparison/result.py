@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from turnwise import __version__
+from turnwise.comparison.parting import Details
 from turnwise.comparison.scores import Scores
 from turnwise.stats import (
     PairedBootstrap,
@@ -22,6 +24,9 @@ from turnwise.stats import (
     win_tie_loss,
 )
 from turnwise.stats.resample import Floats
+
+if TYPE_CHECKING:
+    import polars
 
 RESAMPLES = 10_000
 
@@ -110,6 +115,15 @@ class Comparison:
         own = "|".join(f"{name}:{value}" for name, value in parts.items())
         scored = sorted(set(filter(None, self.scores.signatures)))
         return " + ".join([own, *scored])
+
+    @property
+    def turn_frames(self) -> Mapping[str, polars.DataFrame]:
+        """The scores of every turn by system, where the comparison has them; see ``comparison.turns``."""
+        return {}
+
+    def details(self, first: str, second: str) -> Details | None:
+        """Finds where two systems differ within a dialogue, where the comparison has more than scores."""
+        return None
 
     def differences(self) -> Iterator[Difference]:
         """Every pair of systems on every measure, measure by measure."""

@@ -13,6 +13,9 @@ from turnwise.stats.correlation import Matrix
 #: Written after a score that differs from the first system's.
 MARK = "*"
 
+#: How many contradicting pairs of measures are named.
+_CONTRARY = 5
+
 
 def score_table(comparison: Comparison) -> Table:
     """Systems by measures with intervals; the best in bold, a mark where a system differs from the first one."""
@@ -132,14 +135,17 @@ def rank_table(comparison: Comparison) -> Table:
     table = matrix_table(
         "Do measures rank the systems alike? (Kendall's tau-b)", comparison.measures, rank_agreement(comparison.values)
     )
-    contrary = [
-        f"{first} and {second} order {swaps[a][b]} {'pair' if swaps[a][b] == 1 else 'pairs'} of systems differently"
+    pairs = len(comparison.bootstrap.pairs)
+    contrary = sorted(
+        (-swaps[a][b], f"{first} and {second} ({swaps[a][b]})")
         for a, first in enumerate(comparison.measures)
         for b, second in enumerate(comparison.measures)
         if a < b and swaps[a][b]
-    ]
+    )
     if contrary:
-        table.notes.append("; ".join(contrary) + ".")
+        shown = ", ".join(text for _, text in contrary[:_CONTRARY])
+        more = f", and {len(contrary) - _CONTRARY} more" if len(contrary) > _CONTRARY else ""
+        table.notes.append(f"Of {pairs} pairs of systems, these measures put some into opposite orders: {shown}{more}.")
     return table
 
 

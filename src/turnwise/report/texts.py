@@ -41,7 +41,7 @@ def render_latex(table: Table) -> str:
         " & ".join(_latex_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)) + r" \\"
         for row in table.cells
     ]
-    notes = [rf"\par\smallskip{{\footnotesize {latex(note)}}}" for note in table.notes]
+    notes = [rf"\par\smallskip{{\footnotesize {_breakable(latex(note))}}}" for note in table.notes]
     return (
         "\n".join(
             [
@@ -62,6 +62,11 @@ def render_latex(table: Table) -> str:
         )
         + "\n"
     )
+
+
+def _breakable(note: str) -> str:
+    """A signature has no spaces: let lines end after its bars."""
+    return note.replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
 
 
 def _latex_cell(column: Column, cell: Cell) -> str:

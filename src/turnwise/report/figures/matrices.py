@@ -37,7 +37,7 @@ def correlation_heatmap(
     cells = base.mark_rect(stroke=PAPER, strokeWidth=2, invalid="show").encode(
         color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, legend=None))
     )
-    dark = "abs(datum.r) > 0.62" if negative else "datum.r > 0.6"
+    dark = "abs(datum.r) > 0.62" if negative else "datum.r > 0.7"
     numbers = base.mark_text(fontSize=12).encode(
         text="text:N", color=alt.condition(dark, alt.value(PAPER), alt.value(INK))
     )

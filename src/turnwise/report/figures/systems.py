@@ -7,6 +7,9 @@ from typing import Any
 
 from turnwise.report.figures.style import DASHES, INK, LINES, QUIET, SHADES, altair, data, styled
 
+#: Panels side by side before the next row begins.
+_ACROSS = 4
+
 
 def mean_spread(
     measures: Sequence[str],
@@ -56,21 +59,28 @@ def interval_plot(rows: Sequence[Mapping[str, Any]], *, title: str = "", note: s
     shown = [dict(row, text=f"{row['value']:.3f}") for row in rows if row["value"] is not None]
     measures = list(dict.fromkeys(row["measure"] for row in shown))
     systems = list(dict.fromkeys(row["system"] for row in shown))
-    panels = []
-    for place, measure in enumerate(measures):
-        panel = [row for row in shown if row["measure"] == measure]
-        axis = alt.Axis(ticks=False, domain=False) if place == 0 else None
-        y = alt.Y("system:N", sort=systems, title=None, axis=axis)
-        base = alt.Chart(data(panel)).encode(y=y)
-        x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=4))
-        rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
-        point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
-        number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
-        panels.append(
-            (rule + point + number).properties(width=170, height=alt.Step(36), title=alt.Title(measure, fontSize=12))
-        )
-    chart = alt.hconcat(*panels, spacing=18)
+    panels = [
+        _panel(alt, shown, measure, systems, labelled=not place % _ACROSS) for place, measure in enumerate(measures)
+    ]
+    rows_of_panels = [
+        alt.hconcat(*panels[start : start + _ACROSS], spacing=18) for start in range(0, len(panels), _ACROSS)
+    ]
+    chart = rows_of_panels[0] if len(rows_of_panels) == 1 else alt.vconcat(*rows_of_panels, spacing=18)
     return styled(chart, title=title or "Scores with confidence intervals", note=note)
+
+
+def _panel(alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, labelled: bool) -> Any:
+    """The systems on one measure; the systems' names stand at the leftmost panel only."""
+    axis = alt.Axis(ticks=False, domain=False) if labelled else None
+    base = alt.Chart(data([row for row in rows if row["measure"] == measure])).encode(
+        y=alt.Y("system:N", sort=systems, title=None, axis=axis)
+    )
+    x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=4))
+    rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
+    point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
+    number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
+    title = alt.Title(measure, fontSize=12)
+    return (rule + point + number).properties(width=170, height=alt.Step(36), title=title)
 
 
 def lambda_sweep(

@@ -1,0 +1,107 @@
+"""What ``turnwise compare`` and ``turnwise runs compare`` share: their options and their output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turnwise.cli.common import err, out, write_json
+
+if TYPE_CHECKING:
+    from turnwise.comparison.document import Wishes
+    from turnwise.comparison.result import Comparison
+
+ResamplesOption = Annotated[int, typer.Option(min=1, help="Resamples of dialogues for tests and intervals.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the resampling; part of the signature.")]
+LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
+CorrelationOption = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman or kendall."),
+]
+SweepOption = Annotated[bool, typer.Option("--sweep", help="Also FGA over λ, and where systems change places.")]
+ShowOption = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, help="Also the N dialogues where the first system parts most from each other."),
+]
+ShowByOption = Annotated[
+    str | None, typer.Option(metavar="MEASURE", help="The measure that --show goes by; the first one without it.")
+]
+RatingsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Also correlation with human ratings: CSV with dialogue, rater, rating."),
+]
+RatedOption = Annotated[
+    str | None, typer.Option(metavar="SYSTEM", help="Which system was rated, where the ratings file does not say.")
+]
+FormatOption = Annotated[str, typer.Option("--format", help="How to print: terminal, markdown, latex, csv or json.")]
+TableOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Also write the tables as .md, .tex, .csv or .json.")
+]
+JsonOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Also write everything as JSON; - is standard output.")
+]
+FiguresOption = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures into this folder.")]
+FigureFormatOption = Annotated[str, typer.Option(help="svg, png, pdf or json (Vega-Lite).")]
+
+
+def wished(
+    systems: tuple[str, ...],
+    *,
+    correlation: str | None,
+    sweep: bool,
+    show: int,
+    show_by: str | None,
+    ratings: Path | None,
+    rated: str | None,
+) -> Wishes:
+    """What was asked for, checked against the systems."""
+    from turnwise.comparison.document import Wishes
+    from turnwise.comparison.ratings import assigned, read_ratings
+    from turnwise.stats import correlation as correlation_named
+
+    if correlation is not None:
+        correlation_named(correlation)
+    given = assigned(read_ratings(ratings), systems, rated) if ratings else {}
+    return Wishes(correlation, sweep, show, show_by, given)
+
+
+def tell(
+    comparison: Comparison,
+    wishes: Wishes,
+    *,
+    format: str,
+    table: Path | None,
+    json: Path | None,
+    figures: Path | None,
+    figure_format: str,
+) -> None:
+    """Print, write and draw a comparison."""
+    from turnwise.comparison.document import as_json, tables
+    from turnwise.report.table import render_tables, write_tables
+
+    told = tables(comparison, wishes)
+    if table is not None:
+        write_tables(told, table)
+    if json is not None:
+        write_json(json, as_json(comparison, wishes))
+    if figures is not None:
+        _draw(comparison, figures, figure_format)
+    if json is not None and str(json) == "-":
+        return
+    if format == "terminal":
+        for one in told:
+            out.print(one.render("terminal"))
+            out.print()
+    else:
+        out.out(render_tables(told, format), end="", highlight=False)
+
+
+def _draw(comparison: Comparison, folder: Path, ending: str) -> None:
+    from turnwise.comparison.drawings import drawings
+    from turnwise.report.figures import save
+
+    for name, draw in drawings(comparison).items():
+        path = save(draw(), folder / f"{name}.{ending}")
+        err.print(f"drew {path}", markup=False, soft_wrap=True)

@@ -1,0 +1,96 @@
+"""Comparing trackers from their files: score them, then compare the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnwise.comparison.parting import Details
+from turnwise.comparison.result import RESAMPLES, Comparison, compare_scores
+from turnwise.comparison.scores import scores_from_frames
+from turnwise.comparison.states import state_details
+from turnwise.comparison.turns import shared_turns
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.api import score
+from turnwise.tracking.inputs import Source
+from turnwise.tracking.results import Results
+from turnwise.values.registry import DEFAULT
+
+if TYPE_CHECKING:
+    import polars
+
+    from turnwise.dialogue import Ontology
+
+
+@dataclass(frozen=True)
+class TrackerComparison(Comparison):
+    """A comparison of trackers, with the scores of every turn and the states behind them."""
+
+    results: Results
+
+    @cached_property
+    def turn_frames(self) -> dict[str, polars.DataFrame]:
+        """The turn tables of the compared dialogues, by system."""
+        return {system.name: shared_turns(system.turns, self.scores.dialogues) for system in self.results}
+
+    def details(self, first: str, second: str) -> Details | None:
+        """Finds the first difference of two systems' states in a dialogue."""
+        return state_details(self.results[first].comparison, self.results[second].comparison)
+
+
+def compare(
+    gold: Source | None,
+    predictions: Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: str | Sequence[str] | None = None,
+    profile: str = DEFAULT,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+) -> TrackerComparison:
+    """Which tracker is better, and by which measure?
+
+    ``gold`` and ``predictions`` are as for :func:`turnwise.score`; two systems at least. Tests are paired over the
+    dialogues all systems were scored on.
+
+    >>> comparison = turnwise.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
+    >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
+    0.0132
+    """
+    if len(predictions) < 2:
+        raise TurnwiseError("a comparison needs at least two systems; name two prediction files, or more")
+    results = score(
+        gold,
+        predictions,
+        measures=measures,
+        profile=profile,
+        coverage=coverage,
+        exclude=exclude,
+        ontology=ontology,
+        intervals=False,
+        gold_format=gold_format,
+        pred_format=pred_format,
+    )
+    return compare_results(results, resamples=resamples, seed=seed, level=level)
+
+
+def compare_results(
+    results: Results, *, resamples: int = RESAMPLES, seed: int = 0, level: float = 0.95
+) -> TrackerComparison:
+    """Compare systems that were scored together under one profile."""
+    if results.several_profiles:
+        raise TurnwiseError("systems are compared under one profile; name only one")
+    scores = scores_from_frames(
+        {system.name: system.dialogue_scores for system in results},
+        signatures={system.name: results.signature.long() for system in results},
+    )
+    plain = compare_scores(scores, resamples=resamples, seed=seed, level=level)
+    return TrackerComparison(**{part.name: getattr(plain, part.name) for part in fields(plain)}, results=results)

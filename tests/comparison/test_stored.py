@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars
+import pytest
+
+from support.trackers import gold_dialogues, tracker
+from turnwise.comparison import compare_results, compare_runs
+from turnwise.comparison.document import Wishes, tables
+from turnwise.errors import TurnwiseError
+from turnwise.runs import Store
+from turnwise.tracking import Results, score
+from turnwise.tracking.keep import store_results
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    gold = gold_dialogues()
+    return score(gold, {"good": tracker(gold, 0.05, 1), "bad": tracker(gold, 0.3, 2)}, intervals=False)
+
+
+def kept(results: Results, folder: Path) -> tuple[Store, list[str]]:
+    store = Store(folder)
+    return store, store_results(results, store, paths={}, gold=None, config={})
+
+
+def test_runs_give_the_numbers_of_their_files(results: Results, tmp_path: Path) -> None:
+    store, ids = kept(results, tmp_path)
+    stored, direct = compare_runs(ids, store, resamples=200), compare_results(results, resamples=200)
+    assert stored.systems == ("good", "bad")
+    assert list(stored.differences()) == list(direct.differences())
+    wishes = Wishes("pearson", sweep=True)
+    titles = [table.title for table in tables(stored, wishes)]
+    assert titles == [table.title for table in tables(direct, wishes)]
+    assert tables(stored, wishes)[-1].render("csv") == tables(direct, wishes)[-1].render("csv")
+
+
+def test_turn_by_turn_from_tables_alone(results: Results, tmp_path: Path) -> None:
+    store, ids = kept(results, tmp_path)
+    told = tables(compare_runs(ids, store, resamples=50), Wishes(show=2))
+    assert told[-1].title == "Slots on which good and bad differ"
+    direct = tables(compare_results(results, resamples=50), Wishes(show=2))
+    for mine, theirs in zip(told[-2].records(), direct[-2].records(), strict=True):
+        # Counts can agree where states do not, so tables alone see fewer turns that differ.
+        assert mine.pop("turns that differ") <= theirs.pop("turns that differ")
+        assert mine == theirs
+
+
+def other(store: Store, name: str, kind: str, scores: dict[str, tuple[float, float]], signature: str = "s") -> str:
+    frame = polars.DataFrame(
+        {
+            "dialogue": list(scores),
+            "measure": ["accuracy"] * len(scores),
+            "num": [num for num, _ in scores.values()],
+            "den": [den for _, den in scores.values()],
+        }
+    )
+    with store.create(kind=kind, name=name, signature=signature) as run:
+        run.table("dialogue_scores", frame)
+    return run.id
+
+
+def test_any_kind_of_run_compares(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first = other(store, "ranker", "responses", {"d1": (1, 2), "d2": (2, 2)})
+    second = other(store, "ranker", "responses", {"d1": (0, 2), "d2": (1, 2), "d3": (0, 1)})
+    compared = compare_runs([first, second], store, resamples=50)
+    assert compared.systems == (first, second)
+    assert compared.values.tolist() == [[0.75], [0.25]]
+    assert compared.turn_frames == {}
+    assert "1 of 3 dialogues" in compared.scores.notes[0]
+    titles = [table.title for table in tables(compared, Wishes("pearson", show=1))]
+    assert titles[-1].startswith("Where ")
+    with pytest.raises(TurnwiseError, match="λ sweep needs the error type"):
+        tables(compared, Wishes(sweep=True))
+
+
+def test_unlike_runs_are_compared_with_a_warning(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    ids = [
+        other(store, "a", "tracking", {"d1": (1, 2)}, "profile:canon"),
+        other(store, "b", "responses", {"d1": (0, 2)}, "profile:plain"),
+    ]
+    notes = compare_runs(ids, store, resamples=20).scores.notes
+    assert notes[0] == "the runs are of different kinds: responses, tracking"
+    assert "different settings" in notes[1]
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first = other(store, "a", "tracking", {"d1": (1, 2)})
+    with store.create(kind="lab", name="empty") as run:
+        run.scores = {}
+    with pytest.raises(TurnwiseError, match="at least two runs"):
+        compare_runs([first], store)
+    with pytest.raises(TurnwiseError, match="compared with itself"):
+        compare_runs([first, first], store)
+    with pytest.raises(TurnwiseError, match="has no table dialogue_scores"):
+        compare_runs([first, run.id], store)
+    with pytest.raises(TurnwiseError, match="no run 'zzz'"):
+        compare_runs([first, "zzz"], store)
