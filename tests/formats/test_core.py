@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,19 @@ def test_dialogues_stream_one_by_one_before_the_end_is_read(tmp_path: Path) -> N
     assert (part.stem, chosen.name, dialogue.id) == ("a.jsonl", "native", "d1")
     with pytest.raises(TurnwiseError, match="line 2"):
         next(dialogues)
+
+
+def test_streaming_takes_memory_for_one_dialogue_not_for_the_file(tmp_path: Path) -> None:
+    line, _ = write_bytes("native", [FULL])
+    peaks = []
+    for count in (1000, 1000, 8000):  # the first time also loads what is loaded once
+        path = tmp_path / f"{count}.jsonl"
+        path.write_bytes(line * count)
+        tracemalloc.start()
+        assert sum(1 for _ in stream(path)) == count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.1 * peaks[1]
 
 
 def test_a_source_of_resources_alone_holds_no_dialogues(tmp_path: Path) -> None:

@@ -91,6 +91,20 @@ def test_a_last_user_turn_without_an_answer_stays_and_is_counted() -> None:
     assert notes.counts["user turn without a state (no metadata follows it)"] == 1
 
 
+def test_what_is_dropped_is_counted() -> None:
+    content = example()
+    content["MUL0001.json"]["goal"]["topic"] = {"hotel": False}
+    spans = [["Hotel-Inform", "Area", "east", 4, 4]]
+    content["MUL0001.json"]["log"][0] |= {"span_info": spans, "coreference": {"Hotel-Inform": []}}
+    content["MUL0001.json"]["log"][1]["span_info"] = []
+    assert one(content)[1].counts == {
+        "field span_info dropped (it counts words, not characters)": 1,
+        "field coreference dropped": 1,
+        "goal field topic dropped": 1,
+        "goal flag dropped (invalid, pre_invalid)": 1,
+    }
+
+
 def test_an_unannotated_file_has_no_states_rather_than_empty_ones() -> None:
     log = [{"text": "hi"}, {"text": "hello", "dialog_act": "No Annotation"}]
     dialogue, notes = one({"d": {"log": log}})

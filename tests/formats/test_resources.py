@@ -72,6 +72,17 @@ def test_faulty_schemas(content: object, message: str) -> None:
         load("schema", as_json(content))
 
 
+def test_a_unified_ontology() -> None:
+    content = {
+        "domains": {"hotel": {"slots": {"stars": {"is_categorical": True, "possible_values": ["1"]}, "name": {}}}}
+    }
+    assert load("convlab3-ontology", as_json(content)).ontology == Ontology(
+        domains={"hotel": {"stars": SlotSpec(values=("1",), categorical=True), "name": SlotSpec()}}
+    )
+    with pytest.raises(TurnwiseError, match="the ontology is empty"):
+        load("convlab3-ontology", b'{"domains": {}}')
+
+
 def test_database_rows_become_facts() -> None:
     rows = [
         {"trainID": "TR1", "price": {"single": "5", "double": 7}, "location": [52.2, 0.1]},

@@ -247,5 +247,7 @@ Matched : True
     "babi": b"1 hi\thello what can i help you with today\n2 cote R_phone cote_phone\n3 <SILENCE>\ti'm on it\n\n",
     "babi-candidates": b"1 i'm on it\n1 api_call indian rome two cheap\n1  you are welcome\n",
     "babi-kb": b"1 cote R_cuisine\tfrench\n1 cote R_phone\tcote_phone\n",
-    "chat-log": b'{"dialogue":"c1","speaker":"customer","text":"hi"}\n{"dialogue":"c1","speaker":"operator","text":"hello"}\n',
+    "chat-log": (
+        b'{"dialogue":"c1","speaker":"customer","text":"hi"}\n{"dialogue":"c1","speaker":"operator","text":"hello"}\n'
+    ),
 }

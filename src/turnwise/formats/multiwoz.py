@@ -33,6 +33,7 @@ class _Entry(Struct, gc=False):
     #: 2.0 has the words "No Annotation" where an annotator gave none.
     dialog_act: dict[str, list[tuple[str, str]]] | str | None = None
     span_info: Raw = Raw()
+    coreference: Raw = Raw()
 
 
 class _Dialogue(Struct, gc=False):
@@ -106,6 +107,7 @@ class _Reader:
     def _turns(self, log: list[_Entry]) -> Iterator[Turn]:
         spans = sum(len(entry.span_info) > len(b"[]") for entry in log)
         self._notes.add("field span_info dropped (it counts words, not characters)", spans)
+        self._notes.add("field coreference dropped", sum(bool(entry.coreference) for entry in log))
         for number, entry in enumerate(log):
             acts = self._acts(entry)
             if number % 2:
