@@ -152,7 +152,8 @@ def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFra
         return _interruptible(connection, lambda: connection.sql(query).pl())
     except PolarsError as error:
         raise TurnwiseError(
-            f"the answer holds a type that has no place in a table ({error}); cast the column to VARCHAR"
+            f"the answer holds a type that has no place in a table ({str(error).split('. ')[0]}); "
+            "cast the column to VARCHAR"
         ) from error
 
 
