@@ -95,7 +95,7 @@ def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
         capsys, "babi", "convert-dstc2", tmp_path, "--out", target, "--kb", kb, "--candidates", candidates
     )
     assert outcome.code == 0
-    assert outcome.out == f"1 dialogs with 1 API calls written to {target}\n"
+    assert outcome.out == f"{target}: dialogs 1, API calls 1, different replies 4\n"
     assert target.read_text() == (
         "1 <SILENCE>\tHello\n"
         "2 a cheap place\tapi_call R_cuisine R_location cheap\n"

@@ -124,7 +124,7 @@ def convert_dstc2(
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
     if candidates:
         _write_candidates(candidates, replies)
-    out.print(f"{len(dialogues)} dialogs with {calls} API calls written to {target}")
+    out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
     if json_file:
         write_json(json_file, {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
 
@@ -168,7 +168,7 @@ def anonymise(
     if report:
         found = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
         write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in found])
-    table = Table(f"Replaced in {len(dialogues)} conversations", ["token", "times"])
+    table = Table(f"Replaced, conversations: {len(dialogues)}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         table.add(f"<{kind}>", count)
     out.print(table.render("terminal"))
