@@ -8,7 +8,8 @@ States
     A state maps domain and slot to the *acceptable* values, first the preferred one. Most sources give one value;
     MultiWOZ 2.2, 2.4, SGD and ConvLab-3 give alternatives. An absent slot is an empty slot; readers never store
     ``""``, ``none`` or ``not mentioned``. "The user does not care" is the ordinary value :data:`DONTCARE`.
-    States are cumulative: all that was asked for up to and including the turn that carries them.
+    States are cumulative: all that was asked for up to and including the turn that carries them. Like the records they
+    are never changed: readers let turns share the parts that did not change between them.
 """
 
 from __future__ import annotations
