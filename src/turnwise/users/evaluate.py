@@ -17,9 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from turnwise import __version__
-from turnwise.dialogue import dialogue_key
+from turnwise.dialogue import Dialogue, dialogue_key
 from turnwise.engine import map_ordered
-from turnwise.errors import TurnwiseError
+from turnwise.errors import TurnwiseError, nearest
 from turnwise.formats.base import AnyFormat, DialogueFormat, Notes
 from turnwise.formats.corpus import bulk_load
 from turnwise.formats.registry import format_named, recognise
@@ -113,21 +113,13 @@ def evaluate(
     chosen = settings or Settings()
     parts = list(_dialogue_parts(source, chosen))
     _, kind = parts[0]
-    profile = load_profile(chosen.profile or PROFILES.get(kind, DEFAULT_PROFILE))
-    config = load_config(chosen.config, chosen.overrides, defaults=profile.defaults)
-    content = {} if chosen.canonical_map is None else load_canonical_map(chosen.canonical_map, chosen.limit)
-    scorer = Scorer(
-        config,
-        profile,
-        CanonicalMap(content) if content else None,
-        load_database(chosen.database) if chosen.database is not None else None,
-    )
+    scorer, values = _scorer(chosen, kind)
     evaluation = Evaluation(
         name=name or system_name(source),
         format=kind,
-        config=config,
-        profile=profile.name,
-        settings=_described(scorer, content, chosen),
+        config=scorer.config,
+        profile=scorer.profile.name,
+        settings=_described(scorer, values, chosen),
         files=[part.name for part, _ in parts],
     )
     portable = parts if workers in (None, 1) else [(_portable(part), name) for part, name in parts]
@@ -138,6 +130,49 @@ def evaluate(
             if on_file:
                 on_file(done, len(parts))
     return evaluation
+
+
+def evaluate_one(source: str | Path, dialogue: str, settings: Settings | None = None) -> tuple[Dialogue, DialogueScore]:
+    """One dialogue of a source and its score; raises the reason when it is not there or cannot be scored."""
+    chosen = settings or Settings()
+    ids: list[str] = []
+    for part, kind in _dialogue_parts(source, chosen):
+        reader = format_named(kind)
+        if not isinstance(reader, DialogueFormat):
+            raise TypeError(f"the format {kind} holds no dialogues")
+        for each in reader.read(part, Notes(tolerant=True)):
+            if dialogue_key(each.id) == dialogue_key(dialogue):
+                return each, _scorer(chosen, kind)[0].score(each)
+            ids.append(each.id)
+    raise TurnwiseError(f"there is no dialogue '{dialogue}'.{_near(dialogue, ids)}", file=os.fspath(source))
+
+
+def score_of(evaluation: Evaluation, dialogue: str) -> DialogueScore:
+    """The score of one dialogue of an evaluation, or the reason why it has none."""
+    key = dialogue_key(dialogue)
+    for score in evaluation.scores:
+        if dialogue_key(score.id) == key:
+            return score
+    for failure in evaluation.failures:
+        if dialogue_key(failure.dialogue) == key:
+            raise TurnwiseError(failure.reason, file=failure.file, dialogue=failure.dialogue, turn=failure.turn)
+    ids = [score.id for score in evaluation.scores]
+    raise TurnwiseError(f"{evaluation.name} has no dialogue '{dialogue}'.{_near(dialogue, ids)}")
+
+
+def _near(dialogue: str, ids: list[str]) -> str:
+    """The ids most like a wrong one; a corpus has too many to list."""
+    hint = nearest(dialogue, ids)
+    return hint if "Did you mean" in hint else ""
+
+
+def _scorer(settings: Settings, kind: str) -> tuple[Scorer, dict[str, Any]]:
+    """A scorer for dialogues of a format, and the content of its canonical map."""
+    profile = load_profile(settings.profile or PROFILES.get(kind, DEFAULT_PROFILE))
+    config = load_config(settings.config, settings.overrides, defaults=profile.defaults)
+    values = {} if settings.canonical_map is None else load_canonical_map(settings.canonical_map, settings.limit)
+    database = load_database(settings.database) if settings.database is not None else None
+    return Scorer(config, profile, CanonicalMap(values) if values else None, database), values
 
 
 def system_name(source: str | Path) -> str:
