@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from support.babi_release import SPLITS, TASKS, released
 from turnwise.babi.interaction import converse
@@ -12,6 +15,8 @@ from turnwise.babi.knowledge import Lexicon, lexicon_of, lexicon_of_world
 from turnwise.babi.parameters import Parameters
 from turnwise.babi.rule_bot import RuleBot
 from turnwise.babi.setting import prepare
+from turnwise.babi.world import Half, World
+from turnwise.babi.world_checks import check_world
 from turnwise.babi.world_file import load_world
 from turnwise.dialogue import Dialogue, Fact
 from turnwise.formats.babi import SILENCE
@@ -54,6 +59,30 @@ def test_carries_every_conversation(name: str, task: int, split: str) -> None:
     count = 1000 if name == "restaurant" else 100
     failures = [talk.failure for talk in converse(setting, bot, count) if not talk.success]
     assert failures == []
+
+
+syllables = st.text("bdfgklmnprst", min_size=1, max_size=3)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """The restaurant world with other values, none of which is a word of its sentences."""
+    words = draw(st.lists(syllables, min_size=14, max_size=20, unique=True))
+    halves = (
+        Half(name="A", locations=tuple(words[:3]), cuisines=tuple(words[3:5])),
+        Half(name="B", locations=tuple(words[5:7]), cuisines=tuple(words[7:10])),
+    )
+    ratings = draw(st.lists(st.integers(-5, 50), min_size=4, max_size=12, unique=True))
+    return replace(WORLD, halves=halves, prices=tuple(words[10:12]), sizes=tuple(words[12:]), ratings=tuple(ratings))
+
+
+@settings(max_examples=30, deadline=None)
+@given(worlds(), st.sampled_from(TASKS), st.sampled_from(["trn", "tst-OOV"]), st.integers(0, 99))
+def test_carries_conversations_in_any_world(world: World, task: int, split: str, seed: int) -> None:
+    check_world(world)
+    setting = prepare(world, task, split, Parameters(seed=seed, min_results=1))
+    bot = RuleBot(world.phrases, lexicon_of_world(world))
+    assert [talk.failure for talk in converse(setting, bot, 5)] == [""] * 5
 
 
 @pytest.mark.parametrize("accept", [0.0, 1.0])

@@ -166,7 +166,7 @@ def test_a_release_is_whole_and_reads_back(tmp_path: Path) -> None:
         forms=("babi", "native"),
         made=made.append,
     )
-    assert sum(made) == 60 and len(written) == 40
+    assert sum(made) == 120 and len(written) == 40
     assert written[0] == Written(
         file="dialog-babi-task1-API-calls-trn.txt", task=1, split="trn", dialogs=3, turns=written[0].turns, facts=0
     )
@@ -190,6 +190,8 @@ def test_a_release_is_whole_and_reads_back(tmp_path: Path) -> None:
         ({"min_results": 0}, "at least 1"),
         ({"info": (0.0, 0.0, 0.0)}, "not all zero"),
         ({"info": (-1.0, 1.0, 1.0)}, "must not be negative"),
+        ({"info": (float("nan"), 1.0, 1.0)}, "must not be negative"),
+        ({"accept": float("nan")}, "between 0 and 1"),
         ({"fields": {1: (3, 2)}}, "the smaller first"),
         ({"fields": {1: (0, 5)}}, "at most 4"),
         ({"fields": {4: (0, 1)}}, "not for task 4"),

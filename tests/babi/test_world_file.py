@@ -99,6 +99,7 @@ HALF = {"locations": ["ulm"], "cuisines": ["brot"]}
         ({"phrases": {"user": {"ask": {"fax": ["x"]}}}}, "phrases.user.ask has no key 'fax'"),
         ({"phrases": ["x"]}, "phrases must hold keys with values"),
         ({"domain": "two words"}, "which is not one word"),
+        ({"ratings": list(range(9000))}, "half A would have 675,000 restaurants"),
     ],
 )
 def test_faulty_worlds(tmp_path: Path, changes: dict[str, Any], said: str | None) -> None:

@@ -116,7 +116,7 @@ def knowledge_base_of(facts: Iterable[Fact], half: Half) -> KnowledgeBase:
 
 
 def _restaurant(name: str, values: dict[str, str]) -> Restaurant:
-    if not values["R_rating"].isdecimal():
+    if not values["R_rating"].removeprefix("-").isdecimal():
         raise TurnwiseError(f"the rating of {name} must be a whole number, not '{values['R_rating']}'")
     cuisine, location, size, price = (values[RELATION[field]] for field in FIELDS)
     return Restaurant(name, cuisine, location, size, price, int(values["R_rating"]))

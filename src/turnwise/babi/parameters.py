@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -57,7 +58,7 @@ def _check(parameters: Parameters) -> None:
         raise TurnwiseError(f"the pool share must lie between 0 and 1 (both excluded), not {parameters.pool_share}")
     if parameters.min_results < 1:
         raise TurnwiseError(f"the minimum number of results must be at least 1, not {parameters.min_results}")
-    if min(parameters.info) < 0 or sum(parameters.info) <= 0:
+    if not all(0 <= share < inf for share in parameters.info) or sum(parameters.info) <= 0:
         raise TurnwiseError("the shares of phone, address and both must not be negative, and not all zero")
     _ranges("fields", parameters.fields, least=0)
     _ranges("updates", parameters.updates, least=1)

@@ -21,7 +21,6 @@ from turnwise.files import atomic
 from turnwise.formats import write
 from turnwise.formats.babi_candidates import write_candidates
 from turnwise.formats.babi_kb import write_kb
-from turnwise.formats.corpus import bulk_load
 
 TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
 CANDIDATES_FILE = "dialog-babi-candidates.txt"
@@ -72,30 +71,45 @@ def write_release(
 ) -> list[Written]:
     """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
 
-    All parameters are checked before the first file is written.
+    All parameters are checked before the first file is written. A second form is simulated anew, which gives the same
+    dialogs.
     """
     wanted = [(task, split) for task in tasks for split in splits]
     able = splits_of(world)
     missing = next((split for _, split in wanted if split in SPLITS and split not in able), None)
     if missing:
         raise TurnwiseError(f"the split {missing} needs half {HALF_OF[missing]}, which this world does not have")
-    streams = {key: simulate(world, *key, dialogs, parameters) for key in wanted}
+    for key in wanted:
+        simulate(world, *key, dialogs, parameters)  # refuses what cannot be simulated
     written = []
-    for (task, split), stream in streams.items():
-        with bulk_load():
-            made_dialogs = list(_counted(stream, made))
+    for task, split in wanted:
         for form in forms:
+            tally = Tally()
             path = folder / dialog_file(task, split, form)
-            write(made_dialogs, path, format=form)
-            written.append(_written(path, task, split, made_dialogs))
+            write(tally.counting(simulate(world, task, split, dialogs, parameters), made), path, format=form)
+            written.append(tally.written(path.name, task, split))
     _write_resources(world, folder, parameters.seed)
     return written
 
 
-def _written(path: Path, task: int, split: str, dialogs: list[Dialogue]) -> Written:
-    turns = [turn for dialog in dialogs for turn in dialog.turns]
-    facts = sum(len(turn.results or ()) for turn in turns)
-    return Written(file=path.name, task=task, split=split, dialogs=len(dialogs), turns=len(turns) // 2, facts=facts)
+class Tally:
+    """Counts dialogs, turns and facts while they pass, so that files of any size take little memory."""
+
+    def __init__(self) -> None:
+        self.dialogs = self.turns = self.facts = 0
+
+    def counting(self, dialogs: Iterable[Dialogue], made: Callable[[int], object]) -> Iterator[Dialogue]:
+        """The dialogs themselves; ``made`` is told of each."""
+        for dialog in dialogs:
+            yield dialog
+            self.dialogs += 1
+            self.turns += len(dialog.turns) // 2
+            self.facts += sum(len(turn.results) for turn in dialog.turns if turn.results)
+            made(1)
+
+    def written(self, file: str, task: int, split: str) -> Written:
+        """What passed, as a record."""
+        return Written(file=file, task=task, split=split, dialogs=self.dialogs, turns=self.turns, facts=self.facts)
 
 
 def _write_resources(world: World, folder: Path, seed: int) -> None:
@@ -104,9 +118,3 @@ def _write_resources(world: World, folder: Path, seed: int) -> None:
         write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)
     with atomic(folder / KB_FILE) as scratch, scratch.open("wb") as out:
         write_kb(world_facts(world, seed), out)
-
-
-def _counted(dialogs: Iterator[Dialogue], made: Callable[[int], object]) -> Iterator[Dialogue]:
-    for dialog in dialogs:
-        yield dialog
-        made(1)

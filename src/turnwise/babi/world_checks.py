@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from math import prod
 
 from turnwise.babi.phrases import API_CALL, FIELDS, FIXED, INFO, Phrases, UserPhrases
 from turnwise.babi.world import PLACEHOLDERS, World
@@ -17,9 +18,14 @@ from turnwise.formats.babi import SILENCE
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
+#: More restaurants than any study needs; a world with more is a slip.
+MOST_RESTAURANTS = 200_000
+
+
 def check_world(world: World) -> None:
-    """Refuse a world that is ambiguous or incomplete."""
+    """Refuse a world that is ambiguous or too large."""
     _unique_values(world)
+    _size(world)
     _name_pattern(world)
     _patterns(world)
     _bot_sentences(world.phrases)
@@ -46,6 +52,16 @@ def _twice(where: str, values: Iterable[str]) -> None:
     for value, count in Counter(values).items():
         if count > 1:
             raise TurnwiseError(f"the value '{value}' stands {count} times in {where}; values must be unique")
+
+
+def _size(world: World) -> None:
+    for half in world.halves:
+        count = prod(map(len, (half.locations, half.cuisines, world.prices, world.ratings)))
+        if count > MOST_RESTAURANTS:
+            raise TurnwiseError(
+                f"half {half.name} would have {count:,} restaurants, one for each location, cuisine, price and rating; "
+                f"at most {MOST_RESTAURANTS:,} are possible"
+            )
 
 
 def _name_pattern(world: World) -> None:

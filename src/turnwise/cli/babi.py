@@ -46,7 +46,7 @@ def simulate(
     from msgspec import to_builtins
 
     from turnwise.babi.parameters import Parameters
-    from turnwise.babi.release import splits_of, write_release
+    from turnwise.babi.release import Form, splits_of, write_release
     from turnwise.babi.world_file import load_world
     from turnwise.report.cells import Column
     from turnwise.report.table import Table
@@ -63,7 +63,8 @@ def simulate(
         updates=_ranges(updates, "--updates"),
         info=_shares(info),
     )
-    with progress_bar("simulating", dialogs * len(numbers) * len(names)) as made:
+    forms: tuple[Form, ...] = ("babi", "native") if form == "both" else (form,)
+    with progress_bar("simulating", dialogs * len(numbers) * len(names) * len(forms)) as made:
         written = write_release(
             loaded,
             folder,
@@ -71,7 +72,7 @@ def simulate(
             splits=names,
             dialogs=dialogs,
             parameters=parameters,
-            forms=("babi", "native") if form == "both" else (form,),
+            forms=forms,
             made=made,
         )
     table = Table(
