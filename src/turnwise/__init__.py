@@ -29,7 +29,6 @@ _PUBLIC = {
     "compare_runs": "turnwise.comparison",
     "convert": "turnwise.data.convert",
     "read": "turnwise.formats",
-    "reproduce": "turnwise.reproduce",
     "score": "turnwise.tracking",
     "Accumulator": "turnwise.tracking",
     "compute": "turnwise.tracking",

@@ -116,6 +116,17 @@ def test_one_system_is_not_enough(files: list[Path], capsys: pytest.CaptureFixtu
     assert "at least two systems" in outcome.err
 
 
+def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    systems = tmp_path / "systems.csv"
+    systems.write_text("system,JGA,RSA\na,0.5446,0.8759\nb,0.6131,0.8432\nc,0.5242,0.8695\n")
+    outcome = turnwise(capsys, "compare", "--systems", systems, "--json", "-")
+    assert json.loads(outcome.out)["spread"][0]["range"] == pytest.approx(0.0889)
+    outcome = turnwise(capsys, "compare", "--systems", systems)
+    assert "Mean and spread of 3 systems" in outcome.out
+    assert "not both" in turnwise(capsys, "compare", "gold.json", "--systems", systems).err
+    assert "name the gold file" in turnwise(capsys, "compare", "-m", "JGA").err
+
+
 def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = shared_data / "multiwoz21" / "test.json.gz"
     predictions = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("augpt", "dots")]

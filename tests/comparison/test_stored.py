@@ -30,7 +30,7 @@ def test_runs_give_the_numbers_of_their_files(results: Results, tmp_path: Path) 
     stored, direct = compare_runs(ids, store, resamples=200), compare_results(results, resamples=200)
     assert stored.systems == ("good", "bad")
     assert list(stored.differences()) == list(direct.differences())
-    wishes = Wishes("pearson", sweep=True)
+    wishes = Wishes(("pearson",), sweep=True)
     titles = [table.title for table in tables(stored, wishes)]
     assert titles == [table.title for table in tables(direct, wishes)]
     assert tables(stored, wishes)[-1].render("csv") == tables(direct, wishes)[-1].render("csv")
@@ -70,7 +70,7 @@ def test_any_kind_of_run_compares(tmp_path: Path) -> None:
     assert compared.values.tolist() == [[0.75], [0.25]]
     assert compared.turn_frames == {}
     assert "1 of 3 dialogues" in compared.scores.notes[0]
-    titles = [table.title for table in tables(compared, Wishes("pearson", show=1))]
+    titles = [table.title for table in tables(compared, Wishes(("pearson",), show=1))]
     assert titles[-1].startswith("Where ")
     with pytest.raises(TurnwiseError, match="λ sweep needs the error type"):
         tables(compared, Wishes(sweep=True))

@@ -73,6 +73,13 @@ def test_csv_and_json_hold_raw_values() -> None:
     assert content["notes"] == ["signature: 100% of #1"]
 
 
+def test_columns_of_one_name_are_all_kept() -> None:
+    table = Table("t", ["x", "x", "x low"], [[1, Cell(2.0, 1.0, 3.0), 4]])
+    assert table.records() == [{"x": 1, "x (2)": 2.0, "x low": 1.0, "x high": 3.0, "x low (2)": 4}]
+    assert table.render("csv").splitlines() == ["x,x (2),x low,x high,x low (2)", "1,2.0,1.0,3.0,4"]
+    assert Table("t", ["x", "x"]).render("csv") == "x,x (2)\n"
+
+
 def test_a_pipe_gets_every_column_in_full() -> None:
     lines = on(20, terminal=False).splitlines()
     assert any(re.search(r"trade\|1\s+48\.62\* \[47\.00, 50\.10\]\s+2\.0\s+10", line) for line in lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,14 +26,28 @@ from turnwise.cli.comparing import (
     tell,
     wished,
 )
+from turnwise.cli.comparing import (
+    show as show_tables,
+)
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
 
 @app.command()
 def main(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold file; 'self' uses the gold inside PRED.")],
-    predictions: Annotated[list[str], typer.Argument(metavar="PRED PRED...", help="Two prediction files, or more.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="GOLD PRED PRED...",
+            help="The gold file, then two prediction files or more; 'self' in place of GOLD uses the gold inside PRED.",
+        ),
+    ] = None,
+    systems: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Instead of files: a CSV table of systems and their scores, as papers print."
+        ),
+    ] = None,
     measures: Annotated[
         list[str] | None, typer.Option("--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5, ...")
     ] = None,
@@ -67,13 +82,21 @@ def main(
     figure_format: FigureFormatOption = "svg",
 ) -> None:
     """Compare trackers: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
+    if systems is not None:
+        _tell_systems(
+            systems, files, format=format, table=table, json=json, figures=figures, figure_format=figure_format
+        )
+        return
     from turnwise.comparison import compare
+    from turnwise.errors import TurnwiseError
     from turnwise.values.registry import DEFAULT
 
+    if not files:
+        raise TurnwiseError("name the gold file and two prediction files or more: turnwise compare GOLD PRED PRED")
     with err.status("scoring and comparing"):
         comparison = compare(
-            gold,
-            predictions,
+            files[0],
+            files[1:],
             measures=measures or None,
             profile=profile or DEFAULT,
             coverage=coverage,
@@ -96,3 +119,32 @@ def main(
         rated=rated,
     )
     tell(comparison, wishes, format=format, table=table, json=json, figures=figures, figure_format=figure_format)
+
+
+def _tell_systems(
+    path: Path,
+    files: list[str] | None,
+    *,
+    format: str,
+    table: Path | None,
+    json: Path | None,
+    figures: Path | None,
+    figure_format: str,
+) -> None:
+    from turnwise.comparison.published import as_json, read_system_table, spread_figure, system_tables
+    from turnwise.errors import TurnwiseError
+
+    if files:
+        raise TurnwiseError("give prediction files or --systems, not both")
+    read = read_system_table(path)
+    drawings = {"mean_spread": lambda: spread_figure(read)}
+    show_tables(
+        system_tables(read),
+        lambda: as_json(read),
+        lambda: drawings,
+        format=format,
+        table=table,
+        json=json,
+        figures=figures,
+        figure_format=figure_format,
+    )

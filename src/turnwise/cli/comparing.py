@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,13 +13,14 @@ from turnwise.cli.common import err, out, write_json
 if TYPE_CHECKING:
     from turnwise.comparison.document import Wishes
     from turnwise.comparison.result import Comparison
+    from turnwise.report.table import Table
 
 ResamplesOption = Annotated[int, typer.Option(min=1, help="Resamples of dialogues for tests and intervals.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the resampling; part of the signature.")]
 LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
 CorrelationOption = Annotated[
     str | None,
-    typer.Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman or kendall."),
+    typer.Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
 ]
 SweepOption = Annotated[bool, typer.Option("--sweep", help="Also FGA over λ, and where systems change places.")]
 ShowOption = Annotated[
@@ -59,12 +61,14 @@ def wished(
     """What was asked for, checked against the systems."""
     from turnwise.comparison.document import Wishes
     from turnwise.comparison.ratings import assigned, read_ratings
+    from turnwise.stats import CORRELATIONS
     from turnwise.stats import correlation as correlation_named
 
-    if correlation is not None:
-        correlation_named(correlation)
+    kinds = tuple(CORRELATIONS) if correlation == "all" else tuple(filter(None, [correlation]))
+    for kind in kinds:
+        correlation_named(kind)
     given = assigned(read_ratings(ratings), systems, rated) if ratings else {}
-    return Wishes(correlation, sweep, show, show_by, given)
+    return Wishes(kinds, sweep, show, show_by, given)
 
 
 def tell(
@@ -79,29 +83,49 @@ def tell(
 ) -> None:
     """Print, write and draw a comparison."""
     from turnwise.comparison.document import as_json, tables
+    from turnwise.comparison.drawings import drawings
+
+    show(
+        tables(comparison, wishes),
+        lambda: as_json(comparison, wishes),
+        lambda: drawings(comparison),
+        format=format,
+        table=table,
+        json=json,
+        figures=figures,
+        figure_format=figure_format,
+    )
+
+
+def show(
+    tables: Sequence[Table],
+    content: Callable[[], dict[str, Any]],
+    drawings: Callable[[], Mapping[str, Callable[[], Any]]],
+    *,
+    format: str,
+    table: Path | None,
+    json: Path | None,
+    figures: Path | None,
+    figure_format: str,
+) -> None:
+    """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
     from turnwise.report.table import render_tables, write_tables
 
-    told = tables(comparison, wishes)
     if table is not None:
-        write_tables(told, table)
+        write_tables(tables, table)
     if json is not None:
-        write_json(json, as_json(comparison, wishes))
+        write_json(json, content())
     if figures is not None:
-        _draw(comparison, figures, figure_format)
+        from turnwise.report.figures import save
+
+        for name, draw in drawings().items():
+            path = save(draw(), figures / f"{name}.{figure_format}")
+            err.print(f"drew {path}", markup=False, soft_wrap=True)
     if json is not None and str(json) == "-":
         return
-    if format == "terminal":
-        for one in told:
-            out.print(one.render("terminal"))
-            out.print()
-    else:
-        out.out(render_tables(told, format), end="", highlight=False)
-
-
-def _draw(comparison: Comparison, folder: Path, ending: str) -> None:
-    from turnwise.comparison.drawings import drawings
-    from turnwise.report.figures import save
-
-    for name, draw in drawings(comparison).items():
-        path = save(draw(), folder / f"{name}.{ending}")
-        err.print(f"drew {path}", markup=False, soft_wrap=True)
+    if format != "terminal":
+        out.out(render_tables(tables, format), end="", highlight=False)
+        return
+    for one in tables:
+        out.print(one.render("terminal"))
+        out.print()

@@ -23,7 +23,7 @@ from turnwise.stats import discriminative_power
 class Wishes:
     """What to tell beyond scores and tests."""
 
-    correlation: str | None = None
+    correlations: tuple[str, ...] = ()
     sweep: bool = False
     show: int = 0
     show_by: str | None = None
@@ -35,8 +35,8 @@ def tables(comparison: Comparison, wishes: Wishes) -> list[Table]:
     found = [score_table(comparison), pair_table(comparison), floor_table(comparison)]
     if len(comparison.systems) > 2:
         found.append(rank_table(comparison))
-    if wishes.correlation:
-        found += _correlation_tables(comparison, wishes.correlation)
+    for kind in wishes.correlations:
+        found += _correlation_tables(comparison, kind)
     if wishes.sweep:
         sweep = sweep_turns(comparison.turn_frames) if comparison.turn_frames else None
         if sweep is None:
@@ -117,12 +117,11 @@ def as_json(comparison: Comparison, wishes: Wishes) -> dict[str, Any]:
 
 def _extras(comparison: Comparison, wishes: Wishes) -> dict[str, Any]:
     extras: dict[str, Any] = {}
-    if wishes.correlation:
-        kind, frames = wishes.correlation, comparison.turn_frames
-        extras["correlations"] = {
-            "kind": kind,
+    for kind in wishes.correlations:
+        frames = comparison.turn_frames
+        extras.setdefault("correlations", {})[kind] = {
             "dialogues": {name: dialogue_correlations(comparison.scores, name, kind) for name in comparison.systems},
-            "turns": {name: turn_correlations(frame, comparison.measures, kind) for name, frame in frames.items()},
+            "turns": {name: turn_correlations(frame, comparison.measures, kind)[1] for name, frame in frames.items()},
         }
     sweep = sweep_turns(comparison.turn_frames) if wishes.sweep and comparison.turn_frames else None
     if sweep is not None:

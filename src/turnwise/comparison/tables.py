@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from turnwise.comparison.result import ALPHA, Comparison, Difference
 from turnwise.comparison.spread import rank_agreement, spreads, swapped_pairs
 from turnwise.report import Cell, Column, Table
+from turnwise.report.cells import mark_best
 from turnwise.stats import discriminative_power
 from turnwise.stats.correlation import Matrix
 
@@ -18,33 +19,53 @@ _CONTRARY = 5
 
 
 def score_table(comparison: Comparison) -> Table:
-    """Systems by measures with intervals; the best in bold, a mark where a system differs from the first one."""
-    columns = [Column("system"), *(Column(name, best="max") for name in comparison.measures)]
+    """Scores with intervals; the best in bold, a mark where a system differs from the first one.
+
+    Systems stand below each other unless there are more measures than systems.
+    """
+    cells = _score_cells(comparison)
+    if len(comparison.measures) > len(comparison.systems):
+        table = Table("Measures by systems", ["measure", *comparison.systems])
+        for measure, column in zip(comparison.measures, zip(*cells, strict=True), strict=True):
+            table.add(measure, *column)
+    else:
+        table = Table("Systems by measures", ["system", *comparison.measures])
+        for system, row in zip(comparison.systems, cells, strict=True):
+            table.add(system, *row)
+    table.notes += _score_notes(comparison)
+    return table
+
+
+def _score_cells(comparison: Comparison) -> list[list[Cell]]:
+    """By system and measure."""
     found = {
         (difference.second, difference.measure)
         for difference in comparison.differences()
         if difference.first == comparison.systems[0] and difference.found
     }
-    table = Table("Systems by measures", columns)
-    for row, system in enumerate(comparison.systems):
-        cells = [
+    columns = []
+    for place, measure in enumerate(comparison.measures):
+        column = [
             Cell(
                 float(comparison.values[row, place]),
                 float(comparison.intervals[row, place, 0]),
                 float(comparison.intervals[row, place, 1]),
                 MARK if (system, measure) in found else "",
             )
-            for place, measure in enumerate(comparison.measures)
+            for row, system in enumerate(comparison.systems)
         ]
-        table.add(system, *cells)
+        columns.append(mark_best(Column(measure, best="max"), column))
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _score_notes(comparison: Comparison) -> list[str]:
     corrected = " (Holm-corrected over the pairs of systems)" if len(comparison.systems) > 2 else ""
-    table.notes.append(
+    return [
         f"{comparison.level:.0%} bootstrap intervals over {len(comparison.scores.dialogues):,} dialogues. "
-        f"{MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}."
-    )
-    table.notes.append(f"Signature: {comparison.signature}")
-    table.notes.extend(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes)
-    return table
+        f"{MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
+        f"Signature: {comparison.signature}",
+        *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
+    ]
 
 
 def pair_table(comparison: Comparison) -> Table:

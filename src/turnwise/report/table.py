@@ -73,18 +73,38 @@ class Table:
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dictionaries of raw values; intervals and marks as extra keys, undefined as None."""
-        return [self._record(row) for row in self.cells]
+        names = self.names()
+        return [dict(zip(names, self._raw(row), strict=True)) for row in self.cells]
 
-    def _record(self, row: list[Cell]) -> dict[str, Any]:
-        record: dict[str, Any] = {}
-        for place, (column, cell) in enumerate(zip(self.columns, row, strict=True)):
-            record[column.title] = None if is_undefined(cell.value) else cell.value
+    def names(self) -> list[str]:
+        """The names of the raw values of a row; a name that was used before gets a number."""
+        wanted = [
+            f"{column.title}{ending}"
+            for place, column in enumerate(self.columns)
+            for ending in ("", *self._endings(place))
+        ]
+        used: dict[str, None] = {}
+        for name in wanted:
+            number, unique = 1, name
+            while unique in used:
+                number += 1
+                unique = f"{name} ({number})"
+            used[unique] = None
+        return list(used)
+
+    def _endings(self, place: int) -> list[str]:
+        interval = [" low", " high"] if self.has_interval(place) else []
+        return [*interval, " mark"] if self.has_mark(place) else interval
+
+    def _raw(self, row: list[Cell]) -> list[Value]:
+        values: list[Value] = []
+        for place, cell in enumerate(row):
+            values.append(None if is_undefined(cell.value) else cell.value)
             if self.has_interval(place):
-                record[f"{column.title} low"] = cell.low if cell.has_interval else None
-                record[f"{column.title} high"] = cell.high if cell.has_interval else None
+                values += [cell.low, cell.high] if cell.has_interval else [None, None]
             if self.has_mark(place):
-                record[f"{column.title} mark"] = cell.mark
-        return record
+                values.append(cell.mark)
+        return values
 
     def has_interval(self, place: int) -> bool:
         """Whether any cell of the column carries an interval."""

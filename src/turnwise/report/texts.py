@@ -84,12 +84,10 @@ def render_csv(table: Table) -> str:
 
     Line breaks inside a text become plain line feeds: the csv module would write a lone carriage return unquoted.
     """
-    records = table.records()
-    names = list(records[0]) if records else [column.title for column in table.columns]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_csv_value(name) for name in names])
-    writer.writerows([[_csv_value(value) for value in record.values()] for record in records])
+    writer.writerow([_csv_value(name) for name in table.names()])
+    writer.writerows([[_csv_value(value) for value in record.values()] for record in table.records()])
     return text.getvalue()
 
 

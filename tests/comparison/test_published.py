@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from turnwise.comparison.published import as_json, read_system_table, spread_figure, system_tables
+from turnwise.errors import TurnwiseError
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "systems.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_rsa_table_1_as_a_file(expected: Path, tmp_path: Path) -> None:
+    paper = json.loads((expected / "dst_paper_tables.json").read_text())["rsa_paper"]
+    lines = [f"{row['model']},{row['jga']},{row['sa']},{row['f1']},{row['rsa']}" for row in paper["table1"]]
+    content = as_json(read_system_table(write(tmp_path, "\n".join(["model,jga,sa,f1,rsa", *lines]))))
+    for row in content["spread"]:
+        assert row["mean"] == pytest.approx(paper["figure4_mean_std"]["mean"][row["measure"]])
+        assert row["population_std"] == pytest.approx(paper["figure4_mean_std"]["std_population"][row["measure"]])
+        assert row["sample_std"] == pytest.approx(paper["figure4_mean_std"]["std_sample"][row["measure"]])
+        assert row["range"] == pytest.approx(paper["table1_ranges"]["expected"][row["measure"]])
+    for kind in ("pearson", "spearman"):
+        flat = [value for row in content["correlations"][kind] for value in row]
+        theirs = [value for row in paper["table1_model_level_correlation"][kind] for value in row]
+        assert flat == pytest.approx(theirs)
+
+
+def test_percent_empty_cells_and_constants(tmp_path: Path) -> None:
+    table = read_system_table(write(tmp_path, "system,JGA,SA,AGA\na,48.86%,0.9,\nb, 50% ,0.9,0.5\n"))
+    spread, pearson, *_ = system_tables(table)
+    assert spread.records()[0]["mean"] == pytest.approx(0.4943)
+    assert spread.records()[2] == {
+        "measure": "AGA", "systems": 1, "mean": 0.5, "std (population)": 0.0, "std (sample)": None,
+        "lowest": 0.5, "highest": 0.5, "range": 0.0,
+    }  # fmt: skip
+    assert pearson.records()[1]["JGA"] is None
+    assert "nan" not in pearson.render("markdown")
+    assert spread_figure(table).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a line of names"),
+        ("system\na\n", "a line of names"),
+        ("system,JGA\na,0.5\n", "at least two systems"),
+        ("system,JGA,JGA\na,1,1\nb,1,1\n", "same name"),
+        ("system,JGA\na,0.5\nb,0.5,0.6\n", "line 3: it has 3 cells where the first line has 2"),
+        ("system,JGA\na,0.5\nb,high\n", "the score 'high' is not a number"),
+        ("system,JGA\na,0.5\nb,inf\n", "is not a number"),
+    ],
+)
+def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message):
+        read_system_table(write(tmp_path, text))
+
+
+def test_absent_file(tmp_path: Path) -> None:
+    with pytest.raises(TurnwiseError, match="cannot be read as CSV"):
+        read_system_table(tmp_path / "absent.csv")
