@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from turnwise.report.table import Table
     from turnwise.tracking.inputs import Input
     from turnwise.tracking.results import Results
+    from turnwise.tracking.sensitivity import Sensitivity
     from turnwise.tracking.study import Study
 
 app = application("State-tracking scores of predicted against gold dialogue states.")
@@ -115,7 +116,12 @@ def score(
     resampling = None if no_intervals else Resampling(resamples, seed)
     results = score_study(study, chosen, profiles, resampling=resampling, strict=bool(measures))
     _say_coverage(results)
-    tables = _tables(results, study, by or [], faults, sensitivity)
+    tables = _tables(results, by or [], faults)
+    found = _sensitivity(results, study) if sensitivity else None
+    if found:
+        from turnwise.tracking.tables import sensitivity_tables
+
+        tables += sensitivity_tables(found)
     if schema:
         tables += _sgd(results, study, schema, train_schema, exact=sgd_exact, across_turn=sgd_across_turn)
     if json is None or str(json) != "-":
@@ -123,7 +129,8 @@ def score(
             out.print(one.render("terminal"))
         _print_worst(results, study, worst, worst_by)
     if json:
-        write_json(json, results.as_dict(tuple(by or ())))
+        shown = results.as_dict(tuple(by or ()))
+        write_json(json, shown | {"sensitivity": found} if found else shown)
     if table:
         from turnwise.report.table import write_tables
 
@@ -175,26 +182,24 @@ def _say_coverage(results: Results) -> None:
             err.print(f"{system.name} ({system.profile}): {told}", style="dim")
 
 
-def _tables(results: Results, study: Study, views: list[str], faults: bool, sensitivity: bool) -> list[Table]:
+def _tables(results: Results, views: list[str], faults: bool) -> list[Table]:
+    from turnwise.tracking.faults import Faults, faults_as_dict
     from turnwise.tracking.tables import fault_tables, score_table, view_table
 
     tables = [score_table(results)]
     for name in views:
         tables += [view_table(name, system, system.by(name)) for system in results]
-    if faults:
-        tables += [table for system in results for table in fault_tables(system)]
-    if sensitivity:
-        tables += _sensitivity(results, study)
+    for system in results if faults else ():
+        tables += fault_tables(system)
+        system.extra["faults"] = faults_as_dict(Faults(system.comparison))
     return tables
 
 
-def _sensitivity(results: Results, study: Study) -> list[Table]:
+def _sensitivity(results: Results, study: Study) -> Sensitivity:
     from turnwise.tracking.sensitivity import sensitivity
-    from turnwise.tracking.tables import sensitivity_tables
     from turnwise.values.registry import HOUSE, profile_named
 
-    measure = results[0].measures[0]
-    return sensitivity_tables(sensitivity(study, measure, [profile_named(name) for name in HOUSE]))
+    return sensitivity(study, results[0].measures[0], [profile_named(name) for name in HOUSE])
 
 
 def _sgd(

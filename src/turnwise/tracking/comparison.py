@@ -25,7 +25,7 @@ from turnwise.tracking.kernel import (
     verdicts,
 )
 from turnwise.tracking.signature import gold_checksum
-from turnwise.values.rules import Pair
+from turnwise.values.rules import Pair, Side
 
 #: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
 _CELLS = 1 << 20
@@ -60,13 +60,12 @@ class Comparison:
         self.aligned, self.coder = aligned, coder
         self._sides = {
             "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
-            "predicted": _cells(
-                predicted, aligned.predicted_row, items, coder, "judged" if predicted.kind == "judged" else "predicted"
-            ),
+            "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
         }
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
         self._given_inventory = inventory
-        self._filled = {"gold": bool(gold and len(gold.cell_row)), "predicted": bool(len(predicted.cell_row))}
+        self._items = items
+        self._encoded: dict[Side, Encoded | None] = {"gold": gold, "predicted": predicted}
 
     @property
     def slots(self) -> list[Pair]:
@@ -90,9 +89,12 @@ class Comparison:
 
     def require_scope(self, name: str) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
-        for side, filled in self._filled.items():
-            if filled and not len(self._sides[side][0]):
-                examples = ", ".join("-".join(pair) for pair in sorted(self.coder.out_of_scope)[:3])
+        for side, encoded in self._encoded.items():
+            used = np.unique(encoded.cell_item) if encoded else _NONE
+            numbers = self.coder.table(_part(side, encoded), self._items, encoded.items)[0][used] if encoded else _NONE
+            if len(used) and (numbers < 0).all():
+                listed = self._items.listed(0, len(self._items))
+                examples = ", ".join(dict.fromkeys("-".join(listed[place][:2]) for place in used[:3].tolist()))
                 profile = self.coder.profile.name
                 raise TurnwiseError(
                     f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
@@ -194,6 +196,10 @@ class Comparison:
 
 _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
+
+
+def _part(side: Side, encoded: Encoded) -> Part:
+    return "judged" if encoded.kind == "judged" else side
 
 
 def _cells(encoded: Encoded, rows: Codes, items: Items, coder: Coder, side: Part) -> tuple[Codes, Codes, Codes]:

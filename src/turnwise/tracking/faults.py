@@ -7,8 +7,9 @@ turns, and ends by recovery or with the dialogue.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -168,3 +169,17 @@ def slots_per_dialogue(comparison: Comparison) -> Codes:
     """For each dialogue the largest number of gold slots in one of its turns (RSA paper, Figure 2)."""
     sizes = comparison.counts.gold_size
     return np.maximum.reduceat(sizes, comparison.aligned.offsets[:-1])
+
+
+def faults_as_dict(faults: Faults, most: int = 100) -> dict[str, Any]:
+    """For JSON: errors by slot, the most frequent confusions, first errors, slots per dialogue."""
+    first = faults.first_errors()
+    return {
+        "slots": [{**asdict(entry), "pair": "-".join(entry.pair)} for entry in faults.by_slot()],
+        "confusions": [
+            {"slot": "-".join(pair), "gold": gold, "predicted": predicted, "turns": turns}
+            for pair, gold, predicted, turns in faults.confusions(most)
+        ],
+        "first_error": {**asdict(first), "histogram": first.histogram()},
+        "slots_per_dialogue": np.bincount(slots_per_dialogue(faults.comparison)).tolist(),
+    }

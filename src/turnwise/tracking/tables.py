@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from turnwise.errors import TurnwiseError
 from turnwise.report.cells import Cell, Column
 from turnwise.report.table import Table
 from turnwise.tracking.faults import KINDS, Faults, slots_per_dialogue
@@ -62,6 +63,8 @@ def view_table(name: str, system: SystemScores, found: View) -> Table:
 
 def fault_tables(system: SystemScores, most: int = 15) -> list[Table]:
     """Where errors begin, how long they last, and which values are confused."""
+    if system.comparison.flags_only:
+        raise TurnwiseError("where it goes wrong needs predicted states, and there are only flags", file=system.name)
     faults = Faults(system.comparison)
     slots = Table(
         f"{system.name}: errors by slot ({system.profile})",

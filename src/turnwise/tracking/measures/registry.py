@@ -61,7 +61,10 @@ def parse_measure(text: str) -> Measure:
         if card.cutoff.name in settings:
             raise TurnwiseError(f"'{text}' gives {card.cutoff.name} twice")
         settings[card.cutoff.name] = card.cutoff.parse(match["cutoff"], card.name)
-    return Measure(card, tuple(sorted(settings.items())))
+    measure = Measure(card, tuple(sorted(settings.items())))
+    if measure.grouped and settings.get("over") == "dialogues":
+        raise TurnwiseError(f"'{text}': a mean over slots or domains is taken over all turns, not over dialogues")
+    return measure
 
 
 def parse_measures(texts: Iterable[str]) -> list[Measure]:

@@ -1,0 +1,207 @@
+"""``turnwise score`` from end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import turnwise as package
+from support.commands import turnwise
+from turnwise.dialogue import Dialogue, State, Turn
+
+NORTH: State = {"hotel": {"area": ("north",)}}
+SOUTH: State = {"hotel": {"area": ("South",), "book people": ("2",)}}
+DEFAULTS = ["JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1"]
+
+
+def save(folder: Path, name: str, *dialogues: Dialogue) -> Path:
+    path = folder / name
+    package.write(list(dialogues), path, format="native")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Gold, a prediction, and a prediction that carries its own gold."""
+    gold = Dialogue(
+        id="A.json",
+        turns=(Turn(speaker="user", text="the north, please", state=NORTH), Turn(speaker="user", state=SOUTH)),
+    )
+    theirs = Dialogue(
+        id="a",
+        turns=(Turn(speaker="user", predicted=NORTH), Turn(speaker="user", predicted={"hotel": {"area": ("south",)}})),
+    )
+    both = Dialogue(id="a", turns=(Turn(speaker="user", state=SOUTH, predicted=SOUTH),))
+    return save(tmp_path, "gold.jsonl", gold), save(tmp_path, "mine.jsonl", theirs), save(tmp_path, "own.jsonl", both)
+
+
+def scores(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    done = turnwise(capsys, "score", files[0], files[1], "--json", target)
+    assert done.code == 0
+    assert "JGA" in done.out and "50.00" in done.out and "canon@1" in done.out
+    assert "2 of 2 gold turns in 1 dialogues scored" in done.err
+    found = scores(target)
+    assert list(found)[:3] == ["signature", "coverage", "systems"]
+    system = found["systems"][0]
+    assert (system["name"], system["dialogues"], system["turns"]) == ("mine", 1, 2)
+    assert list(system["scores"]) == DEFAULTS
+    assert system["scores"]["JGA"]["value"] == 0.5
+    assert set(system["scores"]["JGA"]) == {"value", "low", "high", "signature"}
+    assert system["by"] == {}
+    assert found["coverage"]["systems"]["mine"]["turns"] == 2
+
+
+def test_json_on_standard_output_is_only_json(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path]
+) -> None:
+    done = turnwise(capsys, "score", files[0], files[1], "--json", "-", "--no-intervals")
+    assert json.loads(done.out)["systems"][0]["scores"]["JGA"] == {
+        "value": 0.5,
+        "low": None,
+        "high": None,
+        "signature": json.loads(done.out)["systems"][0]["scores"]["JGA"]["signature"],
+    }
+
+
+def test_the_same_seed_gives_the_same_bytes(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    texts = []
+    for name in ("a", "b"):
+        turnwise(capsys, "score", files[0], files[1], "--seed", 7, "--json", tmp_path / name)
+        texts.append((tmp_path / name).read_bytes())
+    assert texts[0] == texts[1]
+
+
+def test_gold_inside_the_predictions(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    target = tmp_path / "out.json"
+    for arguments in ([files[2]], ["self", files[2]]):
+        done = turnwise(capsys, "score", *arguments, "--json", target)
+        assert done.code == 0, done.err
+        assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
+    done = turnwise(capsys, "score", files[0], files[2], "--json", target)
+    assert "its own gold states are not used" in done.err
+    assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.0
+
+
+def test_views_faults_worst_sensitivity_and_profiles(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    target, report = tmp_path / "out.json", tmp_path / "out.md"
+    done = turnwise(
+        capsys, "score", files[0], files[1], "-p", "plain", "-p", "canon_nodc", "--by", "domain", "--by", "slot",
+        "--faults", "--worst", 1, "--sensitivity", "--json", target, "--table", report, "-m", "all",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    for words in ("by domain", "by slot", "errors by slot", "confused values", "first error", "under each profile"):
+        assert words in done.out
+    assert "Dialogue ID : A.json" in done.out and "Usr : the north, please" in done.out
+    found = scores(target)
+    assert [one["profile"] for one in found["systems"]] == ["plain", "canon_nodc"]
+    assert found["systems"][0]["by"]["slot"]["hotel-people"]["missed"] == 1
+    assert found["systems"][0]["faults"]["confusions"][0]["slot"] == "hotel-people"
+    assert found["sensitivity"]["values"]["mine"]["canon"] == 0.5
+    assert report.read_text().startswith("**State-tracking scores")
+
+
+def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    from turnwise.runs import Store
+
+    done = turnwise(capsys, "score", files[0], files[1], "--store", tmp_path / "runs")
+    assert "stored as run" in done.err
+    manifests = Store(tmp_path / "runs").list()
+    assert [one.name for one in manifests] == ["mine"]
+    assert len(manifests[0].inputs) == 2
+
+
+def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "H:MM" in turnwise(capsys, "score", "--explain-profile", "canon").out
+    listed = turnwise(capsys, "score", "--explain-profile", "list").out
+    assert "canon_nodc" in listed and "convlab3" in listed
+    assert "1 - exp(-lambda x)" in turnwise(capsys, "score", "--explain-measures").out
+
+
+def test_names_of_files_that_are_called_alike(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.jsonl").write_bytes(files[1].read_bytes())
+    target = tmp_path / "out.json"
+    turnwise(capsys, "score", files[0], tmp_path / "x/mine.jsonl", tmp_path / "y/mine.jsonl", "--json", target)
+    assert [one["name"] for one in scores(target)["systems"]] == ["x/mine", "y/mine"]
+    turnwise(capsys, "score", files[0], files[1], files[1], "--json", target)
+    assert len({one["name"] for one in scores(target)["systems"]}) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name the gold file"),
+        (["self"], "name the gold file"),
+        (["GOLD"], "no gold states of its own"),
+        (["GOLD", "PRED", "-m", "JGAA"], "Did you mean 'JGA'"),
+        (["GOLD", "PRED", "-m", "FGA@-1"], "not negative"),
+        (["GOLD", "PRED", "-p", "cannon"], "Did you mean 'canon'"),
+        (["GOLD", "PRED", "--coverage", "union"], "no coverage policy 'union'"),
+        (["GOLD", "PRED", "--by", "domains"], "no view by 'domains'"),
+        (["GOLD", "missing.json"], "there is no"),
+        (["GOLD", "OTHER"], "share no dialogue"),
+        (["GOLD", "PRED", "--pred-format", "nativ"], "Did you mean 'native'"),
+        (["--explain-profile", "cannon"], "Did you mean 'canon'"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    capsys: pytest.CaptureFixture[str],
+    files: tuple[Path, Path, Path],
+    tmp_path: Path,
+    arguments: list[str],
+    message: str,
+) -> None:
+    other = save(tmp_path, "other.jsonl", Dialogue(id="z", turns=(Turn(speaker="user", predicted=NORTH),)))
+    only_predictions = save(tmp_path, "p.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=NORTH),)))
+    names = {"GOLD": only_predictions if arguments == ["GOLD"] else files[0], "PRED": files[1], "OTHER": other}
+    done = turnwise(capsys, "score", *(names.get(one, one) for one in arguments))
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+
+
+def test_published_set_of_test_dialogues(capsys: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    done = turnwise(
+        capsys, "score", shared_data / "multiwoz21/test.json.gz", shared_data / "dst_predictions/augpt.json.gz",
+        "--exclude", "PMUL1455", "--json", target, "--no-intervals",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    system = scores(target)["systems"][0]
+    assert (system["dialogues"], system["turns"]) == (999, 7368)
+
+
+def test_sgd_official_scores(
+    capsys: pytest.CaptureFixture[str], shared_data: Path, expected: Path, tmp_path: Path
+) -> None:
+    sgd, target = shared_data / "sgd", tmp_path / "out.json"
+    done = turnwise(
+        capsys, "score", sgd / "dev_dialogues_*.json.gz", sgd / "synthetic_pred_dialogues_*.json.gz",
+        "--schema", sgd / "dev_schema.json.gz", "--train-schema", sgd / "train_schema.json.gz",
+        "--json", target, "--no-intervals",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    wanted = json.loads((expected / "dst_sgd_synthetic.json").read_text())["fuzzy_frame"]
+    found = scores(target)["systems"][0]["sgd"]
+    for group, values in wanted.items():
+        for name, value in values.items():
+            if value != "NA":
+                assert found[group][name] == pytest.approx(value, abs=1e-9), (group, name)

@@ -1,0 +1,141 @@
+"""Alignment and coverage: nothing is zipped by position, nothing is lost without being counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from turnwise.dialogue import Dialogue, State, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.measures import parse_measure
+from turnwise.tracking.study import Study
+from turnwise.values import profile_named
+
+NORTH: State = {"hotel": {"area": ("north",)}}
+SOUTH: State = {"hotel": {"area": ("south",)}}
+
+
+def gold(name: str, *states: State | None) -> Dialogue:
+    return Dialogue(id=name, turns=tuple(Turn(speaker="user", state=state) for state in states))
+
+
+def predicted(name: str, *states: State | None) -> Dialogue:
+    return Dialogue(id=name, turns=tuple(Turn(speaker="user", predicted=state) for state in states))
+
+
+def jga(study: Study) -> float:
+    return parse_measure("JGA").value(study.comparison("it", profile_named("plain")).counts)
+
+
+def test_ids_meet_without_case_and_ending() -> None:
+    study = Study([gold("PMUL1.json", NORTH)], {"it": [predicted("pmul1", NORTH)]})
+    assert jga(study) == 1.0
+    assert study.systems["it"].aligned.coverage.complete
+
+
+def test_unequal_numbers_of_turns() -> None:
+    data = [gold("a", NORTH, NORTH, SOUTH)], {"it": [predicted("a", NORTH, NORTH)]}
+    study = Study(*data)
+    coverage = study.systems["it"].aligned.coverage
+    assert (coverage.turns, coverage.missing_turns, coverage.turn_count_mismatch) == (2, 1, {"a": (3, 2)})
+    assert jga(study) == 1.0
+    assert jga(Study(*data, coverage="empty")) == pytest.approx(2 / 3)
+
+
+def test_extra_predictions_are_counted_and_ignored() -> None:
+    study = Study([gold("a", NORTH)], {"it": [predicted("a", NORTH, SOUTH), predicted("b", SOUTH, SOUTH)]})
+    coverage = study.systems["it"].aligned.coverage
+    assert coverage.extra_dialogues == ["b"]
+    assert coverage.extra_turns == 3
+    assert not coverage.complete
+    assert "3 predicted turns have no gold" in coverage.sentence()
+    assert jga(study) == 1.0
+
+
+def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
+    """Turn 1 has no prediction: turn 2 is compared with turn 2, and is two turns away from the error of turn 0."""
+    study = Study([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
+    counts = study.comparison("it", profile_named("plain")).counts
+    assert counts.turn.tolist() == [0, 2]
+    from turnwise.tracking.fga import weights
+
+    assert weights(counts, 1.0, "code").tolist() == pytest.approx([0.0, 0.8646647167633873])
+
+
+def test_missing_dialogues_under_both_policies() -> None:
+    data = [gold("a", NORTH), gold("b", NORTH, {})], {"it": [predicted("a", NORTH)]}
+    left_out, as_empty = Study(*data), Study(*data, coverage="empty")
+    assert jga(left_out) == 1.0
+    assert jga(as_empty) == pytest.approx(2 / 3)
+    for study in (left_out, as_empty):
+        coverage = study.systems["it"].aligned.coverage
+        assert (coverage.missing_dialogues, coverage.missing_turns) == (["b"], 2)
+    assert "scored as empty" in as_empty.systems["it"].aligned.coverage.sentence()
+
+
+def test_excluded_dialogues() -> None:
+    study = Study(
+        [gold("a", NORTH), gold("b", NORTH)], {"it": [predicted("a", NORTH), predicted("b", SOUTH)]}, exclude=["B.json"]
+    )
+    coverage = study.systems["it"].aligned.coverage
+    assert (coverage.excluded, coverage.dialogues, coverage.extra_turns) == (["b"], 1, 0)
+    assert jga(study) == 1.0
+
+
+def test_nothing_shared_is_an_error() -> None:
+    for policy in ("intersection", "empty"):
+        with pytest.raises(TurnwiseError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
+            Study([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
+    with pytest.raises(TurnwiseError, match="no turn that has a state on both sides"):
+        Study([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
+
+
+def test_inputs_without_states_are_errors() -> None:
+    words = Dialogue(id="a", turns=(Turn(speaker="user", text="hello"),))
+    with pytest.raises(TurnwiseError, match="no turn carries a gold state"):
+        Study([words], {"it": [predicted("a", NORTH)]})
+    with pytest.raises(TurnwiseError, match="nothing to score as tracking"):
+        Study([gold("a", NORTH)], {"it": [words]})
+    with pytest.raises(TurnwiseError, match="no gold states of its own"):
+        Study(None, {"it": [predicted("a", NORTH)]})
+    with pytest.raises(TurnwiseError, match="name at least one prediction file"):
+        Study([gold("a", NORTH)], {})
+
+
+def test_gold_inside_the_predictions_and_gold_beside_them() -> None:
+    both = Dialogue(id="a", turns=(Turn(speaker="user", state=NORTH, predicted=NORTH),))
+    assert jga(Study(None, {"it": [both]})) == 1.0
+    assert jga(Study([gold("a", SOUTH)], {"it": [both]})) == 0.0
+
+
+def test_duplicate_slots_hyphens_unicode_and_unknown_domains() -> None:
+    """Two spellings of one slot: the later wins. Values keep hyphens and letters of any script."""
+    wanted: State = {
+        "train": {"leaveat": ("9:00",)},
+        "restaurant": {"name": ("caffè-uno – 北京",)},
+        "police": {"name": ("x",)},
+    }
+    given: State = {
+        "train": {"leave": ("8:00",), "leave at": ("09:00",)},
+        "Restaurant": {"name": ("CAFFÈ-uno – 北京",)},
+    }
+    study = Study([gold("a", wanted)], {"it": [predicted("a", given)]})
+    comparison = study.comparison("it", profile_named("canon"))
+    assert parse_measure("JGA").value(comparison.counts) == 1.0
+    assert comparison.coder.out_of_scope == {("police", "name")}
+
+
+def test_one_turn_and_empty_dialogues() -> None:
+    study = Study([gold("a", NORTH), gold("empty")], {"it": [predicted("a", NORTH), predicted("empty")]})
+    coverage = study.systems["it"].aligned.coverage
+    assert (coverage.dialogues, coverage.turns, coverage.gold_dialogues) == (1, 1, 2)
+
+
+def test_the_wrong_profile_is_an_error_not_a_perfect_score() -> None:
+    from turnwise import score
+
+    state: State = {"Hotels_4": {"location": ("London",)}}
+    with pytest.raises(TurnwiseError, match=r"none of the gold slots is in the scope.*Hotels_4-location.*verbatim"):
+        score([gold("a", state)], [predicted("a", state)])
+    with pytest.raises(TurnwiseError, match="none of the predicted slots is in the scope"):
+        score([gold("a", NORTH)], [predicted("a", state)])
+    assert score([gold("a", state)], [predicted("a", state)], profile="verbatim")[0]["JGA"] == 1.0

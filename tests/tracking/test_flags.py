@@ -1,0 +1,93 @@
+"""Files that only say which slots were right: what can be computed, and what cannot."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from turnwise import score
+from turnwise.dialogue import Dialogue, State, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.measures import DEFAULT
+
+SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]
+
+
+def flags(*rows: str) -> list[Dialogue]:
+    """A dialogue from rows such as ``"101"``."""
+    turns = []
+    for row in rows:
+        judged: dict[str, dict[str, bool]] = {}
+        for (domain, slot), flag in zip(SLOTS, row, strict=True):
+            judged.setdefault(domain, {})[slot] = flag == "1"
+        turns.append(Turn(speaker="user", judged=judged))
+    return [Dialogue(id="MUL1", turns=tuple(turns))]
+
+
+def gold(*states: State) -> list[Dialogue]:
+    return [Dialogue(id="mul1.json", turns=tuple(Turn(speaker="user", state=state) for state in states))]
+
+
+ROWS = ("111", "011", "011", "001", "101")
+STATES: list[State] = [
+    {},
+    {"hotel": {"area": ("north",)}},
+    {"hotel": {"area": ("north",)}},
+    {"hotel": {"area": ("north",), "book people": ("2",)}},
+    {"hotel": {"area": ("north",)}},
+]
+
+
+def test_flags_alone() -> None:
+    found = score(None, flags(*ROWS))[0]
+    assert found["JGA"] == pytest.approx(1 / 5)
+    assert found["SA"] == pytest.approx((150 - 1 - 1 - 2 - 1) / 150)
+    # Exact; new error; the same error; another error; the errors changed again although one was repaired.
+    weights = [1.0, 0.0, 1 - math.exp(-0.5), 0.0, 0.0]
+    assert found["FGA@0.5"] == pytest.approx(sum(weights) / 5)
+    assert "rule=error-set" in str(found.scores["FGA@0.5"].signature)
+    assert set(found.left_out) == {"AGA", "RSA", "F1"}
+    assert set(found.scores) == set(DEFAULT) - set(found.left_out)
+
+
+def test_flags_with_gold() -> None:
+    found = score(gold(*STATES), flags(*ROWS))[0]
+    # C, M, W by turn: (0,0,0), (0,1,0), (0,1,0), (0,2,0), (1,0,1)
+    assert found["AGA"] == pytest.approx((0 + 0 + 0 + 1) / 4)
+    assert found["RSA"] == pytest.approx((0 + 0 + 0 + 0 + 1 / 2) / 5)
+    assert set(found.left_out) == {"F1"}
+    assert found.comparison.counts.totals()["spurious"] == 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "why"),
+    [
+        ("F1", "needs gold states"),
+        ("RSA", "needs gold states"),
+        ("FGA@0.5(rule=code)", "use rule=error-set"),
+        ("TurnMatch(rule=paper)", "use rule=error-set"),
+    ],
+)
+def test_asking_for_the_impossible_without_gold(measure: str, why: str) -> None:
+    with pytest.raises(TurnwiseError, match=why):
+        score(None, flags(*ROWS), measures=[measure])
+
+
+@pytest.mark.parametrize("measure", ["F1", "Precision", "TurnLabel", "F1(average=slot)"])
+def test_asking_for_values_that_flags_do_not_have(measure: str) -> None:
+    with pytest.raises(TurnwiseError, match="only right or wrong flags"):
+        score(gold(*STATES), flags(*ROWS), measures=[measure])
+
+
+def test_what_flags_can_give() -> None:
+    found = score(None, flags(*ROWS), measures=["TurnMatch", "FinalJGA", "DialogueExact", "FGA@1(rule=error-set)"])[0]
+    assert found["TurnMatch"] == pytest.approx(2 / 5)
+    assert found["FinalJGA"] == found["DialogueExact"] == 0.0
+
+
+def test_views_of_flags() -> None:
+    found = score(gold(*STATES), flags(*ROWS))[0]
+    assert [group["turns"] for group in found.by("turn").values()] == [1] * 5
+    with pytest.raises(TurnwiseError, match="only correctness flags"):
+        found.by("slot")

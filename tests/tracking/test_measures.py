@@ -1,0 +1,112 @@
+"""Measures as names: printing, parsing, parameters, and what each needs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.measures import ALL, DEFAULT, Card, Measure, cards, parse_measure, parse_measures
+
+
+def test_names_of_the_defaults() -> None:
+    assert DEFAULT == ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+    assert [str(measure) for measure in parse_measures(["default"])] == list(DEFAULT)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_names_print_and_parse(name: str) -> None:
+    assert str(parse_measure(name)) == name
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("jga", "JGA"),
+        ("FGA", "FGA@0.5"),
+        ("FGA@1.0", "FGA@1"),
+        ("FGA@1e0( rule = paper , over=turns )", "FGA@1(rule=paper)"),
+        ("FGA(lambda=0.25)", "FGA@0.25"),
+        ("FGA@inf", "FGA@inf"),
+        ("RSA(empty=zero)", "RSA"),
+        ("F1(average=turn,over=dialogues)", "F1(average=turn,over=dialogues)"),
+        ("F1(over=dialogues,average=turn)", "F1(average=turn,over=dialogues)"),
+    ],
+)
+def test_other_spellings(written: str, printed: str) -> None:
+    measure = parse_measure(written)
+    assert str(measure) == printed
+    assert str(parse_measure(str(measure))) == printed
+
+
+@given(st.floats(0, 1e6), st.sampled_from(["code", "paper", "error-set"]), st.sampled_from(["turns", "dialogues"]))
+def test_any_fga_parses_back(rate: float, rule: str, over: str) -> None:
+    measure = parse_measure(f"FGA@{rate!r}(rule={rule},over={over})")
+    again = parse_measure(str(measure))
+    assert again.settings() == measure.settings()
+    assert again.full() == measure.full()
+    assert parse_measure(measure.full()).settings() == measure.settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("JGAA", "no measure named 'JGAA'. Did you mean 'JGA'"),
+        ("FGA@-1", "not negative"),
+        ("FGA@nan", "not negative"),
+        ("FGA@x", "is a number"),
+        ("JGA@1", "takes no '@'"),
+        ("FGA@1(lambda=2)", "twice"),
+        ("FGA@1(rule=paper,rule=code)", "twice"),
+        ("FGA@1(rules=paper)", "no parameter 'rules'. Did you mean 'rule'"),
+        ("FGA@1(rule=papers)", "Did you mean 'paper'"),
+        ("FGA@1(paper)", "name=value"),
+        ("FGA(tf=6)", "needs both"),
+        ("FGA(tf=0,p=0.5)", "t_f > 0"),
+        ("FGA(tf=6,p=1)", "0 <= p < 1"),
+        ("FGA@1)", "is no measure"),
+        ("F1(average=slot,over=dialogues)", "not over dialogues"),
+        ("", "is no measure"),
+        ("a|b", "is no measure"),
+    ],
+)
+def test_mistakes_are_sentences(text: str, message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message.replace("|", r"\|").replace("(", r"\(")):
+        parse_measure(text)
+
+
+def test_lists() -> None:
+    names = [str(measure) for measure in parse_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "SA"])]
+    assert names == ["JGA", "FGA@0.5(rule=paper,over=dialogues)", "SA"]
+    assert [str(measure) for measure in parse_measures(["all"])] == list(ALL)
+    with pytest.raises(TurnwiseError, match="no measure was named"):
+        parse_measures([" , "])
+
+
+@pytest.mark.parametrize("card", cards().values(), ids=lambda card: card.name)
+def test_every_card_is_complete(card: Card) -> None:
+    assert card.title and card.summary and card.formula and card.source
+    assert card.lower < card.upper
+    assert card.higher_is_better
+    for parameter in card.parameters:
+        assert parameter.summary
+        assert parameter.default in (*parameter.choices, "auto")
+    assert str(Measure(card)).startswith(card.name)
+
+
+def test_value_is_undefined_where_nothing_is_scored() -> None:
+    from turnwise.dialogue import Dialogue, Turn
+    from turnwise.tracking.study import Study
+    from turnwise.values import profile_named
+
+    gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={}),))]
+    predicted = [Dialogue(id="a", turns=(Turn(speaker="user", predicted={}),))]
+    counts = Study(gold, {"it": predicted}).comparison("it", profile_named("canon")).counts_with_slots()
+    for name in ("AGA", "F1", "Precision", "Recall", "RSA(empty=skip)", "F1(average=slot)", "F1(average=domain)"):
+        assert math.isnan(parse_measure(name).value(counts)), name
+    for name in ("JGA", "SA", "FGA@0.5", "F1(average=turn)", "RSA(empty=one)", "TurnLabel", "DialogueExact"):
+        assert parse_measure(name).value(counts) == 1.0, name
+    assert parse_measure("RSA").value(counts) == 0.0

@@ -1,0 +1,218 @@
+"""What scoring gives back: values, intervals, tables, notebooks, pieces, streams, stored runs."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import turnwise
+from tracking.corpora import corpora, pair_of_dialogues
+from turnwise.dialogue import Dialogue
+from turnwise.errors import TurnwiseError
+from turnwise.runs import Store
+from turnwise.tracking.accumulate import Accumulator, LooseState, compute
+from turnwise.tracking.intervals import Resampling
+from turnwise.tracking.keep import store_results
+from turnwise.tracking.measures import ALL, parse_measures
+from turnwise.tracking.stream import score_codes, write_codes
+from turnwise.tracking.tables import score_table
+
+RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]
+WRONG: list[tuple[dict[str, str], dict[str, str]]] = [({"train-day": "monday"}, {})]
+
+
+def data(copies: int = 4) -> tuple[list[Dialogue], list[Dialogue]]:
+    pairs = [pair_of_dialogues(RIGHT if n % 3 else WRONG, f"D{n}") for n in range(copies)]
+    return [one for one, _ in pairs], [two for _, two in pairs]
+
+
+def test_values_and_intervals_are_reproducible() -> None:
+    gold, theirs = data(12)
+    first, again = (turnwise.score(gold, theirs, seed=3)[0] for _ in range(2))
+    other = turnwise.score(gold, theirs, seed=4)[0]
+    assert first.scores == again.scores
+    assert first.scores["JGA"].value == other.scores["JGA"].value
+    for score in first.scores.values():
+        assert score.low is not None and score.high is not None
+        assert score.low <= score.value + 1e-12 and score.value <= score.high + 1e-12
+    assert turnwise.score(gold, theirs, intervals=False)[0].scores["JGA"].low is None
+
+
+def test_intervals_of_slot_means_contain_the_value() -> None:
+    gold, theirs = data(30)
+    theirs[1::4] = [Dialogue(id=one.id, turns=()) for one in theirs[1::4]]
+    found = turnwise.score(gold, theirs, measures="F1(average=slot),F1(average=domain)", coverage="empty")[0]
+    for score in found.scores.values():
+        assert score.low is not None and score.high is not None
+        assert score.low <= score.value <= score.high
+        assert score.low < score.high
+
+
+def test_dialogue_scores_follow_the_contract() -> None:
+    gold, theirs = data()
+    found = turnwise.score(gold, theirs, measures="all", intervals=False)[0]
+    frame = found.dialogue_scores
+    assert dict(frame.schema) == {
+        "dialogue": polars.String,
+        "measure": polars.String,
+        "num": polars.Float64,
+        "den": polars.Float64,
+    }
+    for (name,), rows in frame.group_by("measure"):
+        assert rows["num"].sum() / rows["den"].sum() == pytest.approx(found[str(name)])
+        assert rows["den"].min() > 0
+    assert "F1(average=slot)" not in frame["measure"].to_list()
+
+
+def test_turn_and_slot_tables() -> None:
+    gold, theirs = data()
+    found = turnwise.score(gold, theirs, intervals=False)[0]
+    assert found.turns.height == 6
+    assert found.turns["error_type"].to_list()[:3] == ["type1", "exact", "type1"]
+    assert found.turns["JGA"].mean() == pytest.approx(found["JGA"])
+    assert found.slots.filter(polars.col("slot") == "area")["correct"].sum() == 2
+
+
+def test_several_systems_and_profiles_in_one_go() -> None:
+    gold, theirs = data()
+    results = turnwise.score(gold, {"a": theirs, "b": gold}, profile=["plain", "canon"], intervals=False)
+    assert [(one.name, one.profile) for one in results] == [
+        ("a", "plain"),
+        ("b", "plain"),
+        ("a", "canon"),
+        ("b", "canon"),
+    ]
+    assert results["b"]["JGA"] == 1.0
+    frame = results.frame()
+    assert frame.height == 4 * 9
+    assert results.pandas().shape == frame.shape
+    shown = results.as_dict(("domain",))
+    assert [one["profile"] for one in shown["systems"]] == ["plain", "plain", "canon", "canon"]
+    assert "canon" in score_table(results).render("markdown")
+
+
+def test_rendering_for_notebooks_escapes_names() -> None:
+    gold, theirs = data()
+    html = turnwise.score(gold, {"<b>x</b>": theirs, "y": gold})._repr_html_()
+    assert "&lt;b&gt;x&lt;/b&gt;" in html
+    assert "<table>" in html and "<b>100.00</b>" in html
+    assert str(turnwise.score(gold, theirs, intervals=False)).startswith("**State-tracking")
+
+
+@settings(max_examples=25, deadline=None)
+@given(corpora(), st.integers(1, 3))
+def test_pieces_give_the_same_as_the_whole(both: tuple[list[Dialogue], list[Dialogue]], size: int) -> None:
+    gold = both[0]
+    theirs = {one.id.lower().removesuffix(".json"): one for one in both[1]}
+    pairs = [(one, theirs[key]) for one in gold if (key := one.id.lower().removesuffix(".json")) in theirs]
+    batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    whole, shards = Accumulator(measures=list(ALL)), []
+    try:
+        whole.update([one for one, _ in pairs], [two for _, two in pairs])
+        for batch in batches:
+            shard = Accumulator(measures=list(ALL))
+            shard.update([one for one, _ in batch], [two for _, two in batch])
+            shards.append(pickle.loads(pickle.dumps(shard)))
+    except TurnwiseError as error:
+        assert "share" in str(error) or "no turn carries" in str(error)
+        return  # a batch without any turn that both sides have is an error of its own
+    merged = shards[0]
+    for shard in shards[1:]:
+        merged.merge(shard)
+    assert merged.compute() == pytest.approx(whole.compute(), nan_ok=True)
+    assert merged.compute() == pytest.approx(merged.compute(), nan_ok=True)
+
+
+def test_accumulator_rules() -> None:
+    gold, theirs = data()
+    accumulator = Accumulator(measures="JGA")
+    with pytest.raises(TurnwiseError, match="nothing has been added"):
+        accumulator.compute()
+    accumulator.update(gold, theirs)
+    low, high = accumulator.compute_intervals(Resampling(200))["JGA"]
+    assert low <= accumulator.compute()["JGA"] <= high
+    with pytest.raises(TurnwiseError, match="same profile and measures"):
+        accumulator.merge(Accumulator(measures="SA"))
+    accumulator.reset()
+    with pytest.raises(TurnwiseError, match="nothing has been added"):
+        accumulator.compute()
+    with pytest.raises(TurnwiseError, match="has no slot inventory"):
+        Accumulator(profile="verbatim")
+    assert Accumulator(profile="verbatim", inventory=5).measures
+
+
+def test_the_manner_of_hugging_face() -> None:
+    references: list[list[LooseState]] = [[{"hotel": {"area": "north"}}, {"hotel": {"area": ["north", "north side"]}}]]
+    predictions: list[list[LooseState]] = [[{"hotel-area": "north"}, {"hotel": {"area": "north side"}}]]
+    assert compute(predictions=predictions, references=references, measures=["JGA", "F1"]) == {"JGA": 1.0, "F1": 1.0}
+    assert set(turnwise.compute(predictions=predictions, references=references)) >= {"JGA", "FGA@0.5"}
+    with pytest.raises(TurnwiseError, match="1 dialogues were predicted, but there are 0"):
+        compute(predictions=predictions, references=[])
+    with pytest.raises(TurnwiseError, match="dialogue 0: 1 turns were predicted"):
+        compute(predictions=[predictions[0][:1]], references=references)
+    with pytest.raises(TurnwiseError, match="dialogue 0, turn 0: 'area' is neither"):
+        compute(predictions=[[{"area": "x"}]], references=[[{}]])
+
+
+@settings(max_examples=20, deadline=None)
+@given(corpora(), st.integers(1, 5))
+def test_streams_of_codes_give_the_same(
+    tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], chunk: int
+) -> None:
+    try:
+        found = turnwise.score(both[0], both[1], measures="default", intervals=False)[0]
+    except TurnwiseError as error:
+        assert "share" in str(error) or "no turn carries" in str(error)
+        return
+    path = tmp_path_factory.mktemp("codes") / "codes.parquet"
+    write_codes(found.comparison, path)
+    values = score_codes(path, found.measures, inventory=30, chunk=chunk)
+    assert values == pytest.approx({name: score.value for name, score in found.scores.items()}, nan_ok=True)
+
+
+def test_streams_say_what_is_wrong(tmp_path: Path) -> None:
+    measures = parse_measures(["JGA"])
+    path = tmp_path / "codes.parquet"
+    with pytest.raises(TurnwiseError, match="cannot be read as Parquet"):
+        score_codes(path, measures, inventory=1)
+    for columns, message in (
+        ({"dialogue": [1], "gold:a": [1]}, "needs the columns 'dialogue' and 'turn'"),
+        ({"dialogue": [1], "turn": [0], "gold:a": [1]}, "unpaired: a"),
+        ({"dialogue": [], "turn": []}, "has no rows"),
+    ):
+        polars.DataFrame(columns).write_parquet(path)
+        with pytest.raises(TurnwiseError, match=message):
+            score_codes(path, measures, inventory=1)
+    with pytest.raises(TurnwiseError, match="not computed from streams"):
+        score_codes(path, parse_measures(["F1(average=slot)"]), inventory=1)
+
+
+def test_stored_runs(tmp_path: Path) -> None:
+    gold, theirs = data()
+    results = turnwise.score(gold, {"mine": theirs})
+    identifier = store_results(results, Store(tmp_path), paths={}, gold=None, config={"coverage": "intersection"})[0]
+    run = Store(tmp_path).open(identifier)
+    assert run.manifest.kind == "tracking"
+    assert run.manifest.signature == results.signature.long()
+    assert run.manifest.scores["JGA"]["value"] == results[0]["JGA"]
+    frame = run.table("dialogue_scores")
+    rows = frame.filter(polars.col("measure") == "RSA")
+    assert float(rows["num"].sum()) / float(rows["den"].sum()) == pytest.approx(results[0]["RSA"])
+    assert set(run.tables) == {"dialogue_scores", "turn_scores", "slot_scores"}
+
+
+def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
+    """A file with values in place of slot names is scored in pieces, not as one huge table."""
+    pairs = [
+        pair_of_dialogues([({"hotel-area": "north"}, {f"hotel-s{n}-{k}": "x" for k in range(100)})] * 2, f"D{n}")
+        for n in range(100)
+    ]
+    found = turnwise.score([a for a, _ in pairs], [b for _, b in pairs], intervals=False)[0]
+    assert found["JGA"] == 0.0
+    assert found.comparison.off_ontology == 20_000
+    assert found["F1"] == 0.0

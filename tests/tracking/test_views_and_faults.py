@@ -1,0 +1,142 @@
+"""Parts of the corpus, error episodes, and the worst dialogues."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracking.corpora import pair_of_dialogues
+from turnwise import score
+from turnwise.errors import TurnwiseError
+from turnwise.tracking.faults import Faults, faults_as_dict, slots_per_dialogue
+from turnwise.tracking.measures import parse_measure
+from turnwise.tracking.results import SystemScores
+from turnwise.tracking.sensitivity import sensitivity
+from turnwise.tracking.study import Study
+from turnwise.tracking.worst import layout, worst_dialogues
+from turnwise.values import profile_named
+
+FIRST = [
+    ({"hotel-area": "north"}, {"hotel-area": "north"}),
+    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south"}),
+    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south", "hotel-stars": "4"}),
+    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "north", "hotel-stars": "4", "taxi-leaveat": "9:00"}),
+]
+SECOND = [({}, {}), ({"train-day": "monday"}, {"train-day": "monday"})]
+THIRD = [
+    ({"train-day": "monday"}, {}),
+    ({"train-day": "monday"}, {"train-day": "monday"}),
+    ({}, {"train-day": "monday"}),
+]
+
+
+def scored(measures: str = "JGA,RSA,FGA@0.5") -> tuple[Study, SystemScores]:
+    pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
+    gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    study = Study(gold, {"it": theirs})
+    return study, score(gold, {"it": theirs}, measures=measures, intervals=False)[0]
+
+
+def test_by_domain() -> None:
+    view = scored("JGA,SA,RSA,F1,FGA@0.5")[1].by("domain")
+    assert set(view) == {"hotel", "taxi", "train"}
+    assert view["hotel"]["turns"] == 4
+    assert view["hotel"]["scores"]["JGA"] == pytest.approx(2 / 4)
+    assert view["hotel"]["scores"]["SA"] == pytest.approx(1 - 3 / 30 / 4)
+    assert view["hotel"]["scores"]["SA(T=domain)"] == pytest.approx(1 - 3 / 10 / 4)
+    assert "FGA@0.5" not in view["hotel"]["scores"]
+    assert view["taxi"] == {"dialogues": 0, "turns": 0, "spurious_domain_turns": 1, "scores": {}}
+    assert (view["train"]["turns"], view["train"]["spurious_domain_turns"]) == (3, 1)
+
+
+def test_by_turn_and_number_of_domains() -> None:
+    system = scored()[1]
+    turns = system.by("turn")
+    assert [group["turns"] for group in turns.values()] == [3, 3, 2, 1]
+    assert turns["0"]["scores"]["JGA"] == pytest.approx(2 / 3)
+    domains = system.by("n-domains")
+    assert {name: group["dialogues"] for name, group in domains.items()} == {"1": 3}
+
+
+def test_by_slot() -> None:
+    view = scored()[1].by("slot")
+    area = view["hotel-area"]
+    assert (area["correct"], area["wrong_value"], area["missed"], area["spurious"]) == (2, 2, 0, 0)
+    assert area["scores"]["F1"] == pytest.approx(4 / 8)
+    assert area["scores"]["Accuracy"] == pytest.approx(7 / 9)
+
+
+def test_services_and_domains_of_sgd() -> None:
+    gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_2-city": "y"}, {"Hotels_1-city": "x"})])
+    system = score([gold], [theirs], profile="verbatim", intervals=False)[0]
+    assert set(system.by("service")) == {"Hotels_1", "Hotels_2"}
+    assert set(system.by("domain")) == {"Hotels"}
+    with pytest.raises(TurnwiseError, match=r"no view by 'domains'\. Did you mean 'domain'"):
+        system.by("domains")
+
+
+def test_episodes() -> None:
+    faults = Faults(scored()[1].comparison)
+    found = {entry.pair: entry for entry in faults.by_slot()}
+    area = found["hotel", "area"]
+    assert (area.episodes, area.wrong_value, area.mean_origin, area.mean_turns, area.recovered) == (1, 1, 1.0, 2.0, 1)
+    stars = found["hotel", "stars"]
+    assert (stars.missed, stars.mean_turns, stars.recovered) == (1, 1.0, 1)
+    taxi = found["taxi", "leave"]
+    assert (taxi.spurious, taxi.mean_origin, taxi.recovered) == (1, 3.0, 0)
+    day = found["train", "day"]
+    assert (day.episodes, day.missed, day.spurious, day.recovered) == (2, 1, 1, 1)
+    assert faults.confusions()[0] == (("hotel", "area"), "north", "south", 2)
+    assert (("train", "day"), "", "monday", 1) in faults.confusions()
+
+
+def test_first_errors_and_recovery() -> None:
+    first = Faults(scored()[1].comparison).first_errors()
+    assert first.turn == {"A": 1, "C": 0}
+    assert first.position == {"A": 0.25, "C": 0.0}
+    assert first.recovering == ["C"]
+    assert sum(first.histogram()) == 2
+    assert slots_per_dialogue(scored()[1].comparison).tolist() == [2, 1, 1]
+    assert faults_as_dict(Faults(scored()[1].comparison))["slots_per_dialogue"] == [0, 2, 1]
+
+
+def test_no_faults_at_all() -> None:
+    gold, theirs = pair_of_dialogues(SECOND)
+    faults = Faults(score([gold], [theirs], intervals=False)[0].comparison)
+    assert len(faults.episodes) == 0
+    assert faults.by_slot() == []
+    assert faults.confusions() == []
+    assert faults.first_errors().dialogues == 0
+
+
+def test_the_worst_dialogues_in_the_papers_layout() -> None:
+    study, system = scored()
+    worst = worst_dialogues(system, parse_measure("JGA"), 2)
+    assert worst == [("A", 0.25), ("C", pytest.approx(1 / 3))]
+    text = layout(system, study.systems["it"], "A")
+    assert text.startswith("Dialogue ID : A\n")
+    assert text.count("Matched : True") == 1
+    assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
+    assert "Error   : type 2, carried over, 1 turns after the last new error; FGA@0.5 weight 0.3935" in text
+    assert "PR  : {'hotel': {'area': 'south'}}" in text
+    with pytest.raises(TurnwiseError, match="no value for single dialogues"):
+        worst_dialogues(system, parse_measure("F1(average=slot)"), 1)
+
+
+def test_sensitivity_counts_flips_and_swaps() -> None:
+    times = pair_of_dialogues([({"train-leaveat": "09:00"}, {"train-leaveat": "9 : 00"})] * 3, "T")
+    cares = pair_of_dialogues([({"train-leaveat": "09:00"}, {"train-leaveat": "09:00", "train-day": "dontcare"})], "T")
+    one = [times[1]]
+    two = [pair_of_dialogues([({}, {"train-leaveat": "09:00"}), ({}, {}), ({}, {})], "T")[1]]
+    study = Study([times[0]], {"one": one, "two": two})
+    profiles = [profile_named(name) for name in ("plain", "canon")]
+    found = sensitivity(study, parse_measure("JGA"), profiles)
+    assert found.values == {
+        "one": {"plain": 0.0, "canon": 1.0},
+        "two": {"plain": pytest.approx(1 / 3), "canon": pytest.approx(1 / 3)},
+    }
+    assert found.swaps == [("one", "two", "canon", "plain")]
+    effect = next(e for e in found.rules if e.rule == "times" and e.system == "one")
+    assert (effect.profile, effect.gained, effect.lost, effect.value_without) == ("canon", 3, 0, 0.0)
+    both = Study([cares[0]], {"it": [cares[1]]})
+    found = sensitivity(both, parse_measure("JGA"), [profile_named("canon_nodc")])
+    assert next(e for e in found.rules if e.rule == "without dontcare").gained == 1
