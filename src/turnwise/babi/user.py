@@ -12,7 +12,7 @@ from turnwise.babi.draws import Draws
 from turnwise.babi.phrases import FIELDS, BotKind, Heard
 from turnwise.babi.plan import Plan
 from turnwise.babi.world import World
-from turnwise.dialogue import Act, Fact, Goal, State, Task, Turn, Values
+from turnwise.dialogue import Act, Fact, Goal, State, Task, Turn
 from turnwise.formats.babi import SILENCE
 
 #: More exchanges than any sensible conversation takes.
@@ -29,7 +29,8 @@ class SimulatedUser:
         self.finished = False
         self._world, self._phrases, self._draws = world, world.phrases, draws
         self._wanted = dict(zip(FIELDS, plan.request, strict=True))
-        self._state: dict[str, str] = {}
+        #: Turns share it: it is replaced, never changed.
+        self._state: State = {}
         self._updates = list(plan.updates)
         self._questions = list(plan.questions)
         self._options = list(plan.ranked)
@@ -86,9 +87,7 @@ class SimulatedUser:
 
     def _say(self, text: str, acts: list[Act], *expected: BotKind, results: tuple[Fact, ...] | None = None) -> Turn:
         self._expected = frozenset(expected)
-        slots: dict[str, Values] = {slot: (value,) for slot, value in self._state.items()}
-        state: State = {self._world.domain: slots} if slots else {}
-        return Turn(speaker="user", text=text, acts=tuple(acts), state=state, results=results)
+        return Turn(speaker="user", text=text, acts=tuple(acts), state=self._state, results=results)
 
     def _silence(self, *expected: BotKind, results: tuple[Fact, ...] | None = None) -> Turn:
         return self._say(SILENCE, [], *expected, results=results)
@@ -106,8 +105,12 @@ class SimulatedUser:
 
     def _inform(self, name: str, field: str) -> Act:
         """Say a field: from now on it is part of the belief state."""
-        self._state[field] = self._wanted[field]
+        self._believe(field, self._wanted[field])
         return Act(name, self._world.domain, field, (self._wanted[field],))
+
+    def _believe(self, slot: str, value: str) -> None:
+        domain = self._world.domain
+        self._state = {domain: {**self._state.get(domain, {}), slot: (value,)}}
 
     def _piece(self, patterns: tuple[str, ...], field: str, value: str) -> str:
         return self._draws.pick(patterns).replace("{" + field + "}", value)
@@ -117,7 +120,7 @@ class SimulatedUser:
         opener = self._draws.pick(user.opener)
         if self.plan.task == 4:
             name = self.plan.results[0].name
-            self._state["name"] = name
+            self._believe("name", name)
             acts = [Act("book", domain), Act("inform", domain, "name", (name,))]
             return self._say(f"{opener} {self._piece(user.at_name, 'name', name)}", acts, "reserve")
         pieces = [self._piece(user.request[field], field, self._wanted[field]) for field in self.plan.given]
@@ -133,7 +136,8 @@ class SimulatedUser:
         return self._say(self._piece(self._phrases.user.answer[field], field, act.values[0]), [act], "ask", "look")
 
     def _wait_for_search(self, _: Heard) -> Turn | None:
-        missing = [field for field in FIELDS if field not in self._state]
+        said = self._state.get(self._world.domain, {})
+        missing = [field for field in FIELDS if field not in said]
         if missing:
             return self._fail(f"the bot searched without asking for {', '.join(missing)}")
         return self._silence("option" if self.plan.task == 3 else "api")
