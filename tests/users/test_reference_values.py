@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.verdicts import assert_verdicts_add_up
 from turnwise.dialogue import Dialogue, Goal
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import Notes
 from turnwise.formats.gcdf1 import Gcdf1
 from turnwise.formats.source import Part
 from turnwise.users.config import Config, with_overrides
-from turnwise.users.records import DialogueScore, Measure
+from turnwise.users.evaluate import Evaluation, Settings, evaluate
+from turnwise.users.figures import constraint_counts, goals_per_domain_set, paper_figures
+from turnwise.users.records import MEASURES, DialogueScore, Measure
 from turnwise.users.reference import SECTIONS, behaviour_tree
 from turnwise.users.score import Scorer
+from turnwise.users.summary import summarise
 from turnwise.values.canonical_map import CanonicalMap
 
-
-def load(path: Path) -> Any:
-    with gzip.open(path) as stream:
-        return json.load(stream)
-
-
-@pytest.fixture(scope="module")
-def synthetic(expected: Path) -> Any:
-    return load(expected / "gcdf1_synthetic.json.gz")
+SHORT: dict[Measure, str] = {"I-GCDF1": "igcd", "R-GCDF1": "rgcd"}
 
 
 def dialogue_of(record: dict[str, Any]) -> Dialogue:
@@ -84,13 +80,15 @@ def test_synthetic_cases(synthetic: Any) -> None:
         score = scorer.score(dialogue)
         scored += 1
         tree = behaviour_tree(score)
-        for measure, short in (("I-GCDF1", "igcd"), ("R-GCDF1", "rgcd")):
+        for measure in MEASURES:
+            short = SHORT[measure]
             if triples(score, measure) != want[short]:
                 wrong.append(f"{case['name']}: {measure} {triples(score, measure)} != {want[short]}")
             behaviours = {**tree[SECTIONS[measure]], **lists(score, measure)}
             if unordered(behaviours) != unordered(want[f"{short}_behaviours"]):
                 wrong.append(f"{case['name']}: {behaviours} != {want[f'{short}_behaviours']}")
         after = plain_goal(dialogue_of({**case["dialogue"], "goal": want["goal_after"]}).goal or Goal())
+        assert_verdicts_add_up(score)
         assert plain_goal(score.final_goal()) == after, case["name"]
         assert plain_goal(dialogue.goal or Goal()) == before
     assert wrong == []
@@ -118,3 +116,108 @@ def test_where_the_reference_aborts_the_dialogue_fails_with_a_reason(synthetic: 
             scorer.score(dialogue_of(case["dialogue"]))
         assert caught.value.dialogue == case["dialogue"]["dialogue_id"]
         assert caught.value.turn is not None, case["name"]
+
+
+def test_every_score_of_the_1000_conversations(convlab: Evaluation, baseline: Any) -> None:
+    assert convlab.failures == []
+    assert [score.id for score in convlab.scores] == baseline["dialogue_order"]
+    for score in convlab.scores:
+        for measure in MEASURES:
+            assert triples(score, measure) == baseline["per_dialogue"][score.id][SHORT[measure]], score.id
+
+
+def test_aggregates(convlab: Evaluation, baseline: Any) -> None:
+    summary = {(row.measure, row.domain): row for row in summarise(convlab, resamples=0)}
+    for measure, short in SHORT.items():
+        for domain, want in baseline["aggregate"][short].items():
+            row = summary.pop((measure, domain))
+            assert row.dialogues == want["n_dialogues"]
+            for aspect in ("f1", "precision", "recall"):
+                assert getattr(row, aspect).value == pytest.approx(want[aspect], abs=1e-12)
+    assert not summary
+
+
+def entries(section: str, label: str, score: DialogueScore) -> int:
+    """How many entries the reference's tree has for a label in one dialogue."""
+    found = behaviour_tree(score)[section].get(label, [])
+    return len(found) if isinstance(found, list) else sum(map(len, found.values()))
+
+
+def test_behaviours_and_the_changed_goals(convlab: Evaluation, baseline: Any) -> None:
+    removed = sorted([score.id, domain] for score in convlab.scores for domain in score.requests_removed)
+    assert removed == sorted(baseline["requests_removed_from_goal"])
+    for measure, section in SECTIONS.items():
+        for label, want in baseline["behaviours"][section].items():
+            if label.startswith("preprocessed"):
+                continue
+            assert sum(map(partial(entries, section, label), convlab.scores)) == want["entries"], label
+            found: dict[str, set[str]] = {}
+            for score in convlab.scores:
+                for each in score.behaviours:
+                    if each.measure == measure and each.label == label:
+                        found.setdefault(each.domain, set()).add(score.id)
+            assert {domain: sorted(ids) for domain, ids in found.items()} == {
+                domain: sorted(set(ids)) for domain, ids in want["dialogue_ids_by_domain"].items()
+            }, label
+
+
+def test_values_that_were_normalised(convlab: Evaluation, baseline: Any) -> None:
+    want = baseline["behaviours"]["igcd_f1"]
+    for source, section in (("user", "user_constraints"), ("system", "sys_constraints"), ("nlu", "sys_nlu")):
+        tried = [score.id for score in convlab.scores for place, _, _ in score.attempts if place == source]
+        assert len(set(tried)) == want[f"preprocessed_{section}"]["dialogues"]
+    of_users = Counter(
+        f"{'values_matched' if attempt.matched else 'matching_failures'}/{attempt.method}"
+        for score in convlab.scores
+        for source, _, attempt in score.attempts
+        if source == "user"
+    )
+    assert of_users == want["preprocessed_user_constraints"]["entries"]
+
+
+def test_figures_that_count(convlab: Evaluation, baseline: Any) -> None:
+    figures = {figure.key: figure for figure in paper_figures(convlab)}
+    want = baseline["figures"]
+    assert figures["1"].bars["goals"] == want["figure1"]["goals_per_domain"]
+    assert goals_per_domain_set(convlab) == want["figure1"]["goals_per_domain_set"]
+    for key in ("2", "3", "7"):
+        assert {bar: row for bar, row in figures[key].bars.items() if row} == want[f"figure{key}"]
+    assert figures["2"].slots == want["figure2_distinct_dialogues_per_slot"]
+    assert constraint_counts(convlab) == want["figure3_constraint_counts"]
+    requests = {
+        bar: {domain: {f"{domain}-{slot}": n for slot, n in slots.items()} for domain, slots in by_domain.items()}
+        for bar, by_domain in figures["7"].slots.items()
+    }
+    assert requests == want["figure7_distinct_dialogues_per_slot"]
+
+
+def test_figures_in_percent(convlab: Evaluation, baseline: Any) -> None:
+    figures = {figure.key: figure for figure in paper_figures(convlab)}
+    want = baseline["figures"]
+    tables = {
+        "4a": want["figure4"]["search"],
+        "4b": want["figure4"]["booking"],
+        "5": {"missed": want["figure5"]["missed"]},
+        "6a": {bar.removesuffix("_reqs"): row for bar, row in want["figure6a"].items()},
+        "6b": want["figure6b"],
+    }
+    for key, bars in tables.items():
+        for bar, row in bars.items():
+            assert {domain: round(figures[key].bars[bar].get(domain, 0.0), 2) for domain in row} == row, (key, bar)
+    for key, totals in (
+        ("4a", want["figure4_totals"]["search"]),
+        ("4b", want["figure4_totals"]["booking"]),
+        ("6a", want["figure6a_totals"]),
+    ):
+        assert {domain: figures[key].totals[domain] for domain in totals} == totals
+
+
+def test_several_processes_give_the_same_results(convlab: Evaluation, shared_data: Path, settings: Settings) -> None:
+    two = evaluate(shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz", settings, workers=2)
+    assert 0 < len(two.scores) < len(convlab.scores)
+    assert two.scores == convlab.scores[: len(two.scores)]
+
+
+def test_verdicts_sum_to_the_counts_of_every_score(convlab: Evaluation) -> None:
+    for score in convlab.scores:
+        assert_verdicts_add_up(score)

@@ -131,26 +131,40 @@ class Normaliser:
         """What becomes of one value; None when it needs nothing or nothing can be done."""
         settings = self._settings
         wanted = self._wanted(domain, slot)
-        if not settings.strict and slot in settings.time_slots:
-            clock = same_time(value, wanted)
-            if clock is not None:
-                return Attempt(domain, slot, value, clock, clock, "time", True) if clock != value else None
-        if settings.canonical_map is None:
-            if value in wanted or not wanted or value in settings.coreference.get(domain, ()):
-                return None
-            return self._search(domain, slot, value, [("simple", Candidates(wanted))], str)
-        table = self._table(settings.canonical_map, slot, domain)
-        if table is None or value in table.known or value in settings.coreference.get(domain, ()):
+        if value in settings.coreference.get(domain, ()) or (not settings.strict and value in wanted):
             return None
-        if not settings.strict and value in wanted:
+        if settings.canonical_map is None:
+            if value in wanted or not wanted:
+                return None
+            return self._as_time(domain, slot, value, wanted) or self._search(
+                domain, slot, value, [("simple", Candidates(wanted))], str
+            )
+        table = self._table(settings.canonical_map, slot, domain)
+        if table is None or value in table.known:
             return None
         key = (domain, slot, value, wanted)
-        remembered = self._shared.attempts.get(key)
-        if remembered is None:
-            tiers = [("simple", self._paraphrases(domain, slot, table, wanted)), ("extended", table.candidates)]
-            canonical = table.canonical if settings.strict else _goal_first(table, wanted)
-            remembered = self._shared.attempts[key] = self._search(domain, slot, value, tiers, canonical)
-        return remembered
+        if key not in self._shared.attempts:
+            self._shared.attempts[key] = self._look_up(domain, slot, value, wanted, table)
+        return self._shared.attempts[key]
+
+    def _look_up(
+        self, domain: str, slot: str, value: str, wanted: tuple[str, ...], table: ValueTable
+    ) -> Attempt | None:
+        """The goal's own values first, then all others of the map."""
+        simple = self._paraphrases(domain, slot, table, wanted)
+        if not self._settings.strict and value not in simple.texts:
+            time = self._as_time(domain, slot, value, wanted)
+            if time is not None:
+                return time
+        canonical = table.canonical if self._settings.strict else _goal_first(table, wanted)
+        return self._search(domain, slot, value, [("simple", simple), ("extended", table.candidates)], canonical)
+
+    def _as_time(self, domain: str, slot: str, value: str, wanted: tuple[str, ...]) -> Attempt | None:
+        """A time of day compared as such, in recommended mode; None when the slot or the value is none."""
+        if self._settings.strict or slot not in self._settings.time_slots:
+            return None
+        clock = same_time(value, wanted)
+        return None if clock is None else Attempt(domain, slot, value, clock, clock, "time", True)
 
     def _wanted(self, domain: str, slot: str) -> tuple[str, ...]:
         """The goal's values of a slot. The reference compares the slot with the goal's own spelling, so that it finds

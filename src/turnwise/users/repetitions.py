@@ -46,8 +46,12 @@ class Repetitions:
         return causes or self._user_causes(first, second), failed_checks
 
     def _heard(self, text: str, first: int, second: int) -> bool:
-        """Did the system understand the constraint in any turn of the span?"""
-        return any(text in self._scene.heard(turn, self._domain) for turn in range(first, second, 2))
+        """Did the system understand the constraint in any turn of the span? Every turn is looked at, as the reference
+        does: one it cannot normalise is a fault even after the constraint was found."""
+        found = False
+        for turn in range(first, second, 2):
+            found = text in self._scene.heard(turn, self._domain) or found
+        return found
 
     def _failures_in(self, first: int, second: int) -> list[tuple[str, bool]]:
         checks = self._scene.config.igcd_f1.repetitions.sys_behaviours

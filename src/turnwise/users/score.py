@@ -130,7 +130,7 @@ class Scorer:
             scores=scores,
             behaviours=tuple(scene.behaviours),
             verdicts=(*verdicts, *more),
-            attempts=tuple(scene.attempts),
+            attempts=tuple(dict.fromkeys(scene.attempts)),
             requests_removed=tuple(scene.requests_removed),
             warnings=tuple(scene.warnings),
             patterns=tuple(patterns(scene.tasks, scene.moments, scene.user_parameters())),

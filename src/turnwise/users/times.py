@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from turnwise.values.clock import spoken
 
@@ -11,19 +11,21 @@ _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 _HALF_DAY_MARK = re.compile(r"[ap]\s*\.?\s*m\b|noon|night|morning|evening|afternoon")
 
 
-def same_time(value: str, wanted: Collection[str]) -> str | None:
-    """The value as ``HH:MM``, or None when it is no time of day.
+def same_time(value: str, wanted: Iterable[str]) -> str | None:
+    """The wanted value that is the same time of day, else the time as ``HH:MM``; None when the value is no time.
 
     A time before noon without "am" or "pm" is the afternoon one when the goal wants that and not the morning one:
 
     >>> same_time("6 : 00", ["18:00"]), same_time("6:00", ["06:00"]), same_time("6:00 am", ["18:00"])
     ('18:00', '06:00', '06:00')
+    >>> same_time("09:15", ["9:15"]), same_time("cheap", ["9:15"])
+    ('9:15', None)
     """
     clock = spoken(value)
     parts = _TIME.fullmatch(clock)
     if parts is None:
         return None
-    if clock in wanted or _HALF_DAY_MARK.search(value):
-        return clock
-    afternoon = f"{int(parts[1]) + 12}:{parts[2]}"
-    return afternoon if afternoon in wanted else clock
+    spellings = {spoken(text): text for text in wanted}
+    if clock in spellings or _HALF_DAY_MARK.search(value):
+        return spellings.get(clock, clock)
+    return spellings.get(f"{int(parts[1]) + 12}:{parts[2]}", clock)

@@ -1,0 +1,18 @@
+"""The law of explanations: verdicts sum to the counts of the scores, in every domain and combined."""
+
+from __future__ import annotations
+
+from turnwise.users.records import COMBINED, DialogueScore
+
+
+def assert_verdicts_add_up(score: DialogueScore) -> None:
+    """For each measure, the verdicts of a domain sum to its counts, and all together to the combined counts."""
+    for measure, scores in score.scores.items():
+        for domain, found in scores.items():
+            rows = [
+                each
+                for each in score.verdicts
+                if each.measure == measure and (domain == COMBINED or each.domain == domain)
+            ]
+            sums = tuple(sum(getattr(row, key) for row in rows) for key in ("tp", "fp", "fn"))
+            assert sums == (found.tp, found.fp, found.fn), (score.id, measure, domain)
