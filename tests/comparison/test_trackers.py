@@ -143,6 +143,21 @@ def test_drawings(compared: TrackerComparison) -> None:
         assert draw().to_dict()
 
 
+def test_unlike_scoring_is_said() -> None:
+    gold = gold_dialogues(3)
+    first = tracker(gold, 0.1, 1)
+    short = [Dialogue(id=one.id, turns=one.turns[:-1] if place == 1 else one.turns) for place, one in enumerate(first)]
+    judged = [
+        Dialogue(id=one.id, turns=tuple(Turn(speaker="user", judged={"hotel": {"area": True}}) for _ in one.turns))
+        for one in gold
+    ]
+    compared = compare(gold, {"a": first, "b": short, "c": judged}, resamples=20)
+    assert "on 1 dialogue the systems were scored on different numbers of turns" in " ".join(compared.scores.notes)
+    assert "FGA@0.5 does not mean the same for all systems" in " ".join(compared.scores.notes)
+    assert compared.details("a", "c") is None
+    assert compare(gold, {"a": first, "b": first}, resamples=20).scores.notes == ()
+
+
 def test_mistakes() -> None:
     gold = gold_dialogues(3)
     with pytest.raises(TurnwiseError, match="at least two systems"):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,3 +156,19 @@ def test_one_system_is_a_sentence() -> None:
     for test in (paired_bootstrap, paired_randomisation):
         with pytest.raises(TurnwiseError, match="at least two systems"):
             test(num, den)
+
+
+def test_ten_systems_and_a_thousand_dialogues_take_less_than_two_seconds_of_one_core() -> None:
+    random = np.random.default_rng(0)
+    den = np.broadcast_to(random.integers(3, 14, size=1000), (10, 4, 1000)).astype(float)
+    num = random.binomial(den.astype(int), 0.5).astype(float)
+    start = time.process_time()
+    paired_bootstrap(num, den, resamples=10_000)
+    paired_randomisation(num, den, resamples=10_000)
+    assert time.process_time() - start < 2.0
+
+
+def test_many_dialogues_fit_the_memory() -> None:
+    blocks = list(bootstrap_weights(3_000_000, 2, seed=0))
+    assert [block.shape for block in blocks] == [(1, 3_000_000)] * 2
+    assert (blocks[0] != blocks[1]).any()

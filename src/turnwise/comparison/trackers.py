@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from turnwise.comparison.parting import Details
 from turnwise.comparison.result import RESAMPLES, Comparison, compare_scores
-from turnwise.comparison.scores import scores_from_frames
+from turnwise.comparison.scores import Scores, scores_from_frames
 from turnwise.comparison.states import state_details
 from turnwise.comparison.turns import shared_turns
+from turnwise.dialogue import dialogue_key
 from turnwise.errors import TurnwiseError
 from turnwise.tracking.api import score
 from turnwise.tracking.inputs import Source
-from turnwise.tracking.results import Results
+from turnwise.tracking.results import Results, SystemScores
 from turnwise.values.registry import DEFAULT
 
 if TYPE_CHECKING:
@@ -92,5 +95,31 @@ def compare_results(
         {system.name: system.dialogue_scores for system in results},
         signatures={system.name: results.signature.long() for system in results},
     )
+    scores = replace(scores, notes=(*scores.notes, *_unlike(results, scores)))
     plain = compare_scores(scores, resamples=resamples, seed=seed, level=level)
     return TrackerComparison(**{part.name: getattr(plain, part.name) for part in fields(plain)}, results=results)
+
+
+def _unlike(results: Results, scores: Scores) -> list[str]:
+    """Warnings where systems were not scored on quite the same thing."""
+    notes = []
+    shared = {dialogue_key(name) for name in scores.dialogues}
+    sizes = [_turns(system) for system in results]
+    unequal = sum(len({of[key] for of in sizes}) > 1 for key in shared)
+    if unequal:
+        notes.append(
+            f"on {unequal} {'dialogue' if unequal == 1 else 'dialogues'} the systems were scored on different numbers "
+            "of turns; with --coverage empty all turns count for all"
+        )
+    for measure in scores.measures:
+        written = {system.name: system.scores[measure].signature.measure for system in results}
+        if len(set(written.values())) > 1:
+            listed = ", ".join(f"{name} {form}" for name, form in written.items())
+            notes.append(f"{measure} does not mean the same for all systems: {listed}")
+    return notes
+
+
+def _turns(system: SystemScores) -> dict[str, int]:
+    """Dialogue key to the number of its scored turns."""
+    aligned = system.comparison.aligned
+    return {dialogue_key(name): int(size) for name, size in zip(aligned.ids, np.diff(aligned.offsets), strict=True)}

@@ -1,7 +1,7 @@
 """Where the random numbers of all resampling come from.
 
-Resamples are made in blocks of a fixed size, each block from its own stream of one seed. So the numbers depend on the
-seed alone: not on the number of workers, nor on how many measures or systems are looked at, nor on the hash seed.
+Resamples are made in blocks, each block from its own stream of one seed. So the numbers depend on the seed and on the
+number of units alone: not on the number of workers, on how many measures or systems are looked at, or on the hash seed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from turnwise.errors import TurnwiseError
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: Resamples per block; part of the definition of the numbers, so never a setting.
-BLOCK = 500
+#: Resamples per block, fewer where units are so many that a block would not fit the memory. Part of the definition of
+#: the numbers, so never a setting.
+BLOCK, BLOCK_CELLS = 500, 4_000_000
 
 _BOOTSTRAP, _SWAPS = 0, 1
 
 
 def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Blocks of a (resamples, units) matrix: how often each unit is drawn when ``units`` are drawn with replacement."""
-    for rows, generator in _blocks(resamples, seed, _BOOTSTRAP):
+    for rows, generator in _blocks(units, resamples, seed, _BOOTSTRAP):
         drawn = generator.integers(0, units, size=(rows, units), dtype=np.int64)
         drawn += np.arange(rows, dtype=np.int64)[:, None] * units
         yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
@@ -32,18 +33,19 @@ def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]
 
 def swap_masks(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Blocks of a (resamples, units) matrix of fair coins: 1 where the two systems change places on that unit."""
-    for rows, generator in _blocks(resamples, seed, _SWAPS):
+    for rows, generator in _blocks(units, resamples, seed, _SWAPS):
         yield generator.integers(0, 2, size=(rows, units), dtype=np.uint8).astype(np.float64)
 
 
-def _blocks(resamples: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:
+def _blocks(units: int, resamples: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:
     if resamples < 1:
         raise TurnwiseError(f"{resamples} resamples were asked for; give at least 1")
     if seed < 0:
         raise TurnwiseError(f"the seed is {seed}; give a whole number that is not negative")
-    for number, start in enumerate(range(0, resamples, BLOCK)):
+    size = max(1, min(BLOCK, BLOCK_CELLS // units))
+    for number, start in enumerate(range(0, resamples, size)):
         sequence = np.random.SeedSequence(seed, spawn_key=(purpose, number))
-        yield min(BLOCK, resamples - start), np.random.Generator(np.random.PCG64(sequence))
+        yield min(size, resamples - start), np.random.Generator(np.random.PCG64(sequence))
 
 
 def weighted_sums(masks: Iterator[Floats], *columns: Floats) -> list[Floats]:
