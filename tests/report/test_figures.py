@@ -10,6 +10,7 @@ import pytest
 
 from turnwise.errors import TurnwiseError
 from turnwise.report import figures
+from turnwise.report.figures.style import lines, shades
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -84,6 +85,13 @@ def test_slots_fill_the_gaps_and_say_the_share_below() -> None:
 def test_undefined_cells_and_bars() -> None:
     assert [row["text"] for row in datasets(CHARTS["heat"]())][3] == "–"
     assert ("hotel", "RSA") not in {(row["domain"], row["group"]) for row in datasets(CHARTS["domains"]())}
+
+
+def test_many_systems_stay_apart() -> None:
+    assert len(set(shades(12))) == 12
+    assert shades(2) == shades(12)[:1] + shades(2)[1:]
+    colours, dashes = lines(20)
+    assert len({(colour, tuple(dash)) for colour, dash in zip(colours, dashes, strict=True)}) == 20
 
 
 def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from turnwise.errors import missing_extra
 
 INK, QUIET, PAPER = "#1a1a1a", "#6b6b6b", "#ffffff"
 
-#: Dark to light shades of one hue: groups of bars.
-SHADES = ("#12355b", "#4f86b5", "#b4cfe4", "#7d7d7d", "#d9d9d9")
+#: Dark to light shades of one hue, far enough apart to tell in grey: groups of bars.
+SHADES = ("#0b2545", "#3d76a6", "#86b0d1", "#c3daea", "#f0f5fa")
 
 #: Lines: colours of the palette of Okabe and Ito that differ in lightness, each with a dash of its own.
 LINES = ("#12355b", "#d55e00", "#009e73", "#8c5a83", "#e69f00", "#56b4e9", "#000000", "#7d7d7d")
@@ -30,6 +30,25 @@ def altair() -> Any:
     except ImportError as error:
         raise missing_extra("altair", "figures", "Drawing a figure") from error
     return module
+
+
+def shades(size: int) -> list[str]:
+    """So many shades from dark to light, evenly spaced where the palette does not have enough."""
+    if size <= len(SHADES):
+        return list(SHADES[:size])
+    dark, light = (
+        tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)) for colour in (SHADES[0], SHADES[-1])
+    )
+    steps = [step / (size - 1) for step in range(size)]
+    mixed = [[round(a + (b - a) * step) for a, b in zip(dark, light, strict=True)] for step in steps]
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed]
+
+
+def lines(size: int) -> tuple[list[str], list[list[int]]]:
+    """So many colours and dashes; no two lines share both, up to the product of their numbers."""
+    colours = [LINES[place % len(LINES)] for place in range(size)]
+    dashes = [DASHES[(place + place // len(LINES)) % len(DASHES)] for place in range(size)]
+    return colours, dashes
 
 
 def styled(chart: Any, *, title: str, note: str = "") -> Any:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turnwise.report.figures.style import DASHES, INK, LINES, QUIET, SHADES, altair, data, styled
+from turnwise.report.figures.style import INK, QUIET, SHADES, altair, data, lines, shades, styled
 
 #: Panels side by side before the next row begins.
 _ACROSS = 4
+
+#: Crossings that are labelled; more would hide each other.
+_LABELLED = 4
 
 
 def mean_spread(
@@ -100,7 +103,7 @@ def lambda_sweep(
         for at, value in zip(lambdas, scores[name], strict=True)
     ]
     legend = alt.Legend(title=None, symbolStrokeWidth=2.5, symbolSize=500)
-    colours, dashes = (alt.Scale(domain=names, range=_cycle(look, len(names))) for look in (LINES, DASHES))
+    colours, dashes = (alt.Scale(domain=names, range=look) for look in lines(len(names)))
     x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale=alt.Scale(nice=False))
     y = alt.Y("fga:Q", title="flexible goal accuracy", scale=alt.Scale(zero=False))
     base = alt.Chart(data(rows)).encode(x=x, y=y)
@@ -109,7 +112,8 @@ def lambda_sweep(
         strokeDash=alt.StrokeDash("system:N", sort=names, scale=dashes, legend=legend),
     )
     if swaps:
-        marks = alt.Chart(data([{"lambda": at, "text": f"λ = {at:.2f}"} for at in swaps]))
+        shown = [{"lambda": at, "text": f"λ = {at:.2f}" if len(swaps) <= _LABELLED else ""} for at in swaps]
+        marks = alt.Chart(data(shown))
         layers = layers + marks.mark_rule(color=QUIET, strokeDash=[2, 3]).encode(x=x)
         layers = layers + marks.mark_text(align="left", dx=4, baseline="bottom", color=QUIET).encode(
             x=x, y=alt.value(258), text="text:N"
@@ -133,14 +137,8 @@ def domain_bars(
     base = alt.Chart(data(rows)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
     bars = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(
         y=alt.Y("value:Q", title=value, axis=alt.Axis(grid=False)),
-        color=alt.Color(
-            "group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=_cycle(SHADES, len(groups)))
-        ),
+        color=alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups)))),
     )
     numbers = base.mark_text(dy=-6, fontSize=9).encode(y="value:Q", text="text:N")
     width = alt.Step(30, **{"for": "position"}) if len(groups) == 1 else alt.Step(26)
     return styled((bars + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
-
-
-def _cycle(palette: Sequence[Any], size: int) -> list[Any]:
-    return [palette[place % len(palette)] for place in range(size)]
