@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from turnwise.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
 from turnwise.cli.common import application, err, out, progress_bar, tracked, write_json
 from turnwise.errors import TurnwiseError
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 app = application(
     "The bAbI restaurant tasks: simulate them, convert other data to their format, evaluate bots on them."
 )
+for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
+    _commands.register(app)
 
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]

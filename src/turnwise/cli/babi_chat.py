@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turnwise.cli.babi_rank import DataOption
-from turnwise.cli.common import err, out
+from turnwise.cli.babi_options import (
+    DataOption,
+    DeviceOption,
+    LoadOption,
+    ModelOption,
+    SetOption,
+    fitted_ranker,
+    settings,
+    tell,
+)
+from turnwise.cli.common import out
 
 if TYPE_CHECKING:
     from turnwise.responses.bot import RankerBot
@@ -24,9 +32,12 @@ def register(app: typer.Typer) -> None:
 
 def chat(
     data: DataOption,
-    model: Annotated[str, typer.Option(help="A model's name (see 'turnwise babi models').")] = "rules",
+    model: ModelOption = "rules",
     task: Annotated[int, typer.Option(min=1, max=6, help="The task the model is fitted on.")] = 5,
-    folder: Annotated[Path | None, typer.Option("--load", help="Use the fitted model in this folder.")] = None,
+    folder: LoadOption = None,
+    given: SetOption = None,
+    device: DeviceOption = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the model.")] = 0,
 ) -> None:
     """Talk to a model in the terminal.
 
@@ -35,17 +46,12 @@ def chat(
     """
     from turnwise.responses.bot import RankerBot
     from turnwise.responses.database import Database
-    from turnwise.responses.ranker import load_ranker, ranker_class
     from turnwise.responses.task import load_task
 
     loaded = load_task(data, task, ("trn", "dev"))
-    if folder is not None:
-        ranker = load_ranker(folder, task=loaded)
-    else:
-        ranker = ranker_class(model)()
-        ranker.fit(loaded, lambda line: err.print(line, style="dim"))
+    ranker = fitted_ranker(loaded, model, folder, seed, settings(given, None, device))
     bot, database = RankerBot(ranker), Database(loaded.facts)
-    err.print(f"{ranker.name}, task {task}. Empty line: silence. 'restart' begins anew, 'exit' ends.", style="dim")
+    tell(f"{ranker.name}, task {task}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
     while (text := _heard()) != "exit":
         if text == "restart":
             bot.reset()

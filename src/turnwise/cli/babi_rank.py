@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from turnwise.cli.babi_options import (
+    DataOption,
+    DeviceOption,
+    JsonOption,
+    LoadOption,
+    MaybeDataOption,
+    ModelOption,
+    PresetOption,
+    SetOption,
+    StoreOption,
+    fitted_ranker,
+    settings,
+    tell,
+)
 from turnwise.cli.common import err, out, progress_bar, write_json
 from turnwise.errors import TurnwiseError
 
-DataOption = Annotated[
-    Path, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
-]
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; without it, $TURNWISE_RUNS or ./runs.")
-]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON; - is standard output.")
-]
+if TYPE_CHECKING:
+    from turnwise.report.table import Table
+    from turnwise.responses.cells import Cell
+    from turnwise.responses.ranker import Ranker
+    from turnwise.responses.task import Task
 
 
 def register(app: typer.Typer) -> None:
@@ -30,56 +40,67 @@ def register(app: typer.Typer) -> None:
 
 
 def models() -> None:
-    """List the models that can be evaluated."""
+    """List the models that can be evaluated, and what the others lack."""
     from turnwise.report.table import Table
     from turnwise.responses.ranker import ranker_class, ranker_names
 
-    listing = Table("Models", ["name", "what it is", "seeds matter"])
+    listing = Table("Models", ["name", "what it is", "seeds matter", "settings"])
+    unusable = {}
     for name in ranker_names():
-        found = ranker_class(name)
-        listing.add(name, found.summary, found.seeded)
+        try:
+            found = ranker_class(name)
+        except TurnwiseError as error:
+            unusable[name] = str(error)
+            continue
+        listing.add(name, found.summary, found.seeded, " ".join(found.settable))
     out.print(listing.render("terminal"))
+    for reason in unusable.values():
+        err.print(reason, markup=False)
 
 
 def evaluate(
-    data: DataOption,
-    model: Annotated[str, typer.Option(help="A model's name (see 'turnwise babi models').")] = "rules",
-    task: Annotated[int, typer.Option(min=1, max=6, help="Which task.")] = 1,
+    data: MaybeDataOption = None,
+    logs: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Chat logs instead of --data: operators' replies to choose from.")
+    ] = None,
+    model: ModelOption = "rules",
+    task: Annotated[int, typer.Option(min=1, max=6, help="Which task of --data.")] = 1,
     split: Annotated[
         list[str] | None, typer.Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")
     ] = None,
     url: Annotated[
         str | None, typer.Option(help="Evaluate the bot behind this HTTP address instead of a model.")
     ] = None,
-    folder: Annotated[Path | None, typer.Option("--load", help="Use the fitted model in this folder.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep the fitted model in this folder.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the model.")] = 0,
+    folder: LoadOption = None,
+    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
+    given: SetOption = None,
+    preset: PresetOption = None,
+    device: DeviceOption = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from --seed on.")] = 1,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
     """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply."""
     from turnwise.responses.cells import Key, compute, data_digest
-    from turnwise.responses.ranker import Ranker, load_ranker, ranker_class, save_ranker
-    from turnwise.responses.replying import HttpBot
-    from turnwise.responses.task import load_task
+    from turnwise.responses.model_folder import save_ranker
     from turnwise.runs import Store
 
-    loaded = load_task(data, task)
-    ranker: Ranker
-    if folder is not None:
-        ranker = load_ranker(folder, task=loaded)
-    else:
-        ranker = HttpBot(url) if url else ranker_class(model)(seed)
-        ranker.fit(loaded, _tell)
-    if save is not None:
-        save_ranker(ranker, save, task)
-        _tell(f"model kept in {save}")
+    loaded = _task(data, logs, task, seed)
     digest = data_digest(loaded)
     found = []
-    for name in _splits(split, loaded.splits):
-        _tell(f"{ranker.name} on task {task}, {name}")
-        found.append(compute(Key(ranker.name, task, name, ranker.seed, digest), ranker, loaded, Store(store)))
-    _show(found, json, classes=True)
+    for number in range(seed, seed + seeds):
+        ranker = _ranker(loaded, model, url, folder, number, settings(given, preset, device))
+        if save is not None:
+            kept = save if seeds == 1 else save / f"seed{number}"
+            save_ranker(ranker, kept, loaded.number)
+            tell(f"model kept in {kept}")
+        for name in _splits(split, loaded.splits):
+            tell(f"{ranker.name} on {name}, seed {ranker.seed}")
+            found.append(compute(Key.of(ranker, loaded, name, digest), ranker, loaded, Store(store)))
+        if not ranker.seeded:
+            break
+    _show(found, json)
 
 
 def table(
@@ -88,25 +109,29 @@ def table(
     tasks: Annotated[str, typer.Option(help="Tasks, separated by commas.")] = "1,2,3,4,5,6",
     splits: Annotated[str, typer.Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
     seeds: Annotated[int, typer.Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
+    given: SetOption = None,
+    preset: PresetOption = None,
+    device: DeviceOption = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one per core.")] = 1,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again, kept results included.")] = False,
     statistics: Annotated[bool, typer.Option(help="Show the paper's Table 1 too.")] = True,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write LaTeX.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page.")] = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are kept and reused."""
-    from turnwise.report.table import write_tables
-    from turnwise.responses.plan import Job, jobs_of, run_jobs
+    from turnwise.responses.plan import jobs_of, run_jobs
     from turnwise.responses.tables import results_table, statistics_table
     from turnwise.responses.task import load_task
 
-    wanted = [_number(item, "task") for item in _items(tasks)]
+    wanted = [_number(item) for item in _items(tasks)]
     names = _splits(_items(splits), None)
-    jobs: list[Job] = jobs_of(data, _items(models), wanted, names, seeds, store, fresh=fresh)
-    found = []
-    with progress_bar("cells", len(jobs)) as advance:
+    options = settings(given, preset, device)
+    jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
+    found: list[Cell] = []
+    with progress_bar("models on tasks", len(jobs)) as advance:
         for cells in run_jobs(jobs, workers=workers):
             found.extend(cells)
             advance(1)
@@ -115,54 +140,77 @@ def table(
         tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
     for shown in tables:
         out.print(shown.render("terminal"))
-    for path, kind in ((markdown, "markdown"), (latex, "latex")):
-        if path is not None:
-            write_tables(tables, path, kind)
+    _write_tables(tables, {"markdown": markdown, "latex": latex, "html": html})
     _write(found, json)
+
+
+def _task(data: Path | None, logs: str | None, number: int, seed: int) -> Task:
+    from turnwise.responses.logs import log_task
+    from turnwise.responses.task import load_task
+
+    if (data is None) == (logs is None):
+        raise TurnwiseError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
+    if data is not None:
+        return load_task(data, number)
+    return log_task(str(logs), seed=seed)
+
+
+def _ranker(task: Task, model: str, url: str | None, folder: Path | None, seed: int, options: dict[str, str]) -> Ranker:
+    if url is None:
+        return fitted_ranker(task, model, folder, seed, options)
+    from turnwise.responses.replying import HttpBot
+
+    bot = HttpBot(url)
+    bot.fit(task)
+    return bot
 
 
 def _items(text: str) -> list[str]:
     found = [item.strip() for item in text.split(",") if item.strip()]
     if not found:
         raise TurnwiseError(f"'{text}' names nothing; separate names by commas")
-    return found
+    return list(dict.fromkeys(found))
 
 
-def _number(text: str, what: str) -> int:
+def _number(text: str) -> int:
     if not text.isdecimal():
-        raise TurnwiseError(f"'{text}' is not a {what}; give a number such as 1")
+        raise TurnwiseError(f"'{text}' is not a task; give a number such as 1")
     return int(text)
 
 
-def _splits(asked: Sequence[str] | None, available: Any) -> list[str]:
+def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
+    from turnwise.errors import nearest
     from turnwise.responses.task import EVALUATED
 
     for name in asked or ():
         if name not in EVALUATED:
-            raise TurnwiseError(f"there is no split '{name}'; splits are {', '.join(EVALUATED)}")
+            raise TurnwiseError(f"there is no split '{name}' to evaluate on.{nearest(name, EVALUATED)}")
         if available is not None and name not in available:
-            raise TurnwiseError(f"this task has no split '{name}' in that folder")
+            raise TurnwiseError(f"there is no split '{name}' in this data")
     chosen = list(asked or EVALUATED)
     return [name for name in chosen if available is None or name in available]
 
 
-def _show(cells: list[Any], json: Path | None, *, classes: bool) -> None:
+def _show(cells: list[Cell], json: Path | None) -> None:
     from turnwise.responses.tables import class_table, results_table
 
     out.print(results_table(cells).render("terminal"))
-    if classes:
-        out.print(class_table(cells).render("terminal"))
+    out.print(class_table(cells).render("terminal"))
     for cell in cells:
-        out.print(f"[dim]{cell.signature}[/dim]", soft_wrap=True)
+        out.print(cell.signature, style="dim", markup=False)
     _write(cells, json)
 
 
-def _write(cells: list[Any], json: Path | None) -> None:
+def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> None:
+    from turnwise.report.table import write_tables
+
+    for kind, path in targets.items():
+        if path is not None:
+            write_tables(tables, path, kind)
+
+
+def _write(cells: list[Cell], json: Path | None) -> None:
     import msgspec
 
     if json is not None:
         write_json(json, {"cells": [msgspec.to_builtins(cell) for cell in cells]})
-
-
-def _tell(line: str) -> None:
-    err.print(line, style="dim")

@@ -1,4 +1,4 @@
-"""One table, many outputs: terminal, Markdown, LaTeX, CSV, JSON.
+"""One table, many outputs: terminal, Markdown, LaTeX, HTML, CSV, JSON.
 
     table = Table("Scores", ["system", Column("JGA", percent=True, digits=2, best="max")])
     table.add("trade", 0.4862)
@@ -21,13 +21,13 @@ from turnwise.report.cells import Cell, Column, Value, is_number, is_undefined, 
 if TYPE_CHECKING:
     from rich.console import Group
 
-TEXT_FORMATS = ("markdown", "latex", "csv", "json")
+TEXT_FORMATS = ("markdown", "latex", "html", "csv", "json")
 FORMATS = ("terminal", *TEXT_FORMATS)
 
 #: The format a file's ending asks for.
-ENDINGS = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
+ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv", ".json": "json"}
 
-TextFormat = Literal["markdown", "latex", "csv", "json"]
+TextFormat = Literal["markdown", "latex", "html", "csv", "json"]
 
 
 class Table:
@@ -148,7 +148,11 @@ def write_tables(tables: Sequence[Table], path: Path, format: str | None = None)
 
 
 def render_tables(tables: Sequence[Table], format: str) -> str:
-    """Several tables as one text, an empty line between them."""
+    """Several tables as one text, an empty line between them; HTML becomes a page of its own."""
+    if format == "html":
+        from turnwise.report.html import html_page
+
+        return html_page(tables)
     if format == "json" and len(tables) != 1:
         inner = ",\n".join(table.render("json").rstrip() for table in tables)
         return f"[\n{inner}\n]\n"

@@ -1,4 +1,4 @@
-"""A table as text: Markdown, LaTeX (booktabs), CSV, JSON."""
+"""A table as text: Markdown, LaTeX (booktabs), HTML, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnwise.report.cells import Cell, Column
 from turnwise.report.escape import latex, markdown
+from turnwise.report.html import render_html
 
 if TYPE_CHECKING:
     from turnwise.report.table import Table
@@ -117,6 +118,7 @@ def as_json(table: Table) -> dict[str, Any]:
 RENDERERS: dict[str, Callable[[Table], str]] = {
     "markdown": render_markdown,
     "latex": render_latex,
+    "html": render_html,
     "csv": render_csv,
     "json": render_json,
 }

@@ -1,38 +1,47 @@
 """Cells of the results table: one model on one task and split with one seed, each kept as a run and found again.
 
-What is left to do is derived from the runs in the store: a cell is done when a run has the same model, task, split,
-seed, data (by checksum) and evaluation version. Nothing is stored beside the runs.
+What is left to do is derived from the runs in the store: a cell is done when a run has the same model, options, task,
+split, seed, data (by checksum) and evaluation version. Nothing is stored beside the runs.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from turnwise import __version__
 from turnwise.responses.evaluate import MRR, PER_DIALOG, PER_RESPONSE, Evaluation, evaluate
-from turnwise.responses.ranker import Ranker, Tell, silent
+from turnwise.responses.ranker import OUTWARD, Ranker, Tell, silent
 from turnwise.responses.task import Task
 from turnwise.runs import Store
+
+if TYPE_CHECKING:
+    import polars
 
 KIND = "responses"
 #: Cells by their configuration.
 Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "Cell"]
 #: Grows when evaluation or a built-in ranker changes what a cell would hold.
-EVALUATION_VERSION = 1
+EVALUATION_VERSION = 2
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What makes a cell: model, task, split, seed, and the checksum of the task's files."""
+    """What makes a cell: model and its options, task, split, seed, and the checksum of the task's files."""
 
     model: str
     task: int
     split: str
     seed: int
     data: str
+    options: str = ""
+
+    @classmethod
+    def of(cls, ranker: Ranker, task: Task, split: str, data: str) -> Key:
+        """The key of a ranker's cell on a split; ``data`` is the task's checksum."""
+        return cls(ranker.name, task.number, split, ranker.seed, data, options_text(ranker.options))
 
     def config(self) -> dict[str, Any]:
         """The key as the run's configuration."""
@@ -46,6 +55,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     model: str
     seed: int
+    options: str = ""
     per_response: float
     per_dialog: float
     per_response_interval: tuple[float, float]
@@ -55,10 +65,20 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     dialogs: int
     responses: int
     top_ties: int
+    unanswered: int
     #: Per reply class: correct, and how many there are.
     by_class: dict[str, tuple[int, int]]
     signature: str
     run: str = ""
+
+
+def options_text(options: Mapping[str, str]) -> str:
+    """Options as one text, in the order of their names.
+
+    >>> options_text({"hops": "2", "dim": "64", "device": "cuda"})
+    'dim=64,hops=2'
+    """
+    return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in OUTWARD)
 
 
 def data_digest(task: Task) -> str:
@@ -73,6 +93,7 @@ def signature(key: Key, task: Task, result: Evaluation) -> str:
     """Everything that could change the numbers, in one line."""
     parts = {
         "model": key.model,
+        **({"options": key.options} if key.options else {}),
         "task": key.task,
         "split": key.split,
         "seed": key.seed,
@@ -91,7 +112,8 @@ def kept_cells(store: Store) -> Kept:
     """The cells that stand in the store, by their configuration; the newest wins."""
     found = {}
     for manifest in store.list():
-        if manifest.kind == KIND and "cell" in manifest.scores:
+        ours = manifest.kind == KIND and manifest.config.get("evaluation") == EVALUATION_VERSION
+        if ours and "cell" in manifest.scores:
             cell = msgspec.convert(manifest.scores["cell"], Cell, strict=False)
             found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
     return found
@@ -107,7 +129,7 @@ def cells(
     data = data_digest(task)
     fitted = False
     for split in (name for name in splits if name in task.splits):
-        key = Key(ranker.name, task.number, split, ranker.seed, data)
+        key = Key.of(ranker, task, split, data)
         done = kept.get(_sorted(key.config()))
         if done is None:
             if not fitted:
@@ -129,6 +151,8 @@ def compute(key: Key, ranker: Ranker, task: Task, store: Store | None) -> Cell:
     ) as run:
         run.table("dialogue_scores", result.dialogue_scores())
         run.table("replies", result.replies(task.candidates))
+        if ranker.log:
+            run.table("epochs", epochs_frame(ranker))
         run.scores = {
             PER_RESPONSE: cell.per_response,
             PER_DIALOG: cell.per_dialog,
@@ -146,6 +170,7 @@ def cell_of(key: Key, task: Task, result: Evaluation) -> Cell:
         split=key.split,
         model=key.model,
         seed=key.seed,
+        options=key.options,
         per_response=result.per_response,
         per_dialog=result.per_dialog,
         per_response_interval=intervals[PER_RESPONSE],
@@ -155,9 +180,17 @@ def cell_of(key: Key, task: Task, result: Evaluation) -> Cell:
         dialogs=len(set(result.dialogues)),
         responses=len(result.dialogues),
         top_ties=int(result.tied.sum()),
+        unanswered=result.unanswered,
         by_class=result.by_class(),
         signature=signature(key, task, result),
     )
+
+
+def epochs_frame(ranker: Ranker) -> polars.DataFrame:
+    """The training log as a table of a run: one row per epoch."""
+    import polars as pl
+
+    return pl.DataFrame(ranker.log)
 
 
 def _sorted(config: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

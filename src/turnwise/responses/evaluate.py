@@ -51,6 +51,11 @@ class Evaluation:
         return np.equal(self.ranks, 1)
 
     @property
+    def unanswered(self) -> int:
+        """Replies for which nothing was chosen, or something that is no candidate."""
+        return int((self.chosen < 0).sum())
+
+    @property
     def per_response(self) -> float:
         """Share of replies that are correct."""
         return float(self.correct.mean())
@@ -168,7 +173,7 @@ def ranked(scores: NDArray[np.float64], gold: NDArray[np.int64]) -> Iterator[tup
     before = np.arange(count)[None, :] < gold[:, None]
     rank = 1 + (scores > own).sum(axis=1) + ((scores == own) & before).sum(axis=1)
     top = scores.max(axis=1, keepdims=True)
-    answered = np.isfinite(top).ravel()
+    answered = (top > -np.inf).ravel()
     chosen = np.where(answered, scores.argmax(axis=1), -1)
     tied = answered & ((scores == top).sum(axis=1) > 1)
     rank = np.where(answered, rank, count + 1)

@@ -6,13 +6,13 @@ on where it stopped because finished cells are found in the run store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from turnwise.engine import map_ordered
 from turnwise.responses.cells import Cell, cells, kept_cells
-from turnwise.responses.ranker import ranker_class
+from turnwise.responses.ranker import options_by_model, ranker_class
 from turnwise.responses.task import load_task
 from turnwise.runs import Store
 
@@ -24,6 +24,7 @@ class Job(NamedTuple):
     model: str
     task: int
     seed: int
+    options: dict[str, str]
     splits: tuple[str, ...]
     store: Path | None
     fresh: bool
@@ -37,11 +38,13 @@ def jobs_of(
     seeds: int,
     store: Path | None,
     *,
+    options: Mapping[str, str] | None = None,
     fresh: bool = False,
 ) -> list[Job]:
-    """All jobs of a table; models that draw no random numbers run once."""
+    """All jobs of a table; models that draw no random numbers run once, and each model gets the options it takes."""
+    taken = options_by_model(models, options or {})
     return [
-        Job(data, model, task, seed, tuple(splits), store, fresh)
+        Job(data, model, task, seed, taken[model], tuple(splits), store, fresh)
         for task in tasks
         for model in models
         for seed in range(seeds if ranker_class(model).seeded else 1)
@@ -57,4 +60,6 @@ def _run(job: Job) -> list[Cell]:
     task = load_task(job.data, job.task)
     store = Store(job.store)
     kept = {} if job.fresh else kept_cells(store)
-    return list(cells(ranker_class(job.model)(job.seed), task, job.splits, store, kept))
+    ranker = ranker_class(job.model)(job.seed)
+    ranker.options = dict(job.options)
+    return list(cells(ranker, task, job.splits, store, kept))

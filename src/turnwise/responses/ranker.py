@@ -1,30 +1,27 @@
 """What a ranker is: fit on a task's training and development dialogs, then give every candidate a score.
 
-A ranker is one module with one class, found through the entry-point group ``turnwise.rankers``. It is kept in a folder
-with a manifest (``ranker.json``) and arrays (``arrays.npz``), never a pickle.
+A ranker is one module with one class, found through the entry-point group ``turnwise.rankers``.
 """
 
 from __future__ import annotations
 
-import hashlib
-import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from turnwise.errors import TurnwiseError, nearest
-from turnwise.files import atomic
+from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError, missing_extra, nearest
 from turnwise.responses.episodes import Point
 from turnwise.responses.task import Task
 
 GROUP = "turnwise.rankers"
-MANIFEST_VERSION = 1
+#: Options that say where a model works, not what comes out; to a model that does not know them they mean nothing.
+OUTWARD = frozenset({"device"})
 
 Scores = NDArray[np.float64]
 #: Called with a line about the work while it goes on.
@@ -43,8 +40,12 @@ class Ranker(ABC):
     summary: ClassVar[str]
     #: Does fitting draw random numbers? If so, several seeds are worth running.
     seeded: ClassVar[bool] = False
+    #: The names :attr:`options` may have.
+    settable: ClassVar[tuple[str, ...]] = ()
 
     candidates: tuple[str, ...] = ()
+    #: A file for checkpoints while fitting; None keeps none, and rankers that fit at once need none.
+    checkpoint: Path | None = None
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -61,6 +62,12 @@ class Ranker(ABC):
     def scores(self, points: Sequence[Point]) -> Scores:
         """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
 
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        """Go on in another world, with other candidates and another knowledge base, without learning anything new."""
+        del facts
+        if tuple(candidates) != self.candidates:
+            raise TurnwiseError(f"the model {self.name} cannot move to other candidates than it was fitted with")
+
     def settings(self) -> dict[str, Any]:
         """What besides arrays is needed to use the ranker again: plain JSON values."""
         return {}
@@ -74,32 +81,40 @@ class Ranker(ABC):
         del settings, arrays
 
 
-class _Manifest(msgspec.Struct, kw_only=True):
-    version: int
-    ranker: str
-    task: int
-    seed: int
-    candidates: list[str]
-    settings: dict[str, Any]
-    arrays_sha256: str
-
-
 def ranker_names() -> list[str]:
     """The names of all rankers."""
     return sorted(point.name for point in entry_points(group=GROUP))
 
 
 def ranker_class(name: str) -> type[Ranker]:
-    """The ranker of that name, or an error with the nearest names."""
+    """The ranker of that name, or an error with the nearest names or the package it lacks."""
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
         raise TurnwiseError(f"there is no model named '{name}'.{nearest(name, points)}")
-    loaded: type[Ranker] = points[name].load()
+    try:
+        loaded: type[Ranker] = points[name].load()
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing == "torch":
+            raise missing_extra("torch", "neural", f"The model {name}") from error
+        raise TurnwiseError(f"the model '{name}' cannot be used here: the package {missing} is missing") from error
+    except (ImportError, AttributeError) as error:
+        raise TurnwiseError(f"the model '{name}' cannot be used here ({error})") from error
     return loaded
 
 
+def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The options each model takes; one that none of them takes is an error with the nearest names."""
+    takers = {model: ranker_class(model).settable for model in models}
+    known = {name for names in takers.values() for name in names}
+    for name in given:
+        if name not in known | OUTWARD:
+            raise TurnwiseError(f"there is no setting '{name}' of {' or '.join(takers)}.{nearest(name, known)}")
+    return {model: {name: given[name] for name in sorted(given) if name in names} for model, names in takers.items()}
+
+
 def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
-    """The ranker's scores, or an error when they are not one finite number per point and candidate."""
+    """The ranker's scores, or an error when they are not one number per point and candidate."""
     scores = np.asarray(ranker.scores(points), dtype=np.float64)
     wanted = (len(points), len(ranker.candidates))
     if scores.shape != wanted:
@@ -113,65 +128,3 @@ def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
             f"the model {ranker.name} returned a score that is not a number", dialogue=at.dialogue, turn=at.turn
         )
     return scores
-
-
-def save_ranker(ranker: Ranker, folder: Path, task: int) -> None:
-    """Write a fitted ranker to a folder: the arrays first, the manifest that names their checksum last."""
-    with atomic(folder / "arrays.npz") as scratch:
-        with scratch.open("wb") as out:
-            np.savez(out, allow_pickle=False, **ranker.arrays())
-        digest = hashlib.sha256(scratch.read_bytes()).hexdigest()
-    manifest = _Manifest(
-        version=MANIFEST_VERSION,
-        ranker=ranker.name,
-        task=task,
-        seed=ranker.seed,
-        candidates=list(ranker.candidates),
-        settings=ranker.settings(),
-        arrays_sha256=digest,
-    )
-    with atomic(folder / "ranker.json") as scratch:
-        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
-
-
-def load_ranker(folder: Path, *, task: Task | None = None) -> Ranker:
-    """Read a fitted ranker back; a folder that is damaged, newer, or of another task is an error."""
-    manifest = _read_manifest(folder)
-    if task is not None and (manifest.task != task.number or tuple(manifest.candidates) != task.candidates):
-        raise TurnwiseError(
-            f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates and cannot "
-            f"answer task {task.number} with {len(task.candidates):,}",
-            file=str(folder),
-        )
-    ranker = ranker_class(manifest.ranker)(manifest.seed)
-    ranker.candidates = tuple(manifest.candidates)
-    ranker.restore(manifest.settings, _read_arrays(folder / "arrays.npz", manifest.arrays_sha256))
-    return ranker
-
-
-def _read_manifest(folder: Path) -> _Manifest:
-    path = folder / "ranker.json"
-    try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
-    except OSError as error:
-        raise TurnwiseError(
-            f"it holds no model: ranker.json cannot be read ({error.strerror})", file=str(folder)
-        ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TurnwiseError(f"it is not the manifest of a model: {error}", file=str(path)) from error
-    if manifest.version > MANIFEST_VERSION:
-        raise TurnwiseError(
-            f"the model was written by a newer turnwise (manifest {manifest.version}, known {MANIFEST_VERSION})",
-            file=str(path),
-        )
-    return manifest
-
-
-def _read_arrays(path: Path, digest: str) -> dict[str, NDArray[Any]]:
-    try:
-        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-            raise TurnwiseError("its checksum is not the one in ranker.json; save the model again", file=str(path))
-        with np.load(path, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise TurnwiseError(f"the arrays of the model cannot be read ({error})", file=str(path)) from error

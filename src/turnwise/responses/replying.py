@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 
+from turnwise.dialogue import Fact
 from turnwise.errors import TurnwiseError
 from turnwise.responses.episodes import Point
 from turnwise.responses.ranker import Ranker, Scores, Tell, silent
@@ -24,6 +25,9 @@ class ReplyingRanker(Ranker):
     @abstractmethod
     def reply(self, point: Point) -> str:
         """What the bot says here."""
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        self.candidates = tuple(candidates)
 
     def scores(self, points: Sequence[Point]) -> Scores:
         index = {text: place for place, text in enumerate(self.candidates)}
@@ -62,8 +66,16 @@ class CallableBot(ReplyingRanker):
         return said
 
 
+#: A reply is a sentence; an answer longer than this is none.
+_MOST_BYTES = 1 << 20
+
+
 class _Answer(msgspec.Struct):
     reply: str
+
+
+class _TooLong(Exception):
+    """The server sent more than a reply."""
 
 
 class HttpBot(ReplyingRanker):
@@ -80,8 +92,15 @@ class HttpBot(ReplyingRanker):
         super().__init__()
         import httpx
 
-        self.url = url
+        try:
+            parsed = httpx.URL(url)
+        except httpx.InvalidURL as error:
+            raise TurnwiseError(f"'{url}' is no web address ({error})") from error
+        self._url = parsed
         self._client = httpx.Client(timeout=timeout)
+        #: The address without what may be secret in it.
+        self.shown = str(parsed.copy_with(userinfo=b"", query=None, fragment=None))
+        self.options = {"url": self.shown}
 
     def fit(self, task: Task, tell: Tell = silent) -> None:
         self.candidates = task.candidates
@@ -96,11 +115,23 @@ class HttpBot(ReplyingRanker):
             "utterance": point.utterance,
         }
         try:
-            answer = self._client.post(self.url, json=question)
-            answer.raise_for_status()
-            return msgspec.json.decode(answer.content, type=_Answer).reply
+            return msgspec.json.decode(self._post(question), type=_Answer).reply
+        except httpx.HTTPStatusError as error:
+            reason = f"did not answer: status {error.response.status_code}"
         except httpx.HTTPError as error:
-            reason = f"the bot at {self.url} did not answer ({error})"
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            reason = f'the bot at {self.url} did not answer {{"reply": "…"}} ({error})'
-        raise TurnwiseError(reason, dialogue=point.dialogue, turn=point.turn)
+            reason = f"did not answer ({str(error) or type(error).__name__})"
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            reason = f'did not answer {{"reply": "…"}} ({error})'
+        except _TooLong:
+            reason = f"answered with more than {_MOST_BYTES:,} bytes"
+        raise TurnwiseError(f"the bot at {self.shown} {reason}", dialogue=point.dialogue, turn=point.turn)
+
+    def _post(self, question: dict[str, Any]) -> bytes:
+        content = b""
+        with self._client.stream("POST", self._url, json=question) as answer:
+            answer.raise_for_status()
+            for piece in answer.iter_bytes():
+                content += piece
+                if len(content) > _MOST_BYTES:
+                    raise _TooLong
+        return content

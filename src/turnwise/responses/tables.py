@@ -12,14 +12,14 @@ from turnwise.responses.bags import tokens
 from turnwise.responses.cells import Cell
 from turnwise.responses.episodes import NO_RESULT, SILENCE
 from turnwise.responses.published import column_of, published
-from turnwise.responses.task import Task
+from turnwise.responses.task import LOGS, Task
 
 
 def results_table(cells: Iterable[Cell]) -> Table:
     """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
-    groups: dict[tuple[int, str, str], list[Cell]] = {}
+    groups: dict[tuple[int, str, str, str], list[Cell]] = {}
     for cell in cells:
-        groups.setdefault((cell.task, cell.split, cell.model), []).append(cell)
+        groups.setdefault((cell.task, cell.split, cell.model, cell.options), []).append(cell)
     table = Table(
         "Response selection: per-response (per-dialog) accuracy in percent",
         [
@@ -28,31 +28,35 @@ def results_table(cells: Iterable[Cell]) -> Table:
             "model",
             Column("per-response", digits=2, percent=True),
             Column("per-dialog", digits=2, percent=True),
+            Column("hits@10", digits=2, percent=True),
             Column("paper", digits=1, percent=True),
             Column("paper per-dialog", digits=1, percent=True),
             Column("difference", digits=2, percent=True, signed=True),
             Column("spread", digits=2, percent=True),
             "seeds",
             "top ties",
+            "unanswered",
         ],
         notes=["Intervals: 95%, from resampling dialogs. Difference: per-response, ours less the paper's."],
     )
-    for (task, split, model), group in groups.items():
+    for (task, split, model, options), group in groups.items():
         column = column_of(task, split)
         theirs = published().accuracy(model, column) if column else None
         ours = mean(cell.per_response for cell in group)
         table.add(
-            f"T{task}",
+            task_name(task),
             split,
-            model,
+            f"{model} ({options})" if options else model,
             _with_interval(ours, [cell.per_response_interval for cell in group]),
             _with_interval(mean(cell.per_dialog for cell in group), [cell.per_dialog_interval for cell in group]),
+            mean(cell.hits_at_10 for cell in group),
             theirs[0] if theirs else None,
             theirs[1] if theirs else None,
             ours - theirs[0] if theirs else None,
             stdev(cell.per_response for cell in group) if len(group) > 1 else None,
             len(group),
             sum(cell.top_ties for cell in group),
+            sum(cell.unanswered for cell in group),
         )
     return table
 
@@ -65,8 +69,13 @@ def class_table(cells: Iterable[Cell]) -> Table:
     table = Table("Accuracy by class of reply, in percent", ["task", "split", "model", "seed", *columns])
     for cell in found:
         shares = [cell.by_class[name][0] / cell.by_class[name][1] if name in cell.by_class else None for name in names]
-        table.add(f"T{cell.task}", cell.split, cell.model, cell.seed, *shares)
+        table.add(task_name(cell.task), cell.split, cell.model, cell.seed, *shares)
     return table
+
+
+def task_name(number: int) -> str:
+    """A task in a table: ``T1`` to ``T6``, and ``logs`` for chat logs."""
+    return f"T{number}" if number != LOGS else "logs"
 
 
 def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
@@ -81,7 +90,11 @@ def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
         ours = _averages(task, split)
         theirs = published().statistics
         values = [value for name in _COUNTED for value in (ours[name], theirs[name][task.number - 1])]
-        table.add(f"T{task.number}", len(task.split(split)), *values, _vocabulary(task), len(task.candidates))
+        table.add(f"T{task.number}", len(task.split(split)), *values, len(_words(task)), len(task.candidates))
+    restaurant = [task for task in tasks if task.number != 6]
+    if len(restaurant) == 5:
+        joint = len(set().union(*map(_words, restaurant)))
+        table.notes.append(f"Vocabulary of T1 to T5 together: {joint:,} (paper {published().vocabulary['T1-T5']:,}).")
     return table
 
 
@@ -97,13 +110,13 @@ def _averages(task: Task, split: str) -> dict[str, float]:
     return {"utterances": user + bot + facts, "user": user, "bot": bot, "api_outputs": facts}
 
 
-def _vocabulary(task: Task) -> int:
-    """Distinct lower-cased words of all dialogs, candidates and facts of the task."""
+def _words(task: Task) -> set[str]:
+    """The distinct lower-cased words of all dialogs, candidates and facts of the task."""
     lines = (line for dialogs in task.splits.values() for one in dialogs for line in one.lines)
     words = {word for line in lines for word in tokens(line.text)}
     words.update(word for text in task.candidates for word in tokens(text))
     words.update(word.lower() for fact in task.facts for word in (fact.entity, fact.relation, fact.value))
-    return len(words)
+    return words
 
 
 def _with_interval(value: float, intervals: Sequence[tuple[float, float]]) -> TableCell:

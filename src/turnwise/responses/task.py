@@ -20,6 +20,8 @@ SPLITS = ("trn", "dev", "tst", "tst-OOV")
 EVALUATED = ("dev", "tst", "tst-OOV")
 #: Task 6 has no out-of-vocabulary set.
 TASKS = (1, 2, 3, 4, 5, 6)
+#: The number under which dialogs from chat logs go.
+LOGS = 0
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,23 @@ def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
 def check_gold(task: Task, split: str, path: Path | None = None) -> None:
     """Every gold reply must be among the candidates: otherwise no ranker could ever be right."""
     for one in task.split(split):
-        for at in one.asked:
+        for turn, at in enumerate(one.asked):
             reply = one.lines[at + 1].text
             if reply not in task.index:
                 raise TurnwiseError(
-                    f"the reply {reply!r} (line {at + 1} of the dialog) is not among the {len(task.candidates):,} "
-                    "candidates; use the candidate file that belongs to this task",
+                    f"the reply {reply!r} is not among the {len(task.candidates):,} candidates; use the candidate "
+                    "file that belongs to this task",
                     file=str(path) if path else None,
+                    line=_line_of(path, reply) if path else None,
                     dialogue=one.id,
+                    turn=turn,
                 )
+
+
+def _line_of(path: Path, reply: str) -> int | None:
+    """The first line with that reply; it is the one meant, because replies are checked in file order."""
+    lines = resolve(path)[0].lines()
+    return next((number for number, text in lines if text.rpartition(b"\t")[2].strip() == reply.encode()), None)
 
 
 def load_resource(path: Path, format: str) -> Resource:

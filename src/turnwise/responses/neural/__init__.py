@@ -1,1 +1,1 @@
-"""Models that learn, in PyTorch (the extra ``neural``). Nothing outside this folder imports torch."""
+"""Models that learn, in PyTorch (the extra ``neural``). Nothing but these and their rankers imports torch."""

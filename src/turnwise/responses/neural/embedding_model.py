@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.memory_network import Extra
+from turnwise.responses.neural.word_bags import WordBags
 
 
 class EmbeddingModel(nn.Module):
@@ -30,12 +31,10 @@ class EmbeddingModel(nn.Module):
         self.candidates = self.words if config.shared else drawn(candidate_words, config.dim)
         self.extra = drawn(extra, config.dim) if extra else None
 
-    def forward(self, lines: Tensor, inputs: Tensor, candidates: Tensor, extra: Extra | None) -> Tensor:
+    def forward(self, lines: WordBags, inputs: Tensor, candidates: WordBags, extra: Extra | None) -> Tensor:
         """Scores (batch × candidates). ``lines`` holds the words of all lines, ``inputs`` line numbers (0 pads)."""
-        bags = lines[inputs].flatten(start_dim=1)
-        query = functional.embedding_bag(bags, self.words, mode="sum", padding_idx=0)
-        stored = functional.embedding_bag(candidates, self.candidates, mode="sum", padding_idx=0)
-        scores = query @ stored.T
+        query = functional.embedding_bag(inputs, lines.sums(self.words), mode="sum")
+        scores = query @ candidates.sums(self.candidates).T
         if extra is None or self.extra is None:
             return scores
         return extra.added(scores, query @ self.extra.T)

@@ -6,7 +6,7 @@ user's (Bordes et al. 2017, section 4.4). Time is relative: the newest memory ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -47,27 +47,19 @@ class Encoded:
 class Lines:
     """Distinct lines and their words; 0 is the empty line that pads. Words it was not given are left out."""
 
-    def __init__(self, words: Iterable[str], split: Split) -> None:
-        self.words = {word: place for place, word in enumerate(dict.fromkeys(words), start=1)}
-        self._split = split
+    def __init__(self, words: dict[str, int], split: Split) -> None:
+        self._words, self._split = words, split
         self._numbers: dict[str, int] = {"": PAD}
-        self._tokens: list[list[int]] = [[]]
+        #: The word numbers of each line.
+        self.tokens: list[list[int]] = [[]]
 
     def number(self, text: str) -> int:
         """The number of a line."""
         found = self._numbers.get(text)
         if found is None:
-            found = self._numbers[text] = len(self._tokens)
-            self._tokens.append([self.words[word] for word in self._split(text) if word in self.words])
+            found = self._numbers[text] = len(self.tokens)
+            self.tokens.append([self._words[word] for word in self._split(text) if word in self._words])
         return found
-
-    def matrix(self) -> Ints:
-        """All lines so far as word numbers, padded with 0 (lines × longest line)."""
-        width = max(1, *map(len, self._tokens)) if len(self._tokens) > 1 else 1
-        filled = np.zeros((len(self._tokens), width), dtype=np.int64)
-        for row, tokens in enumerate(self._tokens):
-            filled[row, : len(tokens)] = tokens
-        return filled
 
 
 def words_of(text: str) -> list[str]:
@@ -90,7 +82,7 @@ def vocabulary(texts: Iterable[str], split: Split) -> list[str]:
     return list(dict.fromkeys(word for text in dict.fromkeys(texts) for word in split(text)))
 
 
-def encode(points: Sequence[Point], lines: Lines, index: dict[str, int]) -> Encoded:
+def encode(points: Sequence[Point], lines: Lines, index: Mapping[str, int]) -> Encoded:
     """Points as line numbers; ``index`` gives the place of the gold reply (-1 where it is not a candidate)."""
     starts = [0]
     memories: list[int] = []

@@ -15,13 +15,14 @@ learned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from turnwise.dialogue import Fact
 from turnwise.responses.episodes import NO_RESULT, Line, Point
+from turnwise.responses.neural.schema import Schema, is_number
 
 NAME = "name"
 _PLAIN = ("present", "latest", "of named", "listed", "offered", "open")
@@ -30,23 +31,20 @@ Marks = NDArray[np.int64]
 
 
 class Entities:
-    """Entities numbered from 1 by kind and word; 0 is none. ``numeric`` are the relations whose values are numbers."""
+    """Entities numbered from 1 by kind and word; 0 is none. Kinds are numbered as the schema lists the relations."""
 
-    def __init__(self, facts: Iterable[Fact], numeric: Sequence[str] | None = None) -> None:
-        self.kinds: dict[str, int] = {NAME: 0}
+    def __init__(self, facts: Iterable[Fact], schema: Schema) -> None:
+        self.kinds = {kind: number for number, kind in enumerate((NAME, *schema.relations))}
         self.of_word: dict[str, list[tuple[int, int]]] = {}
-        self._owner: dict[int, str] = {}
         self._belongings: dict[str, list[int]] = {}
         self._seen: dict[tuple[int, str], int] = {}
-        found = list(facts)
-        for fact in found:
+        for fact in facts:
             name = fact.entity.lower()
             self._add(self.kinds[NAME], name)
-            kind = self.kinds.setdefault(fact.relation, len(self.kinds))
-            number = self._add(kind, fact.value.lower())
+            number = self._add(self.kinds[fact.relation], fact.value.lower())
             self._belongings.setdefault(name, []).append(number)
         self.count = len(self._seen) + 1
-        self.numeric = list(numeric) if numeric is not None else _numeric(found)
+        self.numeric = schema.numeric
         self.marks = [*_PLAIN, *(f"{side} {relation}" for relation in self.numeric for side in ("most", "least"))]
         names = list(self.kinds)
         self._kind_word = {word: f"<{names[found[0][0]]}>" for word, found in self.of_word.items()}
@@ -118,7 +116,7 @@ class _Talk:
             return
         name, relation, value = text.split(" ", 2)
         about = self._numbers.setdefault(name.lower(), {})
-        if relation in self._entities.numeric and _is_number(value):
+        if relation in self._entities.numeric and is_number(value):
             about[relation] = float(value)
 
     def marks(self) -> set[tuple[int, int]]:
@@ -142,15 +140,3 @@ class _Talk:
 
     def _name_number(self, name: str) -> int:
         return next((number for kind, number in self._entities.of_word.get(name, ()) if kind == 0), 0)
-
-
-def _numeric(facts: Iterable[Fact]) -> list[str]:
-    """The relations all of whose values are numbers."""
-    numbers: dict[str, bool] = {}
-    for fact in facts:
-        numbers[fact.relation] = numbers.get(fact.relation, True) and _is_number(fact.value)
-    return [relation for relation, is_numeric in numbers.items() if is_numeric]
-
-
-def _is_number(text: str) -> bool:
-    return text.removeprefix("-").replace(".", "", 1).isdecimal()

@@ -13,13 +13,14 @@ from turnwise.dialogue import Fact
 from turnwise.responses.neural.encoding import Ints
 from turnwise.responses.neural.matching import Matcher
 from turnwise.responses.neural.memory_network import Matches
+from turnwise.responses.neural.schema import Schema
 
 
 class MatchTypes:
     """Which candidates can match in which types, kept on the device of the model."""
 
-    def __init__(self, facts: Sequence[Fact], candidates: Sequence[str]) -> None:
-        self.matcher = Matcher.of_facts(facts, candidates)
+    def __init__(self, facts: Sequence[Fact], schema: Schema, candidates: Sequence[str]) -> None:
+        self.matcher = Matcher.of_facts(facts, schema, candidates)
 
     @property
     def kinds(self) -> int:

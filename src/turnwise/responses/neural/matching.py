@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from turnwise.dialogue import Fact
 from turnwise.responses.episodes import Point
+from turnwise.responses.neural.schema import Schema
 
 Ints = NDArray[np.int64]
 
@@ -43,11 +44,11 @@ class Matcher:
         self._of_line: dict[str, list[int]] = {}
 
     @classmethod
-    def of_facts(cls, facts: Iterable[Fact], candidates: Sequence[str]) -> Matcher:
-        """Types are the relations of the knowledge base; entities the values each takes."""
-        kinds: dict[str, dict[str, None]] = {}
+    def of_facts(cls, facts: Iterable[Fact], schema: Schema, candidates: Sequence[str]) -> Matcher:
+        """Types are the relations of the schema; entities the values each takes in the knowledge base."""
+        kinds: dict[str, dict[str, None]] = {relation: {} for relation in schema.relations}
         for fact in facts:
-            kinds.setdefault(fact.relation, {})[fact.value.lower()] = None
+            kinds[fact.relation][fact.value.lower()] = None
         return cls({kind: list(words) for kind, words in kinds.items()}, candidates)
 
     def _pairs(self, candidates: Sequence[str]) -> Pairs:

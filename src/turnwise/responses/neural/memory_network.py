@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.encoding import TIMES
+from turnwise.responses.neural.word_bags import WordBags
 
 
 class MemoryNetwork(nn.Module):
@@ -40,18 +41,21 @@ class MemoryNetwork(nn.Module):
         self.extra = drawn(extra, dim) if extra else None
 
     def read(
-        self, lines: Tensor, queries: Tensor, memories: Tensor, speakers: Tensor, times: Tensor
+        self, lines: WordBags, queries: Tensor, memories: Tensor, speakers: Tensor, times: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         """The query after all hops (batch × dim), and the attention of each hop (batch × memories).
 
         ``lines`` holds the words of all lines; the others are line numbers, speakers and times (-1: no memory).
         """
-        query = functional.embedding_bag(lines[queries], self.words, mode="sum", padding_idx=0)
+        embedded = lines.sums(self.words)
+        query = functional.embedding(queries, embedded)
         if not memories.shape[1]:
             return query, []
-        shape = memories.shape
-        stored = functional.embedding_bag(lines[memories.reshape(-1)], self.words, mode="sum", padding_idx=0)
-        stored = stored.view(*shape, -1) + self.speakers[speakers] + self.times[times.clamp(min=0)]
+        stored = (
+            functional.embedding(memories, embedded)
+            + functional.embedding(speakers, self.speakers)
+            + functional.embedding(times.clamp(min=0), self.times)
+        )
         empty = times < 0
         none_at_all = empty.all(dim=1, keepdim=True)
         attention = []
@@ -62,10 +66,9 @@ class MemoryNetwork(nn.Module):
             attention.append(weights)
         return query, attention
 
-    def forward(self, query: Tensor, candidates: Tensor, extra: Extra | None = None) -> Tensor:
+    def forward(self, query: Tensor, candidates: WordBags, extra: Extra | None = None) -> Tensor:
         """Scores (batch × candidates) from the query after all hops; ``candidates`` holds their words."""
-        stored = functional.embedding_bag(candidates, self.candidates, mode="sum", padding_idx=0)
-        scores = query @ stored.T
+        scores = query @ candidates.sums(self.candidates).T
         if extra is None or self.extra is None:
             return scores
         return extra.added(scores, query @ self.extra.T)

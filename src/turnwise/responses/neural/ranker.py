@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,28 +19,36 @@ from turnwise.errors import TurnwiseError
 from turnwise.responses.episodes import Point, points_of
 from turnwise.responses.neural.config import Config, updated
 from turnwise.responses.neural.encoding import Encoded, Ints, Lines, batches, encode, vocabulary, words_of
+from turnwise.responses.neural.schema import Schema
 from turnwise.responses.neural.training import Training, device_named
+from turnwise.responses.neural.word_bags import WordBags
 from turnwise.responses.ranker import Ranker, Scores, Tell, silent
 from turnwise.responses.task import Task
 
 EVALUATION_BATCH = 512
 
 
-class Batch:
-    """Some points of an encoded set, and what is known of each besides its lines (None: nothing)."""
+class Points(NamedTuple):
+    """Encoded points, the words of their lines, and what is known of each besides its lines (None: nothing)."""
 
-    def __init__(self, encoded: Encoded, rows: Ints, contexts: list[Ints] | None) -> None:
-        self.encoded, self.rows = encoded, rows
-        self.contexts = None if contexts is None else [contexts[row] for row in rows]
+    encoded: Encoded
+    lines: WordBags
+    contexts: list[Ints] | None
+
+
+class Batch:
+    """Some of the points."""
+
+    def __init__(self, points: Points, rows: Ints) -> None:
+        self.encoded, self.lines, self.rows = points.encoded, points.lines, rows
+        self.contexts = [points.contexts[row] for row in rows] if points.contexts is not None else []
 
 
 class LearnedRanker(Ranker):
     """A ranker with weights. A subclass says how its module is made and how it scores a batch."""
 
     seeded = True
-
-    #: Where checkpoints go while training; None keeps none.
-    checkpoint: Path | None = None
+    settable = (*Config.__struct_fields__, "preset")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -80,59 +87,70 @@ class LearnedRanker(Ranker):
         options = dict(self.options)
         self.preset = options.pop("preset", "default")
         self.config = updated(self.preset_config(task.number), options)
-        self.facts = task.facts
-        self.candidates = task.candidates
+        self.facts, self.candidates = task.facts, task.candidates
+        self.schema = Schema.of(task.facts)
         self.learn_world(task.facts)
         of_candidates = vocabulary(task.candidates, self.split_candidate)
         of_lines = vocabulary((line.text for one in task.split("trn") for line in one.lines), self.split_line)
         if self.config.shared:
-            of_lines = of_candidates = [*of_lines, *(word for word in of_candidates if word not in set(of_lines))]
+            of_lines = of_candidates = list(dict.fromkeys([*of_lines, *of_candidates]))
         self._build(of_lines, of_candidates)
         train, dev = (self._encode(points_of(task.split(name))) for name in ("trn", "dev"))
-        self._refresh_lines()
         training = Training(self.module, self.config, self._identity(task), self.checkpoint)
         training.run(
-            lambda epoch: self._batches(*train, 1_000_003 * self.seed + epoch),
+            lambda epoch: self._batches(train, 1_000_003 * self.seed + epoch),
             self.batch_loss,
-            lambda: self._accuracy(*dev),
+            lambda: self._accuracy(dev),
             tell,
         )
         self.log = [msgspec.structs.asdict(line) for line in training.log]
 
     def _identity(self, task: Task) -> str:
-        """What a checkpoint must agree with to be taken up again."""
-        said = msgspec.json.encode([self.name, self.seed, task.number, self.config, list(task.candidates)])
+        """What a checkpoint must agree with to be taken up again: the model, its settings, and all it learns from."""
+        config = msgspec.structs.replace(self.config, device="")
+        data = [task.split("trn"), task.split("dev"), task.candidates, task.facts]
+        said = msgspec.json.encode([self.name, self.seed, task.number, config, data])
         return hashlib.sha256(said).hexdigest()
 
     def _build(self, of_lines: Sequence[str], of_candidates: Sequence[str]) -> None:
         torch.set_num_threads(1)  # two threads were slower than one on these sizes
         self.device = device_named(self.config.device)
-        self.lines = Lines(of_lines, self.split_line)
-        self._candidate_vocabulary = list(of_candidates)
+        self._words = {word: place for place, word in enumerate(of_lines)}
+        self._candidate_words = {word: place for place, word in enumerate(of_candidates)}
         generator = torch.Generator().manual_seed(self.seed)
-        self.module = self.make_module(len(of_lines) + 1, len(of_candidates) + 1, generator)
-        self.module.to(self.device)
-        self._refresh_candidates()
-        self._refresh_lines()
+        self.module = self.make_module(len(of_lines), len(of_candidates), generator).to(self.device)
+        self._index_candidates()
 
-    def _tensor(self, values: NDArray[Any]) -> Tensor:
+    def _index_candidates(self) -> None:
+        """The words of the candidates; what :meth:`move` must do again."""
+        self._index = {text: place for place, text in enumerate(self.candidates)}
+        words = self._candidate_words
+        tokens = [[words[w] for w in self.split_candidate(text) if w in words] for text in self.candidates]
+        self.candidate_bags = WordBags(tokens, len(words), self.device)
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        """Other candidates and another knowledge base with the same weights; words never seen count for nothing."""
+        self.schema.check(facts)
+        self.candidates, self.facts = tuple(candidates), tuple(facts)
+        self.learn_world(self.facts)
+        self._index_candidates()
+
+    def tensor(self, values: NDArray[Any]) -> Tensor:
+        """An array on the model's device."""
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
 
-    def _refresh_lines(self) -> None:
-        self._line_words = self._tensor(self.lines.matrix())
+    def _encode(self, points: Sequence[Point]) -> Points:
+        lines = Lines(self._words, self.split_line)
+        encoded = encode(points, lines, self._index)
+        return Points(encoded, WordBags(lines.tokens, len(self._words), self.device), self.contexts(points))
 
-    def _refresh_candidates(self) -> None:
-        side = Lines(self._candidate_vocabulary, self.split_candidate)
-        numbers = [side.number(text) for text in self.candidates]
-        self._candidate_words = self._tensor(side.matrix()[numbers])
-
-    def _encode(self, points: Sequence[Point]) -> tuple[Encoded, list[Ints] | None]:
-        index = {text: place for place, text in enumerate(self.candidates)}
-        return encode(points, self.lines, index), self.contexts(points)
-
-    def _batches(self, encoded: Encoded, contexts: list[Ints] | None, seed: int | None) -> list[Batch]:
+    def _batches(self, points: Points, seed: int | None) -> list[Batch]:
         size = self.config.batch if seed is not None else EVALUATION_BATCH
-        return [Batch(encoded, rows, contexts) for rows in batches(self.batch_lengths(encoded), size, seed)]
+        return [Batch(points, rows) for rows in batches(self.batch_lengths(points.encoded), size, seed)]
+
+    def batches_of(self, points: Sequence[Point]) -> list[Batch]:
+        """Points to answer, in batches of similar length."""
+        return self._batches(self._encode(points), None)
 
     def batch_lengths(self, encoded: Encoded) -> Ints:
         """What batches are sorted by, so that little is padded."""
@@ -141,7 +159,7 @@ class LearnedRanker(Ranker):
     def batch_loss(self, batch: Batch) -> Tensor:
         """Cross entropy over all candidates, or the margin ranking loss against sampled ones."""
         scores = self.batch_scores(batch)
-        gold = self._tensor(batch.encoded.gold[batch.rows])
+        gold = self.tensor(batch.encoded.gold[batch.rows])
         if self.config.loss == "softmax":
             return functional.cross_entropy(scores, gold)
         return margin_loss(scores, gold, self.config.margin, self.config.negatives, self._sampled(batch))
@@ -152,28 +170,26 @@ class LearnedRanker(Ranker):
         return torch.Generator(device=self.device).manual_seed(int.from_bytes(mixed[:7], "little"))
 
     @torch.no_grad()
-    def _accuracy(self, encoded: Encoded, contexts: list[Ints] | None) -> float:
+    def _accuracy(self, points: Points) -> float:
         right = 0
-        for batch in self._batches(encoded, contexts, None):
+        for batch in self._batches(points, None):
             best = self.batch_scores(batch).argmax(dim=1).cpu().numpy()
-            right += int((best == encoded.gold[batch.rows]).sum())
-        return right / len(encoded)
+            right += int((best == batch.encoded.gold[batch.rows]).sum())
+        return right / len(points.encoded)
 
     @torch.no_grad()
     def scores(self, points: Sequence[Point]) -> Scores:
-        self.module.eval()
-        encoded, contexts = self._encode(points)
-        self._refresh_lines()
         found = np.zeros((len(points), len(self.candidates)))
-        for batch in self._batches(encoded, contexts, None):
+        for batch in self.batches_of(points):
             found[batch.rows] = self.batch_scores(batch).double().cpu().numpy()
         return found
 
     def settings(self) -> dict[str, Any]:
         return {
             "config": msgspec.to_builtins(self.config),
-            "words": list(self.lines.words),
-            "candidate_words": self._candidate_vocabulary,
+            "words": list(self._words),
+            "candidate_words": list(self._candidate_words),
+            "schema": msgspec.to_builtins(self.schema),
             "facts": [[fact.entity, fact.relation, fact.value] for fact in self.facts],
         }
 
@@ -181,8 +197,11 @@ class LearnedRanker(Ranker):
         return {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
 
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.config = msgspec.structs.replace(msgspec.convert(settings["config"], Config), device="auto")
-        self.facts = tuple(Fact(*words) for words in settings["facts"])
+        config = msgspec.convert(settings["config"], Config)
+        self.config = msgspec.structs.replace(config, device=self.options.get("device", "auto"))
+        self.facts = msgspec.convert(settings["facts"], tuple[Fact, ...])
+        self.schema = msgspec.convert(settings["schema"], Schema)
+        self.schema.check(self.facts)
         self.learn_world(self.facts)
         self._build(settings["words"], settings["candidate_words"])
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ class Training:
         parameters = list(module.parameters())
         self._optimiser: torch.optim.Optimizer
         if config.optimiser == "adam":
-            self._optimiser = torch.optim.Adam(parameters, lr=config.learning_rate)
+            self._optimiser = torch.optim.Adam(parameters, lr=config.learning_rate, fused=True)
         else:
             self._optimiser = torch.optim.SGD(parameters, lr=config.learning_rate)
         self.log: list[Epoch] = []
@@ -94,7 +95,7 @@ class Training:
         _load(self._module, self._best)
 
     def _epoch(self, batches: Iterable[Any], step: Callable[[Any], Tensor]) -> float:
-        """One pass; the mean loss, or NaN as soon as a batch's loss is not finite (that batch changes nothing)."""
+        """One pass; the mean loss, or NaN as soon as a batch's loss or, at the end, a weight is not finite."""
         self._module.train()
         losses = []
         for batch in batches:
@@ -107,7 +108,8 @@ class Training:
             self._optimiser.step()
             losses.append(loss.detach())
         self._module.eval()
-        return float(torch.stack(losses).mean()) if losses else 0.0
+        sound = all(bool(torch.isfinite(weights).all()) for weights in self._module.parameters())
+        return float(torch.stack(losses).mean()) if losses and sound else math.nan
 
     def _note(self, epoch: Epoch, tell: Tell) -> None:
         better = not self.log or epoch.dev > max(past.dev for past in self.log)
@@ -149,11 +151,12 @@ class Training:
             with np.load(self._checkpoint, allow_pickle=False) as held:
                 arrays = {name: held[name] for name in held.files}
             progress = msgspec.json.decode(arrays.pop("progress").tobytes(), type=_Progress)
-        except (OSError, ValueError, KeyError, msgspec.DecodeError) as error:
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
             raise TurnwiseError(
                 f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(self._checkpoint)
             ) from error
         if progress.identity != self._identity:
+            tell("the checkpoint there is of another training (data, settings or seed); training starts anew")
             return False
         self.log = progress.log
         self._best = _part(arrays, "best/")

@@ -46,9 +46,7 @@ class Embeddings(LearnedRanker):
         if self.config.history:
             memories, _, _ = padded(batch.encoded, batch.rows)
             inputs = np.concatenate([memories, inputs], axis=1)
-        scores: Tensor = self.module(
-            self._line_words, self._tensor(inputs), self._candidate_words, self.shared_with(batch)
-        )
+        scores: Tensor = self.module(batch.lines, self.tensor(inputs), self.candidate_bags, self.shared_with(batch))
         return scores
 
 
@@ -59,7 +57,7 @@ class EmbeddingsTypes(Embeddings):
     summary = "supervised embeddings with match types"
 
     def learn_world(self, facts: Sequence[Fact]) -> None:
-        self._types = MatchTypes(facts, self.candidates)
+        self._types = MatchTypes(facts, self.schema, self.candidates)
         self.extra_rows = self._types.kinds
 
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
@@ -67,7 +65,7 @@ class EmbeddingsTypes(Embeddings):
         return matcher.present(points) if self.config.history else matcher.everything(points)
 
     def shared_with(self, batch: Batch) -> Extra | None:
-        return self._types.matches(batch.contexts or [], self._tensor)
+        return self._types.matches(batch.contexts, self.tensor)
 
 
 class EmbeddingsBigrams(Embeddings):

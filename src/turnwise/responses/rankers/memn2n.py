@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from turnwise.dialogue import Fact
+from turnwise.responses.attention import Attention
 from turnwise.responses.episodes import Point
 from turnwise.responses.neural.config import Config, memory_preset
 from turnwise.responses.neural.encoding import Ints, padded
@@ -38,17 +39,23 @@ class MemN2N(LearnedRanker):
 
     def batch_scores(self, batch: Batch) -> Tensor:
         query, _ = self.read(batch)
-        scores: Tensor = self.module(query, self._candidate_words, self.shared_with(batch))
+        scores: Tensor = self.module(query, self.candidate_bags, self.shared_with(batch))
         return scores
+
+    @torch.no_grad()
+    def attention(self, point: Point) -> Attention:
+        """Where the network looks before it answers at a point."""
+        (batch,) = self.batches_of([point])
+        _, hops = self.read(batch)
+        chosen = self.candidates[int(self.batch_scores(batch)[0].argmax())]
+        return Attention.of(point, chosen, [hop[0].tolist() for hop in hops])
 
     def read(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
         """The query after all hops, and the attention of each hop over the memories."""
         assert isinstance(self.module, MemoryNetwork)  # noqa: S101 - made by make_module
         memories, speakers, times = padded(batch.encoded, batch.rows)
         queries = batch.encoded.queries[batch.rows]
-        return self.module.read(
-            self._line_words, *(self._tensor(column) for column in (queries, memories, speakers, times))
-        )
+        return self.module.read(batch.lines, *(self.tensor(column) for column in (queries, memories, speakers, times)))
 
 
 class MemN2NTypes(MemN2N):
@@ -58,11 +65,11 @@ class MemN2NTypes(MemN2N):
     summary = "end-to-end memory network with match types"
 
     def learn_world(self, facts: Sequence[Fact]) -> None:
-        self._types = MatchTypes(facts, self.candidates)
+        self._types = MatchTypes(facts, self.schema, self.candidates)
         self.extra_rows = self._types.kinds
 
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         return self._types.matcher.present(points)
 
     def shared_with(self, batch: Batch) -> Extra | None:
-        return self._types.matches(batch.contexts or [], self._tensor)
+        return self._types.matches(batch.contexts, self.tensor)

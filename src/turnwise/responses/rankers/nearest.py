@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError
 from turnwise.responses.bags import Vocabulary, tokens
 from turnwise.responses.episodes import Point
 from turnwise.responses.ranker import Ranker, Scores, Tell, silent
@@ -48,6 +50,15 @@ class NearestNeighbour(Ranker):
         scores = np.zeros((len(points), len(self.candidates)))
         scores[np.arange(len(points)), self._answers[nearest]] = 1.0
         return scores
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        index = {text: place for place, text in enumerate(candidates)}
+        known = [self.candidates[answer] for answer in self._answers]
+        missing = next((text for text in known if text not in index), None)
+        if missing is not None:
+            raise TurnwiseError(f"the model {self.name} learned the reply {missing!r}, which is no candidate there")
+        self.candidates = tuple(candidates)
+        self._answers = np.array([index[text] for text in known])
 
     def settings(self) -> dict[str, Any]:
         return {"utterances": self._groups}

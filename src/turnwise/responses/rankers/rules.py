@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -34,10 +34,13 @@ class Rules(ReplyingRanker):
     name = "rules"
     summary = "hand-written rules"
 
+    settable = ("world",)
+
     #: The world whose sentences the bot of tasks 1-5 speaks: a built-in name or a world file.
     world = "restaurant"
 
     def fit(self, task: Task, tell: Tell = silent) -> None:
+        self.world = self.options.get("world", self.world)
         self.candidates = task.candidates
         self._prepare(task.number, list(task.facts))
 
@@ -62,6 +65,10 @@ class Rules(ReplyingRanker):
             else:
                 bot.said(line.text)
         return bot.reply()
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        self.candidates = tuple(candidates)
+        self._prepare(self._task, list(facts))
 
     def settings(self) -> dict[str, Any]:
         return {"task": self._task, "world": self.world, "facts": [list(_words(fact)) for fact in self._facts]}

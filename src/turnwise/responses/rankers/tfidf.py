@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from turnwise.dialogue import Fact
 from turnwise.responses.bags import Bags, Vocabulary, history_bags, utterance_bags
 from turnwise.responses.entities import TypedEntities, matches
 from turnwise.responses.episodes import Point
@@ -84,6 +85,9 @@ class TfIdf(Ranker):
         norms = np.sqrt(of_input * of_candidate)
         cosines: Scores = np.divide(products, norms, out=np.zeros(products.shape), where=norms > 0)
         return cosines.round(_DECIMALS)
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        self._prepare(tuple(candidates), TypedEntities.of_facts(facts))
 
     def settings(self) -> dict[str, Any]:
         return {"input": self.input, "weight": self.weight, "entities": self.entities.words}

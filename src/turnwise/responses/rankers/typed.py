@@ -36,11 +36,11 @@ class Typed(MemN2N):
         return msgspec.structs.replace(_SIZES)
 
     def learn_world(self, facts: Sequence[Fact]) -> None:
-        self.entities = Entities(facts)
+        self.entities = Entities(facts, self.schema)
         self.extra_rows = len(self.entities.kinds) * len(self.entities.marks)
-        self._index_candidates()
+        self._index_entities()
 
-    def _index_candidates(self) -> None:
+    def _index_entities(self) -> None:
         """Which entities each candidate names, and the row of weights where each entity's kind begins."""
         named = [[entity for _, entity in self.entities.mentioned(text)] for text in self.candidates]
         pairs = [(row, entity) for row, entities in enumerate(named) for entity in entities]
@@ -61,10 +61,10 @@ class Typed(MemN2N):
         return [self.entities.marked(point) for point in points]
 
     def shared_with(self, batch: Batch) -> Extra | None:
-        marks = batch.contexts or []
+        marks = batch.contexts
         point = np.repeat(np.arange(len(marks)), [len(rows) for rows in marks])
         entity, mark = np.concatenate([np.zeros((0, 2), dtype=np.int64), *marks]).T
         row = self._first_row[entity] + mark
-        marked = self._tensor(point), self._tensor(entity), self._tensor(row)
-        pairs = self._tensor(self._pairs[:, 0]), self._tensor(self._pairs[:, 1])
+        marked = self.tensor(point), self.tensor(entity), self.tensor(row)
+        pairs = self.tensor(self._pairs[:, 0]), self.tensor(self._pairs[:, 1])
         return Marked(marked, self.entities.count, pairs)

@@ -1,0 +1,70 @@
+"""``turnwise babi attention``: what a memory network looks at before it answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turnwise.cli.babi_options import DataOption, DeviceOption, JsonOption, StoreOption, settings, tell
+from turnwise.cli.common import out, write_json
+from turnwise.errors import TurnwiseError
+
+if TYPE_CHECKING:
+    from turnwise.responses.episodes import Point
+    from turnwise.responses.task import Task
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``turnwise babi``."""
+    app.command("attention")(attention)
+
+
+def attention(
+    data: DataOption,
+    folder: Annotated[Path, typer.Option("--load", metavar="FOLDER", help="The trained memory network.")],
+    dialog: Annotated[int, typer.Option(min=1, help="Which dialog of the split, counted from 1.")] = 1,
+    turn: Annotated[int | None, typer.Option(min=1, help="Which reply, counted from 1. Default: all.")] = None,
+    split: Annotated[str, typer.Option(help="trn, dev, tst or tst-OOV.")] = "tst",
+    most: Annotated[int | None, typer.Option(min=1, help="Show only that many memories per reply.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
+    ] = None,
+    device: DeviceOption = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show the memories of a dialog with their weights in every hop, and what the model then said."""
+    import msgspec
+
+    from turnwise.report.figures import save
+    from turnwise.responses.attention import attend, attention_figure, attention_table, keep_attention
+    from turnwise.responses.model_folder import fitted_on, load_ranker
+    from turnwise.responses.task import load_task
+    from turnwise.runs import Store
+
+    if figure is not None and turn is None:
+        raise TurnwiseError("--figure draws one reply; name it with --turn")
+    task = load_task(data, fitted_on(folder), (split,))
+    ranker = load_ranker(folder, task=task, options=settings(None, None, device))
+    seen = attend(ranker, _points(task, split, dialog, turn))
+    for one in seen:
+        out.print(attention_table(one, most).render("terminal"))
+    tell(f"weights kept in run {keep_attention(ranker, task, split, seen, Store(store))}")
+    if figure is not None:
+        save(attention_figure(seen[0], most or 24), figure)
+    if json is not None:
+        write_json(json, {"attention": msgspec.to_builtins(seen)})
+
+
+def _points(task: Task, split: str, dialog: int, turn: int | None) -> list[Point]:
+    dialogs = task.split(split)
+    if dialog > len(dialogs):
+        raise TurnwiseError(f"the split '{split}' has {len(dialogs)} dialogs, so there is no dialog {dialog}")
+    points = dialogs[dialog - 1].points()
+    if turn is None:
+        return points
+    if turn > len(points):
+        raise TurnwiseError(f"the dialog has {len(points)} replies, so there is no reply {turn}")
+    return [points[turn - 1]]

@@ -1,0 +1,95 @@
+"""``turnwise babi interact``: a model in front of the simulated user, in a world of its own or another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turnwise.cli.babi_options import (
+    DeviceOption,
+    JsonOption,
+    LoadOption,
+    MaybeDataOption,
+    ModelOption,
+    SetOption,
+    StoreOption,
+    fitted_ranker,
+    load_options,
+    settings,
+    tell,
+)
+from turnwise.cli.common import out, write_json
+from turnwise.errors import TurnwiseError
+
+if TYPE_CHECKING:
+    from turnwise.responses.ranker import Ranker
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``turnwise babi``."""
+    app.command("interact")(interact)
+
+
+def interact(
+    data: MaybeDataOption = None,
+    model: ModelOption = "rules",
+    folder: LoadOption = None,
+    task: Annotated[
+        int | None, typer.Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")
+    ] = None,
+    half: Annotated[
+        list[str] | None,
+        typer.Option(help="Half of the world: A, or B (entities never seen). Default: both."),
+    ] = None,
+    dialogs: Annotated[int, typer.Option(min=1, help="Conversations per half.")] = 200,
+    world: Annotated[str, typer.Option(help="A world file (YAML), or restaurant or bakery.")] = "restaurant",
+    accept: Annotated[float, typer.Option(help="Probability that the user accepts an option (tasks 3, 5).")] = 0.25,
+    min_results: Annotated[int, typer.Option(help="Least number of results of a shown query (tasks 3, 5).")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the world and its users.")] = 0,
+    model_seed: Annotated[int, typer.Option(min=0, help="Seed of a model that is fitted here.")] = 0,
+    given: SetOption = None,
+    device: DeviceOption = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Let a model talk to simulated users and count the dialogs it carries to the end.
+
+    The world is drawn anew from the seed; the model gets its candidates and its knowledge base and learns nothing new.
+    """
+    from turnwise.babi.parameters import Parameters
+    from turnwise.babi.world_file import load_world
+    from turnwise.responses.meeting import keep_meeting, meet, meetings_table, move_to
+    from turnwise.runs import Store
+
+    options = settings(given, None, device)
+    ranker, number = _ranker(data, model, folder, task, model_seed, options)
+    place = load_world(world)
+    parameters = Parameters(seed=seed, accept=accept, min_results=min_results)
+    move_to(ranker, place, seed)
+    meetings = []
+    for name in half or [one.name for one in place.halves]:
+        tell(f"{ranker.name} meets {dialogs} users of half {name}")
+        meetings.append(meet(ranker, place, number, name, dialogs, parameters))
+    out.print(meetings_table(meetings, f"{ranker.name} in conversation: {place.title}, seed {seed}").render("terminal"))
+    runs = [keep_meeting(one, ranker, world, parameters, Store(store)) for one in meetings]
+    tell(f"kept in {', '.join(runs)}")
+    if json is not None:
+        records = [one.record() for one in meetings]
+        write_json(json, {"model": ranker.name, "world": world, "seed": seed, "meetings": records})
+
+
+def _ranker(
+    data: Path | None, model: str, folder: Path | None, task: int | None, seed: int, options: dict[str, str]
+) -> tuple[Ranker, int]:
+    """The model, and the task to meet users of."""
+    from turnwise.responses.model_folder import fitted_on, load_ranker
+    from turnwise.responses.task import load_task
+
+    if folder is not None:
+        return load_ranker(folder, options=load_options(options)), task or fitted_on(folder)
+    if data is None:
+        raise TurnwiseError("give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on)")
+    number = task or 5
+    return fitted_ranker(load_task(data, number, ("trn", "dev")), model, None, seed, options), number
