@@ -37,9 +37,11 @@ RatingsOption = Annotated[
 RatedOption = Annotated[
     str | None, typer.Option(metavar="SYSTEM", help="Which system was rated, where the ratings file does not say.")
 ]
-FormatOption = Annotated[str, typer.Option("--format", help="How to print: terminal, markdown, latex, csv or json.")]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="How to print: terminal, markdown, latex, html, csv or json.")
+]
 TableOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Also write the tables as .md, .tex, .csv or .json.")
+    Path | None, typer.Option(metavar="FILE", help="Also write the tables as .md, .tex, .html, .csv or .json.")
 ]
 JsonOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write everything as JSON; - is standard output.")

@@ -61,8 +61,8 @@ def _score_cells(comparison: Comparison) -> list[list[Cell]]:
 def _score_notes(comparison: Comparison) -> list[str]:
     corrected = " (Holm-corrected over the pairs of systems)" if len(comparison.systems) > 2 else ""
     return [
-        f"{comparison.level:.0%} bootstrap intervals over {len(comparison.scores.dialogues):,} dialogues. Bold: highest. "
-        f"{MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
+        f"{comparison.level:.0%} bootstrap intervals over {len(comparison.scores.dialogues):,} dialogues. "
+        f"Bold: highest. {MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
         f"Signature: {comparison.signature}",
         *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
     ]
