@@ -48,6 +48,7 @@ docs: $(READY)
 
 lock:
 	$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements.lock pyproject.toml
+	sed -i 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.lock
 
 clean:
 	rm -rf $(VENV) site dist build turnwise-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
