@@ -9,10 +9,14 @@ user and system take turns. What the other side hears is what was said, unless :
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
+from support.reading import read_json
 from turnwise.dialogue import Act, Dialogue, Goal, Speaker, Task, Turn
+
+_NAMES = {"nooffer": "NoOffer", "nobook": "NoBook", "offerbook": "OfferBook", "offerbooked": "OfferBooked"}
 
 SPEAKERS: tuple[Speaker, Speaker] = ("user", "system")
 
@@ -22,7 +26,7 @@ def act(text: str) -> Act:
     service, name, *rest = text.split(" ", 2)
     slot, equals, value = (rest[0] if rest else "").partition("=")
     values = tuple(value.split("|")) if equals else (("?",) if name == "request" else ())
-    return Act(f"{service.capitalize()}-{name.capitalize()}", service, slot, values)
+    return Act(f"{service.capitalize()}-{_NAMES.get(name, name.capitalize())}", service, slot, values)
 
 
 def turn(position: int, acts: Sequence[str], text: str = "") -> Turn:
@@ -39,6 +43,12 @@ def turn(position: int, acts: Sequence[str], text: str = "") -> Turn:
 def talk(tasks: dict[str, Task], *turns: Sequence[str], id: str = "d1") -> Dialogue:
     """A whole conversation."""
     return Dialogue(id=id, turns=tuple(turn(place, acts) for place, acts in enumerate(turns)), goal=Goal(tasks=tasks))
+
+
+def from_record(record: dict[str, Any]) -> Dialogue:
+    """A conversation as a GCDF1 file has it."""
+    (found,), _ = read_json("gcdf1", [record])
+    return found
 
 
 def mishear(dialogue: Dialogue, position: int, *acts: str) -> Dialogue:

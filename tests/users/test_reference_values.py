@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -11,12 +9,10 @@ from typing import Any
 
 import pytest
 
+from support.talks import from_record
 from support.verdicts import assert_verdicts_add_up
-from turnwise.dialogue import Dialogue, Goal
+from turnwise.dialogue import Goal
 from turnwise.errors import TurnwiseError
-from turnwise.formats.base import Notes
-from turnwise.formats.gcdf1 import Gcdf1
-from turnwise.formats.source import Part
 from turnwise.users.config import Config, with_overrides
 from turnwise.users.evaluate import Evaluation, Settings, evaluate
 from turnwise.users.figures import constraint_counts, goals_per_domain_set, paper_figures
@@ -27,12 +23,6 @@ from turnwise.users.summary import summarise
 from turnwise.values.canonical_map import CanonicalMap
 
 SHORT: dict[Measure, str] = {"I-GCDF1": "igcd", "R-GCDF1": "rgcd"}
-
-
-def dialogue_of(record: dict[str, Any]) -> Dialogue:
-    content = json.dumps([record]).encode()
-    (found,) = Gcdf1().read(Part("case", lambda: io.BytesIO(content), 1 << 20), Notes())
-    return found
 
 
 def triples(score: DialogueScore, measure: Measure) -> dict[str, list[float]]:
@@ -74,7 +64,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
         want = case["expected"]
         if "reference_raises" in want:
             continue
-        dialogue = dialogue_of(case["dialogue"])
+        dialogue = from_record(case["dialogue"])
         before = plain_goal(dialogue.goal or Goal())
         scorer = Scorer(with_overrides(Config(), case["config_overrides"]), canonical_map=canonical_map)
         score = scorer.score(dialogue)
@@ -87,7 +77,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
             behaviours = {**tree[SECTIONS[measure]], **lists(score, measure)}
             if unordered(behaviours) != unordered(want[f"{short}_behaviours"]):
                 wrong.append(f"{case['name']}: {behaviours} != {want[f'{short}_behaviours']}")
-        after = plain_goal(dialogue_of({**case["dialogue"], "goal": want["goal_after"]}).goal or Goal())
+        after = plain_goal(from_record({**case["dialogue"], "goal": want["goal_after"]}).goal or Goal())
         assert_verdicts_add_up(score)
         assert plain_goal(score.final_goal()) == after, case["name"]
         assert plain_goal(dialogue.goal or Goal()) == before
@@ -113,7 +103,7 @@ def test_where_the_reference_aborts_the_dialogue_fails_with_a_reason(synthetic: 
     for case in aborting:
         scorer = Scorer(with_overrides(Config(), case["config_overrides"]), canonical_map=canonical_map)
         with pytest.raises(TurnwiseError) as caught:
-            scorer.score(dialogue_of(case["dialogue"]))
+            scorer.score(from_record(case["dialogue"]))
         assert caught.value.dialogue == case["dialogue"]["dialogue_id"]
         assert caught.value.turn is not None, case["name"]
 

@@ -1,0 +1,48 @@
+"""Canonical map files: the real one, and faults."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.reading import part_of
+from turnwise.errors import TurnwiseError
+from turnwise.formats.base import Notes
+from turnwise.formats.canonical_map import CanonicalMapFile
+from turnwise.formats.registry import recognise
+from turnwise.formats.source import resolve
+
+
+def load(content: Any) -> dict[str, Any]:
+    return dict(CanonicalMapFile().load(part_of(json.dumps(content).encode()), Notes()).values)
+
+
+def test_the_map_of_multiwoz(shared_data: Path) -> None:
+    (part,) = resolve(shared_data / "gcdf1" / "multiwoz21_canonical_map.json.gz")
+    assert recognise(part).name == "canonical-map"
+    values = CanonicalMapFile().load(part, Notes()).values
+    assert len(values) == 17
+    tables = [
+        table for slot in values.values() for table in ([slot] if "special_keys" in slot else list(slot.values()))
+    ]
+    canonical = [(key, texts) for table in tables for key, texts in table.items() if key != "special_keys"]
+    assert (len(canonical), sum(len(texts) for _, texts in canonical)) == (1188, 5593)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"area": {"north": "up", "special_keys": {"not_in_goal": {}}}},
+        {"area": {"north": [1], "special_keys": {"not_in_goal": {}}}},
+        {"area": {"north": ["up"], "special_keys": []}},
+        {"area": {"north": ["up"], "special_keys": {"not_in_goal": {"x": 3}}}},
+        {"leaveat": {"taxi": ["09:00"]}},
+        {"area": []},
+    ],
+)
+def test_a_map_of_the_wrong_shape_is_one_sentence(content: Any) -> None:
+    with pytest.raises(TurnwiseError, match=r"file\.json"):
+        load(content)

@@ -1,0 +1,102 @@
+"""Conversations that cannot be scored: each is named with dialogue and turn, and the others are still scored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import turnwise
+from support.talks import talk
+from turnwise.dialogue import Act, Dialogue, Goal, Task, Turn
+from turnwise.users.evaluate import Settings, evaluate
+from turnwise.users.score import Failure, Scorer
+from turnwise.values.canonical_map import CanonicalMap
+
+HOTEL = {"hotel": Task(info={"area": "north"})}
+GOOD = talk(HOTEL, ("hotel inform area=north",), (), id="good")
+AREAS = CanonicalMap({"area": {"north": ["north"], "special_keys": {"not_in_goal": {}}}})
+
+
+def without_service() -> Dialogue:
+    bad = talk(HOTEL, ("hotel inform area=north",), (), id="bad")
+    acts = (Act("Hotel-Inform", "", "area", ("north",)),)
+    return msgspec.structs.replace(bad, turns=(Turn(speaker="user", acts=acts), bad.turns[1]))
+
+
+BAD = {
+    "alternation broken": (msgspec.structs.replace(GOOD, id="bad", turns=(GOOD.turns[0], GOOD.turns[0])), 1),
+    "system begins": (msgspec.structs.replace(GOOD, id="bad", turns=GOOD.turns[1:]), 0),
+    "missing goal": (msgspec.structs.replace(GOOD, id="bad", goal=None), None),
+    "unknown domain": (
+        talk({"bus": Task(info={"zone": "1"})}, ("bus inform zone=1",), (), ("bus inform zone=1",), (), id="bad"),
+        2,
+    ),
+    "act without service": (without_service(), 0),
+    "separators inside": (talk(HOTEL, ("hotel inform area=a===b",), (), id="bad"), 0),
+    "goal value not in the map": (
+        talk({"hotel": Task(info={"area": "moon"})}, ("hotel inform area=nrth",), (), id="bad"),
+        0,
+    ),
+    "two million turns": (
+        Dialogue(id="bad", turns=GOOD.turns * 1_000_000, goal=Goal(tasks=HOTEL)),
+        100_000,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_dialogue_fails_alone(name: str) -> None:
+    bad, turn = BAD[name]
+    first, failed, last = Scorer(canonical_map=AREAS).score_all(
+        [GOOD, bad, msgspec.structs.replace(GOOD, id="another")]
+    )
+    assert isinstance(failed, Failure), name
+    assert (failed.dialogue, failed.turn) == ("bad", turn)
+    assert not isinstance(first, Failure)
+    assert not isinstance(last, Failure)
+    assert "dialogue bad" in str(failed)
+
+
+def test_the_second_of_two_dialogues_with_one_id_fails() -> None:
+    first, second = Scorer().score_all([GOOD, msgspec.structs.replace(GOOD, id="GOOD.json")])
+    assert not isinstance(first, Failure)
+    assert isinstance(second, Failure)
+    assert "unique" in second.reason
+
+
+def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        turnwise.write([GOOD], tmp_path / name, format="gcdf1")
+    evaluation = evaluate(tmp_path)
+    assert (len(evaluation.scores), len(evaluation.failures)) == (1, 1)
+    assert "already used" in evaluation.failures[0].reason
+
+
+def test_an_empty_conversation_is_scored_as_the_reference_does_and_warned_about() -> None:
+    (result,) = Scorer().score_all([talk(HOTEL, id="empty")])
+    assert not isinstance(result, Failure)
+    assert result.warnings
+
+
+def test_a_dialogue_that_cannot_be_read_is_a_failure_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "talks.json"
+    turnwise.write([GOOD, msgspec.structs.replace(GOOD, id="bad")], path, format="gcdf1")
+    path.write_bytes(path.read_bytes().replace(b'"dialogue_id":"bad"', b'"dialogue_id":"bad","services":7'))
+    evaluation = evaluate(path)
+    assert [score.id for score in evaluation.scores] == ["good"]
+    assert [(failure.dialogue, failure.file) for failure in evaluation.failures] == [("bad", str(path))]
+
+
+def test_a_long_dialogue_is_scored_in_linear_time_when_allowed() -> None:
+    long = Dialogue(id="long", turns=GOOD.turns * 20_000, goal=Goal(tasks=HOTEL))
+    result = Scorer().score(long)
+    assert result.scores["I-GCDF1"]["hotel"].fp == 19_999
+    assert [loop.repeats for loop in result.loops] == [20_000]
+
+
+def test_native_conversations_are_scored_too(tmp_path: Path) -> None:
+    turnwise.write([GOOD], tmp_path / "talks.jsonl", format="native")
+    evaluation = evaluate(tmp_path / "talks.jsonl", Settings())
+    assert evaluation.scores[0].scores["I-GCDF1"]["hotel"].f1 == 1.0

@@ -1,0 +1,69 @@
+"""Options from YAML and from dotted paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from turnwise.errors import TurnwiseError
+from turnwise.users.config import Config, load_config, with_overrides
+
+
+def test_defaults_are_the_reference_s() -> None:
+    config = load_config()
+    assert config == Config()
+    assert (config.mode, config.igcd_f1.repetitions.max_repetitions) == ("reference", 6)
+    assert config.rgcd_f1.repetitions.repeats_to_penalty == 3
+    assert config.igcd_f1.constraints_not_in_goal.sys_checks.requests is False
+
+
+def test_overrides_go_over_the_file_and_the_file_over_the_profile(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("igcd_f1:\n  repetitions: {max_repetitions: 2}\n  compensate_preemption: false\n")
+    defaults = {"igcd_f1": {"repetitions_warning": 9, "compensate_preemption": True}}
+    config = load_config(path, ["igcd_f1.repetitions.max_repetitions=3"], defaults=defaults)
+    assert config.igcd_f1.repetitions.max_repetitions == 3
+    assert config.igcd_f1.repetitions_warning == 9
+    assert config.igcd_f1.compensate_preemption is False
+
+
+def test_values_are_yaml() -> None:
+    paths = ["igcd_f1.constraints_not_in_goal.auto_matching.slot_value_pairs={hotel: {notbook: [none]}}"]
+    matching = load_config(None, paths).igcd_f1.constraints_not_in_goal.auto_matching
+    assert matching.slot_value_pairs == {"hotel": {"notbook": ("none",)}}
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("igcd_f1.repetition.max_repetitions=3", "Did you mean 'repetitions'"),
+        ("igcd_f1.repetitions.max_repetition=3", "Did you mean 'max_repetitions'"),
+        ("mode=perfect", "mode"),
+        ("igcd_f1.repetitions=3", "group of options"),
+        ("igcd_f1.repetitions.max_repetitions=often", "int"),
+        ("igcd_f1.repetitions.max_repetitions.x=1", "max_repetitions"),
+        ("igcd_f1.repetitions.count_fp", "dotted path"),
+        ("use_lowercase=false", "lower case"),
+        ("mode=[", "YAML"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(override: str, sentence: str) -> None:
+    with pytest.raises(TurnwiseError, match=sentence.replace("(", r"\(")):
+        load_config(None, [override])
+
+
+@pytest.mark.parametrize("content", ["- a\n- b\n", "a: [", "igcd: {}\n"])
+def test_a_wrong_file_is_named(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(content)
+    with pytest.raises(TurnwiseError, match=r"config\.yaml"):
+        load_config(path)
+    with pytest.raises(TurnwiseError, match="cannot be read"):
+        load_config(tmp_path / "absent.yaml")
+
+
+def test_overriding_a_configuration_leaves_the_original() -> None:
+    config = Config()
+    assert with_overrides(config, {"igcd_f1.repetitions.count_fp": False}).igcd_f1.repetitions.count_fp is False
+    assert config.igcd_f1.repetitions.count_fp is True

@@ -1,0 +1,61 @@
+"""Dataset profiles: shipped ones, and one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.talks import talk
+from turnwise.dialogue import Task
+from turnwise.errors import TurnwiseError
+from turnwise.users.profile import load_profile, shipped
+from turnwise.users.score import Scorer
+
+OWN = """
+name: pizza
+acts:
+  inform: ['-Tell$']
+  request: ['-Ask$']
+  nooffer: ['-Sorry$']
+domains:
+  pizza: {entity_slots: [name]}
+"""
+
+
+def test_shipped_profiles_load() -> None:
+    assert shipped() == ["multiwoz21", "sgd"]
+    assert load_profile("multiwoz21").domain("train") is not None
+    sgd = load_profile("sgd").domain("Restaurants_2")
+    assert sgd is not None
+    assert sgd.entity_slots == ("restaurant_name",)
+
+
+def test_a_profile_of_one_s_own_decides_what_acts_mean(tmp_path: Path) -> None:
+    path = tmp_path / "pizza.yaml"
+    path.write_text(OWN)
+    goal = {"pizza": Task(info={"topping": "ham"})}
+    scorer = Scorer(profile=load_profile(str(path)))
+    assert scorer.score(talk(goal, ("pizza tell topping=ham",), ())).scores["I-GCDF1"]["pizza"].f1 == 1.0
+    assert scorer.score(talk(goal, ("pizza inform topping=ham",), ())).scores["I-GCDF1"]["pizza"].f1 == 0.0
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("name: x\nacts: {informs: [a]}\ndomains: {}\n", "Did you mean 'inform'"),
+        ("name: x\nacts: {}\ndomains: {}\nslots: []\n", "slots"),
+        ("acts: [", "YAML"),
+    ],
+)
+def test_a_wrong_profile_is_one_sentence(tmp_path: Path, content: str, sentence: str) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(content)
+    with pytest.raises(TurnwiseError, match=sentence) as caught:
+        load_profile(str(path))
+    assert "own.yaml" in str(caught.value)
+
+
+def test_an_unknown_profile_gets_the_nearest_name() -> None:
+    with pytest.raises(TurnwiseError, match="Did you mean 'multiwoz21'"):
+        load_profile("multiwoz2")
