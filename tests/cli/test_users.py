@@ -1,0 +1,139 @@
+"""``turnwise users`` from end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import turnwise as package
+from support.commands import turnwise
+from support.talks import mishear, talk
+from turnwise.dialogue import Task
+
+Capture = pytest.CaptureFixture[str]
+
+GOAL = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",))}
+GOOD = talk(GOAL, ("hotel inform area=north", "hotel inform stars=4", "hotel request phone"), (), id="good")
+LOOP = talk(GOAL, *([("hotel inform area=north",), ("hotel inform phone=1",)] * 4), id="loop")
+BROKEN = msgspec.structs.replace(GOOD, id="broken", goal=None)
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Path:
+    path = tmp_path / "talks.json"
+    misheard = mishear(LOOP, 1, "train inform phone=1")
+    package.write([GOOD, misheard], path, format="gcdf1")
+    return path
+
+
+def test_scores_on_the_screen_and_as_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    result = turnwise(capsys, "users", "score", talks, "--json", tmp_path / "out.json", "--per-dialogue")
+    assert result.code == 0
+    assert "combined" in result.out
+    assert "mode:reference" in result.out
+    written = json.loads((tmp_path / "out.json").read_text())
+    (system,) = written["systems"]
+    assert system["scores"]["I-GCDF1"]["value"] == pytest.approx((1.0 + 2 * 0.25 * 0.5 / 0.75) / 2)
+    assert {"value", "low", "high", "signature"} <= system["scores"]["R-GCDF1"].keys()
+    assert system["by"]["domain"]["hotel"]["scores"]["I-GCDF1"] == system["scores"]["I-GCDF1"]["value"]
+    assert system["per_dialogue"]["good"]["I-GCDF1"]["hotel"] == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
+    assert written["coverage"]["talks"]["failed"] == 0
+
+
+def test_options_change_scores_and_signature(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("igcd_f1: {repetitions: {count_fp: false}}\n")
+    plain = turnwise(capsys, "users", "score", talks, "--json", "-")
+    once = turnwise(capsys, "users", "score", talks, "--json", "-", "--config", tmp_path / "config.yaml")
+    also = turnwise(capsys, "users", "score", talks, "--json", "-", "--set", "igcd_f1.repetitions.count_fp=false")
+    values = [json.loads(each.out)["systems"][0] for each in (plain, once, also)]
+    assert values[1] == values[2]
+    assert values[0]["scores"]["I-GCDF1"]["value"] < values[1]["scores"]["I-GCDF1"]["value"]
+    assert values[0]["scores"]["I-GCDF1"]["signature"] != values[1]["scores"]["I-GCDF1"]["signature"]
+
+
+def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp_path: Path) -> None:
+    package.write([GOOD, BROKEN], tmp_path / "talks.jsonl", format="native")
+    result = turnwise(capsys, "users", "score", tmp_path / "talks.jsonl", "--json", tmp_path / "out.json")
+    assert result.code == 1
+    assert "1 of 2 dialogues could not be scored" in result.err
+    assert "dialogue broken: it has no goal" in " ".join(result.err.split())
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert written["systems"][0]["coverage"] == {"dialogues": 2, "scored": 1, "failed": 1, "turns": 2}
+    assert "broken" in written["systems"][0]["failures"][0]
+
+
+def test_explanations(capsys: Capture, talks: Path) -> None:
+    whole = turnwise(capsys, "users", "explain", talks, "loop", "--talk")
+    assert whole.code == 0
+    assert "repeated-penalised" in whole.out
+    assert "heard Train-Inform(phone=1)" in whole.out
+    assert "Loops" in whole.out
+    inside = turnwise(capsys, "users", "score", talks, "--explain", "loop")
+    assert "area=north" in inside.out
+    wrong = turnwise(capsys, "users", "explain", talks, "lop")
+    assert (wrong.code, "Did you mean 'loop'" in wrong.err) == (2, True)
+
+
+def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    result = turnwise(
+        capsys, "users", "figures", talks, "--by-slot", "--out", tmp_path / "plots", "--as", "svg,json",
+        "--json", tmp_path / "numbers.json", "--table", tmp_path / "all.md",
+    )  # fmt: skip
+    assert result.code == 0
+    assert "Figure 6a" in result.out
+    drawn = sorted(path.name for path in (tmp_path / "plots").iterdir())
+    keys = ("1", "2", "3", "4a", "4b", "5", "6a", "6b", "7")
+    assert drawn == sorted(f"figure{key}.{ending}" for key in keys for ending in ("svg", "json"))
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    assert numbers["figures"]["1"]["bars"]["goals"]["hotel"] == 2
+    assert numbers["loops"][0]["loops"] == 1
+    assert "Figure 2" in (tmp_path / "all.md").read_text()
+
+
+def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    store = tmp_path / "runs"
+    kept = turnwise(capsys, "users", "score", talks, "--store", store)
+    run = kept.err.split("stored as run ")[1].split()[0]
+    conditions = ("--domain", "hotel", "--min-repeats", "2", "--end", "loop", "--json", "-")
+    in_files = turnwise(capsys, "users", "find", talks, *conditions)
+    in_run = turnwise(capsys, "users", "find", "--run", run, "--store", store, *conditions)
+    assert in_files.out == in_run.out
+    assert [row["dialogue"] for row in json.loads(in_files.out)] == ["loop"]
+    both = turnwise(capsys, "users", "find", talks, "--run", run, "--store", store)
+    assert (both.code, "not both" in both.err) == (2, True)
+    names = turnwise(capsys, "users", "find", "--behaviours")
+    assert "failed_sys_nlu" in names.out
+
+
+def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    better = tmp_path / "better.json"
+    package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")
+    store = tmp_path / "runs"
+    result = turnwise(capsys, "users", "score", talks, better, "--store", store)
+    assert result.code == 0
+    runs = [line.split("stored as run ")[1].split()[0] for line in result.err.splitlines() if "stored as" in line]
+    compared = turnwise(capsys, "runs", "compare", *runs, "--store", store)
+    assert compared.code == 0
+    assert "I-GCDF1" in compared.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--set", "igcd_f1.repetition.max=3"), "Did you mean 'repetitions'"),
+        (("--mode", "perfect"), "mode"),
+        (("--profile", "multiwoz"), "Did you mean 'multiwoz21'"),
+        (("--canonical-map", "absent.json"), "no such file"),
+        (("--set", "failures=live"), "--database"),
+    ],
+)
+def test_wrong_options_are_one_sentence(
+    capsys: Capture, talks: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    result = turnwise(capsys, "users", "score", talks, *arguments)
+    assert result.code == 2
+    assert sentence in result.err
+    assert result.err.count("\n") == 1

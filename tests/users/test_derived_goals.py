@@ -1,0 +1,116 @@
+"""Goals derived from a dialogue's own states and requests, and the SGD data scored against them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.verdicts import assert_verdicts_add_up
+from turnwise.dialogue import Act, Dialogue, Turn
+from turnwise.errors import TurnwiseError
+from turnwise.users.derive import derived_goal, derived_map
+from turnwise.users.evaluate import Evaluation, evaluate
+from turnwise.users.liveness import load_database
+from turnwise.users.profile import load_profile
+from turnwise.users.score import Scorer
+from turnwise.users.summary import summarise
+
+SERVICE = "Restaurants_1"
+
+
+def user(*acts: tuple[str, str, str], state: dict[str, tuple[str, ...]], asked: tuple[str, ...] = ()) -> Turn:
+    said = tuple(Act(name, SERVICE, slot, (value,) if value else ()) for name, slot, value in acts)
+    return Turn(speaker="user", acts=said, state={SERVICE: state}, requested={SERVICE: asked})
+
+
+def system(*acts: tuple[str, str, str]) -> Turn:
+    return Turn(speaker="system", acts=tuple(Act(name, SERVICE, slot, (value,)) for name, slot, value in acts))
+
+
+DINNER = Dialogue(
+    id="1",
+    turns=(
+        user(("INFORM", "time", "half past 11"), state={"time": ("11:30", "half past 11")}),
+        system(("OFFER", "restaurant_name", "Sino")),
+        user(
+            ("SELECT", "", ""),
+            ("REQUEST", "phone", ""),
+            state={"time": ("11:30",), "restaurant_name": ("Sino",)},
+            asked=("phone",),
+        ),
+        system(("INFORM", "phone", "555")),
+    ),
+)
+
+
+def test_the_goal_is_the_final_state_and_all_requests() -> None:
+    task = derived_goal(DINNER).tasks[SERVICE]
+    assert task.info == {"time": "11:30", "restaurant_name": "Sino"}
+    assert task.requests == ("phone",)
+
+
+def test_spellings_are_collected_from_all_turns() -> None:
+    table = derived_map(DINNER).table("time", SERVICE)
+    assert table is not None
+    assert table.canonical("half past 11") == "11:30"
+
+
+def test_a_user_who_accepts_an_offer_need_not_name_it() -> None:
+    score = Scorer(profile=load_profile("sgd")).score(DINNER)
+    assert {measure: scores[SERVICE].f1 for measure, scores in score.scores.items()} == {"I-GCDF1": 1.0, "R-GCDF1": 1.0}
+    assert {each.item for each in score.verdicts if each.verdict == "pre-empted"} == {"restaurant_name===sino"}
+
+
+def test_without_states_there_is_no_goal() -> None:
+    with pytest.raises(TurnwiseError, match="no states"):
+        derived_goal(Dialogue(id="1", turns=(Turn(speaker="user"),)))
+
+
+@pytest.fixture(scope="module")
+def sgd(shared_data: Path) -> Evaluation:
+    return evaluate(shared_data / "sgd" / "dev_dialogues_*.json.gz")
+
+
+def test_real_users_of_sgd_express_their_goals(sgd: Evaluation) -> None:
+    """People ask for everything they want to know; what they lose is values they changed on the way."""
+    assert (sgd.profile, sgd.failures, len(sgd.scores)) == ("sgd", [], 512)
+    summary = {(row.measure, row.domain): row for row in summarise(sgd, resamples=0)}
+    requests = summary["R-GCDF1", "combined"]
+    assert requests.recall.value == 1.0
+    assert 0.95 < requests.f1.value < 1.0
+    informs = summary["I-GCDF1", "combined"]
+    assert informs.recall.value > 0.97
+    assert 0.88 < informs.precision.value < 0.92
+    for score in sgd.scores:
+        assert_verdicts_add_up(score)
+
+
+def test_wrong_values_of_sgd_are_values_that_were_replaced(sgd: Evaluation) -> None:
+    for score in sgd.scores:
+        for verdict in score.verdicts:
+            if verdict.verdict == "wrong-value":
+                slot = verdict.item.partition("===")[0]
+                assert slot in {name.lower() for name in score.goal.tasks[verdict.domain].info}
+
+
+def test_which_failures_of_the_goals_are_live(shared_data: Path, convlab: Evaluation) -> None:
+    """The counts of the test split: 84 of 133 restaurants, 69 of 106 hotels, 57 of 155 attractions."""
+    database = load_database(shared_data / "multiwoz21" / "db")
+    live = dict.fromkeys(("restaurant", "hotel", "attraction"), 0)
+    every = dict.fromkeys(live, 0)
+    typos = load_profile("multiwoz21").goal_typos
+    for score in convlab.scores:
+        for domain, task in score.goal.tasks.items():
+            if task.fail_info:
+                every[domain] += 1
+                failing = {slot: typos.get(value, value) for slot, value in task.fail_info.items()}
+                live[domain] += not database.finds(domain, failing)
+    assert every == {"restaurant": 133, "hotel": 106, "attraction": 155}
+    assert live == {"restaurant": 84, "hotel": 69, "attraction": 57}
+
+
+def test_a_folder_without_databases_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(TurnwiseError, match="no database"):
+        load_database(tmp_path)

@@ -1,0 +1,112 @@
+"""Loops and their causes, confusions of language understanding, expression patterns, and how conversations end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from support.talks import mishear, talk
+from turnwise.dialogue import Dialogue, Task
+from turnwise.users.confusion import Confusion, confusions
+from turnwise.users.evaluate import Evaluation
+from turnwise.users.loops import Loop, loops
+from turnwise.users.patterns import expression_pattern
+from turnwise.users.score import Scorer
+
+HOTEL = {"hotel": Task(info={"area": "north"})}
+SAME = ("hotel inform area=north", "hotel inform stars=4")
+
+
+def looping(times: int, answer: tuple[str, ...] = ("hotel inform phone=1",)) -> Dialogue:
+    return talk(HOTEL, *([SAME, answer] * times))
+
+
+def found(dialogue: Dialogue) -> list[Loop]:
+    return list(loops(dialogue.turns, general_service="general"))
+
+
+def test_three_times_the_same_is_a_loop_and_two_are_none() -> None:
+    assert found(looping(2)) == []
+    (loop,) = found(looping(4))
+    assert (loop.first, loop.last, loop.repeats) == (0, 6, 4)
+    assert loop.domains == ("hotel",)
+
+
+def test_the_order_of_acts_does_not_break_a_loop() -> None:
+    dialogue = talk(HOTEL, SAME, (), SAME[::-1], (), SAME, ())
+    assert [loop.repeats for loop in found(dialogue)] == [3]
+
+
+def test_pleasantries_are_no_loop() -> None:
+    assert found(talk(HOTEL, *([("general thank",), ()] * 4))) == []
+
+
+def test_causes_of_loops() -> None:
+    assert found(looping(3))[0].cause == "user policy"
+    assert found(looping(3, ("taxi inform phone=1",)))[0].cause == "system policy"
+    deaf_user = looping(3)
+    for position in (1, 3):
+        deaf_user = mishear(deaf_user, position, "train inform phone=1")
+    (loop,) = found(deaf_user)
+    assert (loop.cause, loop.detail) == ("user NLU", "hotel-inform(phone) heard as train-inform(phone)")
+    deaf_system = looping(3)
+    for position in (0, 2):
+        deaf_system = mishear(deaf_system, position, "hotel inform area=north")
+    (loop,) = found(deaf_system)
+    assert (loop.cause, loop.detail) == ("system NLU", "hotel-inform(stars) heard as nothing")
+
+
+def test_the_paper_s_explanation_of_loops_is_found(convlab: Evaluation) -> None:
+    """Section 4.2.1: the user mislabels the booking's reference as train-offerbooked and repeats until the end."""
+    causes = Counter((loop.domains, loop.cause, loop.detail) for score in convlab.scores for loop in score.loops)
+    misheard = ("user NLU", "booking-book(ref) heard as train-offerbooked(ref)")
+    assert causes[("restaurant",), *misheard] == 248
+    assert causes[("hotel",), *misheard] == 163
+
+
+@pytest.mark.parametrize(
+    ("said", "heard", "confusion"),
+    [
+        (
+            "hotel inform area=north",
+            "hotel inform area=south",
+            ("value", "hotel-inform(area=north)", "hotel-inform(area=south)"),
+        ),
+        ("hotel inform area=north", "train inform area=north", ("act", "hotel-inform(area)", "train-inform(area)")),
+        ("hotel inform area=north", "hotel inform food=thai", ("slot", "hotel-inform(area)", "hotel-inform(food)")),
+        ("hotel inform area=north", None, ("missed", "hotel-inform(area)", "")),
+        (None, "hotel inform area=north", ("invented", "", "hotel-inform(area)")),
+    ],
+)
+def test_each_kind_of_confusion(said: str | None, heard: str | None, confusion: tuple[str, str, str]) -> None:
+    dialogue = mishear(talk(HOTEL, (said,) if said else (), ()), 0, *([heard] if heard else []))
+    assert confusions(dialogue.turns) == {Confusion("user", *confusion): 1}  # type: ignore[arg-type]
+
+
+def test_case_and_order_are_no_confusion() -> None:
+    dialogue = mishear(talk(HOTEL, SAME, ()), 0, *(act.replace("north", "North") for act in SAME[::-1]))
+    assert not confusions(dialogue.turns)
+
+
+@pytest.mark.parametrize(
+    ("turns", "pattern"),
+    [
+        ([[0, 2], [2]], "no_miss_one"),
+        ([[0], [2]], "no_miss_mult"),
+        ([[0], []], "miss_one"),
+        ([[0], [2], []], "miss_mult"),
+        ([[], []], "miss_all"),
+        ([[0, 2], [2, 4], [0, 4]], "no_miss_mult"),
+    ],
+)
+def test_expression_patterns(turns: list[list[int]], pattern: str) -> None:
+    assert expression_pattern(turns) == pattern
+
+
+def test_ends() -> None:
+    scorer = Scorer()
+    assert scorer.score(looping(3)).end == "loop"
+    assert scorer.score(talk(HOTEL, *([SAME, ()] * 3), ("general bye",), ())).end == "loop"
+    assert scorer.score(talk(HOTEL, SAME, (), ("general bye",), ())).end == "goodbye"
+    assert scorer.score(talk(HOTEL, SAME, ())).end == "open"
