@@ -100,7 +100,8 @@ def test_a_stored_run_answers_alike_and_speaks_sql(tables: Tables, convlab: Eval
     assert run.manifest.scores["I-GCDF1"] == summary[0].f1.value
     sums = store.sql(
         "SELECT count(*) FROM domain_scores d JOIN "
-        "(SELECT dialogue, measure, domain, sum(tp) tp, sum(fp) fp, sum(fn) fn FROM explanations GROUP BY ALL) e USING (dialogue, measure, domain) "
+        "(SELECT dialogue, measure, domain, sum(tp) tp, sum(fp) fp, sum(fn) fn FROM explanations "
+        "GROUP BY ALL) e USING (dialogue, measure, domain) "
         "WHERE d.domain <> 'combined' AND (d.tp <> e.tp OR d.fp <> e.fp OR d.fn <> e.fn)"
     )
     assert sums.item() == 0

@@ -15,7 +15,8 @@ from turnwise.users.patterns import expression_pattern
 from turnwise.users.score import Scorer
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
-SAME = ("hotel inform area=north", "hotel inform stars=4")
+NORTH = "hotel inform area=north"
+SAME = (NORTH, "hotel inform stars=4")
 
 
 def looping(times: int, answer: tuple[str, ...] = ("hotel inform phone=1",)) -> Dialogue:
@@ -59,24 +60,22 @@ def test_causes_of_loops() -> None:
 
 def test_the_paper_s_explanation_of_loops_is_found(convlab: Evaluation) -> None:
     """Section 4.2.1: the user mislabels the booking's reference as train-offerbooked and repeats until the end."""
-    causes = Counter((loop.domains, loop.cause, loop.detail) for score in convlab.scores for loop in score.loops)
+    causes = Counter(
+        (", ".join(loop.domains), str(loop.cause), loop.detail) for score in convlab.scores for loop in score.loops
+    )
     misheard = ("user NLU", "booking-book(ref) heard as train-offerbooked(ref)")
-    assert causes[("restaurant",), *misheard] == 248
-    assert causes[("hotel",), *misheard] == 163
+    assert causes["restaurant", *misheard] == 248
+    assert causes["hotel", *misheard] == 163
 
 
 @pytest.mark.parametrize(
     ("said", "heard", "confusion"),
     [
-        (
-            "hotel inform area=north",
-            "hotel inform area=south",
-            ("value", "hotel-inform(area=north)", "hotel-inform(area=south)"),
-        ),
-        ("hotel inform area=north", "train inform area=north", ("act", "hotel-inform(area)", "train-inform(area)")),
-        ("hotel inform area=north", "hotel inform food=thai", ("slot", "hotel-inform(area)", "hotel-inform(food)")),
-        ("hotel inform area=north", None, ("missed", "hotel-inform(area)", "")),
-        (None, "hotel inform area=north", ("invented", "", "hotel-inform(area)")),
+        (NORTH, "hotel inform area=south", ("value", "hotel-inform(area=north)", "hotel-inform(area=south)")),
+        (NORTH, "train inform area=north", ("act", "hotel-inform(area)", "train-inform(area)")),
+        (NORTH, "hotel inform food=thai", ("slot", "hotel-inform(area)", "hotel-inform(food)")),
+        (NORTH, None, ("missed", "hotel-inform(area)", "")),
+        (None, NORTH, ("invented", "", "hotel-inform(area)")),
     ],
 )
 def test_each_kind_of_confusion(said: str | None, heard: str | None, confusion: tuple[str, str, str]) -> None:
