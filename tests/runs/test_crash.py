@@ -80,10 +80,12 @@ def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
     moments = random.Random(1)
     counts = [0]
     left_behind = 0
-    for _ in range(12):
+    for attempt in range(60):  # more than 12 only where the machine is so busy that little is written
         killed(started(WRITER, store.folder, "victim", 10_000), moments.uniform(0.005, 0.15))
         left_behind += len(list((store.folder / ".work").glob("*.lock")))
         counts.append(whole(store))
+        if attempt >= 11 and counts[-1] >= 12 and left_behind:
+            break
     assert counts == sorted(counts)
     assert counts[-1] >= 12, "the processes were killed before they wrote anything, which tests nothing"
     assert left_behind, "no process was killed while it wrote, which tests nothing"
