@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -81,8 +82,9 @@ class Evaluation:
 class _Outcome(Struct):
     """What came of one file."""
 
-    results: list[DialogueScore | Failure]
-    notes: Counter[str]
+    scores: list[DialogueScore]
+    failures: list[Failure]
+    notes: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,9 @@ def evaluate(
         settings=_described(scorer, values, chosen),
         files=[part.name for part, _ in parts],
     )
-    portable = parts if workers in (None, 1) else [(_portable(part), name) for part, name in parts]
     seen: set[str] = set()
     with bulk_load():
-        for done, outcome in enumerate(map_ordered(partial(_score_file, scorer), portable, workers=workers), start=1):
+        for done, outcome in enumerate(_outcomes(scorer, parts, workers), start=1):
             _gather(evaluation, outcome, seen)
             if on_file:
                 on_file(done, len(parts))
@@ -208,9 +209,29 @@ def _dialogue_parts(source: str | Path, settings: Settings) -> Iterator[tuple[Pa
         raise TurnwiseError("it holds no conversations", file=os.fspath(source))
 
 
+def _outcomes(scorer: Scorer, parts: list[tuple[Part, str]], workers: int | None) -> Iterator[_Outcome]:
+    """What came of each file, in order; from other processes it comes as bytes, which is faster than pickling."""
+    if workers in (None, 1):
+        yield from (_score_file(scorer, item) for item in parts)
+        return
+    decoder = msgspec.msgpack.Decoder(_Outcome)
+    portable = ((_portable(part), kind) for part, kind in parts)
+    for content in map_ordered(partial(_score_elsewhere, scorer), portable, workers=workers):
+        yield decoder.decode(content)
+
+
 def _portable(part: Part) -> Part:
-    """A file that can travel to another process: its bytes instead of how to open it."""
-    return Part(part.name, partial(io.BytesIO, part.read()), DEFAULT_LIMIT)
+    """A file that can travel to another process: how to open it, or else (a member of an archive) its bytes."""
+    try:
+        pickle.dumps(part)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return Part(part.name, partial(io.BytesIO, part.read()), DEFAULT_LIMIT)
+    return part
+
+
+def _score_elsewhere(scorer: Scorer, item: tuple[Part, str]) -> bytes:
+    with bulk_load():
+        return msgspec.msgpack.encode(_score_file(scorer, item))
 
 
 def _score_file(scorer: Scorer, item: tuple[Part, str]) -> _Outcome:
@@ -218,28 +239,27 @@ def _score_file(scorer: Scorer, item: tuple[Part, str]) -> _Outcome:
     reader, notes = format_named(kind), Notes(tolerant=True)
     if not isinstance(reader, DialogueFormat):
         raise TypeError(f"the format {kind} holds no dialogues")
-    results = list(scorer.score_all(reader.read(part, notes)))
-    results += [Failure.of(error) for error in notes.refused]
-    return _Outcome([_placed(result, part.name) for result in results], notes.counts)
-
-
-def _placed(result: DialogueScore | Failure, file: str) -> DialogueScore | Failure:
-    if isinstance(result, Failure) and result.file is None:
-        return msgspec.structs.replace(result, file=file)
-    return result
+    outcome = _Outcome([], [], notes.counts)
+    for result in scorer.score_all(reader.read(part, notes)):
+        if isinstance(result, Failure):
+            outcome.failures.append(msgspec.structs.replace(result, file=part.name))
+        else:
+            outcome.scores.append(result)
+    outcome.failures += [Failure.of(error) for error in notes.refused]
+    return outcome
 
 
 def _gather(evaluation: Evaluation, outcome: _Outcome, seen: set[str]) -> None:
     evaluation.notes.update(outcome.notes)
-    for result in outcome.results:
-        if isinstance(result, Failure):
-            evaluation.failures.append(result)
-        elif (key := dialogue_key(result.id)) in seen:
+    evaluation.failures += outcome.failures
+    for score in outcome.scores:
+        key = dialogue_key(score.id)
+        if key in seen:
             reason = "this id was already used in a file before it; ids must be unique"
-            evaluation.failures.append(Failure(result.id, reason))
-        else:
-            seen.add(key)
-            evaluation.scores.append(result)
+            evaluation.failures.append(Failure(score.id, reason))
+            continue
+        seen.add(key)
+        evaluation.scores.append(score)
 
 
 def _described(scorer: Scorer, canonical_map: dict[str, Any], settings: Settings) -> str:

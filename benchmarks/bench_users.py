@@ -1,0 +1,103 @@
+"""How fast GCDF1 is: 1,000 conversations read, scored and stored, in CPU seconds; linear; and with more cores.
+
+    TURNWISE_DATA=../shared/data python benchmarks/bench_users.py
+
+The reference evaluator needs 35 s of CPU for the same 1,000 conversations; the limit here is 2 s, start-up apart. CPU
+seconds depend on the machine, so the ratio to ``json.load`` of the same files in the same run is printed as well.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from turnwise.runs import Store
+from turnwise.users.evaluate import Evaluation, Settings, evaluate
+from turnwise.users.store import store_run
+from turnwise.users.summary import summarise
+
+LIMIT_SECONDS = 2.0
+REFERENCE_SECONDS = 35.0
+REPEATS = 3
+
+T = TypeVar("T")
+
+
+def cpu(work: Callable[[], T]) -> tuple[float, T]:
+    """CPU seconds of the fastest of several runs, and the result."""
+    best = float("inf")
+    for _ in range(REPEATS):
+        start = time.process_time()
+        result = work()
+        best = min(best, time.process_time() - start)
+    return best, result
+
+
+def load_all(files: list[Path]) -> int:
+    """What reading the JSON alone costs with the standard library."""
+    count = 0
+    for path in files:
+        with gzip.open(path) as stream:
+            count += len(json.load(stream))
+    return count
+
+
+def whole(folder: Path, settings: Settings) -> Evaluation:
+    """Read, score, summarise with intervals, and store."""
+    evaluation = evaluate(folder, settings)
+    with tempfile.TemporaryDirectory() as name:
+        store_run(evaluation, summarise(evaluation), Store(name), inputs=[folder], seed=0)
+    return evaluation
+
+
+def main() -> int:
+    """Measure and judge; exit code 1 when the limit is broken."""
+    data = Path(os.environ.get("TURNWISE_DATA") or Path(__file__).parents[2] / "shared" / "data") / "gcdf1"
+    if not data.is_dir():
+        print("the conversations are not here: set TURNWISE_DATA to the folder shared/data")
+        return 0
+    folder = data / "conversations"
+    files = sorted(folder.glob("*.json.gz"))
+    settings = Settings(canonical_map=data / "multiwoz21_canonical_map.json.gz")
+    json_seconds, count = cpu(lambda: load_all(files))
+    seconds, evaluation = cpu(lambda: whole(folder, settings))
+    print(f"{count:,} conversations, {evaluation.turns:,} turns")
+    print(
+        f"read, score, store      {seconds:6.2f} s CPU  (limit {LIMIT_SECONDS} s; reference {REFERENCE_SECONDS:.0f} s)"
+    )
+    print(f"json.load of the files  {json_seconds:6.2f} s CPU  (ratio {seconds / json_seconds:.2f})")
+    quarter, part = cpu(lambda: evaluate(str(folder / "dialogues_00[1-8].json.gz"), settings))
+    everything, _ = cpu(lambda: evaluate(folder, settings))
+    rates = [len(part.scores) / quarter, len(evaluation.scores) / everything]
+    print(
+        f"read and score          {rates[0]:6.0f} dialogues a CPU second for {len(part.scores)}, {rates[1]:.0f} for all"
+    )
+    _cores(folder, settings)
+    return int(seconds > LIMIT_SECONDS)
+
+
+def _cores(folder: Path, settings: Settings) -> None:
+    """Wall-clock time with one and two processes on five times the files."""
+    with tempfile.TemporaryDirectory() as name:
+        many = Path(name)
+        for copy in range(5):
+            for path in sorted(folder.glob("*.json.gz")):
+                content = gzip.decompress(path.read_bytes())
+                renamed = content.replace(b'.json"', f'-{copy}.json"'.encode())
+                (many / f"talks_{copy}_{path.name}").write_bytes(gzip.compress(renamed, 1))
+        for workers in (1, 2):
+            start = time.perf_counter()
+            found = evaluate(many, settings, workers=workers)
+            seconds = time.perf_counter() - start
+            print(f"{workers} process(es)          {seconds:6.2f} s wall for {len(found.scores):,} dialogues")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
