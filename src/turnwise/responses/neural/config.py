@@ -21,9 +21,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     negatives: int = 100
     optimiser: Literal["adam", "sgd"] = "adam"
     learning_rate: float = 3e-3
-    epochs: int = 12
+    epochs: int = 40
     #: Training ends when dev has not improved for this many epochs.
-    patience: int = 4
+    patience: int = 8
     batch: int = 64
     #: Standard deviation of the initial weights, and the largest norm of a gradient.
     std: float = 0.1
