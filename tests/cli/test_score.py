@@ -47,7 +47,7 @@ def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, P
     done = turnwise(capsys, "score", files[0], files[1], "--json", target)
     assert done.code == 0
     assert "JGA" in done.out and "50.00" in done.out and "canon@1" in done.out
-    assert "2 of 2 gold turns in 1 dialogues scored" in done.err
+    assert "2 of 2 gold turns in 1 dialogue scored" in done.err
     found = scores(target)
     assert list(found)[:3] == ["signature", "coverage", "systems"]
     system = found["systems"][0]

@@ -47,7 +47,7 @@ def test_extra_predictions_are_counted_and_ignored() -> None:
     assert coverage.extra_dialogues == ["b"]
     assert coverage.extra_turns == 3
     assert not coverage.complete
-    assert "3 predicted turns have no gold" in coverage.sentence()
+    assert "no gold for 3 predicted turns: ignored" in coverage.sentence()
     assert jga(study) == 1.0
 
 

@@ -116,7 +116,7 @@ def test_the_worst_dialogues_in_the_papers_layout() -> None:
     assert text.startswith("Dialogue ID : A\n")
     assert text.count("Matched : True") == 1
     assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
-    assert "Error   : type 2, carried over, 1 turns after the last new error; FGA@0.5 weight 0.3935" in text
+    assert "Error   : type 2, carried over, 1 turn after the last new error; FGA@0.5 weight 0.3935" in text
     assert "PR  : {'hotel': {'area': 'south'}}" in text
     with pytest.raises(TurnwiseError, match="no value for single dialogues"):
         worst_dialogues(system, parse_measure("F1(average=slot)"), 1)

@@ -180,3 +180,18 @@ def test_names_must_fit_into_signatures() -> None:
         Profile(name="a|b", version=1, summary="", values=(Drop(name="x", values=("y",)),))
     with pytest.raises(TurnwiseError, match="no way of matching"):
         Profile(name="a", version=1, summary="", match="eqal")
+
+
+#: Scores were published under these labels. A rule that changes needs a new version, and then a new line here.
+LABELS = {
+    "canon": "canon@1-75ba0b9a",
+    "canon_nodc": "canon_nodc@1-a58af85c",
+    "plain": "plain@1-90f038e7",
+    "plain_nodc": "plain_nodc@1-07e23709",
+    "verbatim": "verbatim@1-552b2635",
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_house_profiles_do_not_change_without_a_new_version(name: str) -> None:
+    assert profile_named(name).label == LABELS[name]

@@ -72,15 +72,18 @@ class Coverage:
 
     def sentence(self) -> str:
         """One line for people."""
-        text = f"{self.turns:,} of {self.gold_turns:,} gold turns in {self.dialogues:,} dialogues scored"
+        text = (
+            f"{self.turns:,} of {number(self.gold_turns, 'gold turn')} in {number(self.dialogues, 'dialogue')} scored"
+        )
         if self.missing_turns:
             treated = "scored as empty" if self.policy == "empty" else "left out"
-            dialogues = f" ({len(self.missing_dialogues)} whole dialogues)" if self.missing_dialogues else ""
-            text += f"; {self.missing_turns:,} turns{dialogues} have no prediction: {treated}"
+            whole = len(self.missing_dialogues)
+            dialogues = f" ({number(whole, 'whole dialogue')})" if whole else ""
+            text += f"; no prediction for {number(self.missing_turns, 'turn')}{dialogues}: {treated}"
         if self.extra_turns:
-            text += f"; {self.extra_turns:,} predicted turns have no gold: ignored"
+            text += f"; no gold for {number(self.extra_turns, 'predicted turn')}: ignored"
         if self.turn_count_mismatch:
-            text += f"; {len(self.turn_count_mismatch)} dialogues differ in their number of turns"
+            text += f"; the number of turns differs in {number(len(self.turn_count_mismatch), 'dialogue')}"
         if self.excluded:
             text += f"; excluded: {', '.join(self.excluded)}"
         return text
@@ -102,6 +105,11 @@ class Aligned:
 
     def __len__(self) -> int:
         return len(self.turn)
+
+
+def number(count: int, what: str) -> str:
+    """``1 turn``, ``1,200 turns``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def align(gold: Encoded, predicted: Encoded, policy: Policy, exclude: Collection[str] = ()) -> Aligned:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from turnwise.dialogue import Dialogue, Ontology
 from turnwise.errors import TurnwiseError
 from turnwise.formats.corpus import Corpus, read
+from turnwise.tracking.align import number
 
 Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
 
@@ -33,7 +34,7 @@ class Input:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
         turns = sum(1 for dialogue in self.dialogues for _ in dialogue.user_turns())
         found = f"{self.format}, " if self.format else ""
-        return f"{self.name}: {found}{len(self.dialogues):,} dialogues, {turns:,} user turns"
+        return f"{self.name}: {found}{number(len(self.dialogues), 'dialogue')}, {number(turns, 'user turn')}"
 
 
 def load(source: Source, name: str | None = None, format: str | None = None) -> Input:

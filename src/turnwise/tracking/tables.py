@@ -133,7 +133,7 @@ def sensitivity_tables(found: Sensitivity) -> list[Table]:
     for effect in found.rules:
         if effect.gained or effect.lost:
             rules.add(effect.profile, effect.rule, effect.system, effect.gained, effect.lost, effect.value_without)
-    return [values, rules]
+    return [values, rules] if len(rules) else [values]
 
 
 def _swap_notes(found: Sensitivity) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from turnwise.dialogue import Dialogue, State, Turn, dialogue_key
 from turnwise.errors import TurnwiseError
+from turnwise.tracking.align import number
 from turnwise.tracking.fga import TYPE1, default_rule, error_types, turns_since_error, weights
 from turnwise.tracking.measures.base import Measure
 from turnwise.tracking.results import SystemScores
@@ -37,8 +38,8 @@ def layout(scores: SystemScores, system: System, dialogue: str, rate: float = 0.
     counts = comparison.counts
     types = error_types(counts, default_rule(counts))
     since, weight = turns_since_error(counts, types), weights(counts, rate, default_rule(counts))
-    number = comparison.aligned.ids.index(gold.id)
-    rows = np.flatnonzero(counts.dialogue == number).tolist()
+    place = comparison.aligned.ids.index(gold.id)
+    rows = np.flatnonzero(counts.dialogue == place).tolist()
     said, theirs = list(_with_replies(gold)), list(predicted.user_turns())
     lines = [f"Dialogue ID : {gold.id}", _RULE]
     for row in rows:
@@ -57,7 +58,7 @@ def layout(scores: SystemScores, system: System, dialogue: str, rate: float = 0.
 def _error(kind: int, since: float, weight: float, rate: float) -> str:
     if kind == TYPE1:
         return f"Error   : type 1, made in this turn; FGA@{rate:g} weight 0"
-    origin = f"{since:.0f} turns after the last new error" if np.isfinite(since) else "no earlier error"
+    origin = f"{number(int(since), 'turn')} after the last new error" if np.isfinite(since) else "no earlier error"
     return f"Error   : type 2, carried over, {origin}; FGA@{rate:g} weight {weight:.4f}"
 
 

@@ -114,10 +114,13 @@ _CHOICES = {"any": "any of them is acceptable", "first": "only the first counts"
 
 
 def _plain(value: Any) -> Any:
-    """Nested tuples of what a profile, or one of its rules, says; prose that cannot change a comparison left out."""
+    """Nested tuples of what a profile, or one of its rules, says.
+
+    Prose cannot change a comparison and is left out; so are defaults, lest a new option change every old digest.
+    """
     if is_dataclass(value):
-        said = [(f.name, _plain(getattr(value, f.name))) for f in fields(value) if f.name not in _PROSE]
-        return (type(value).__name__, *said)
+        said = [(f.name, getattr(value, f.name), f.default) for f in fields(value) if f.name not in _PROSE]
+        return (type(value).__name__, *((name, _plain(given)) for name, given, default in said if given != default))
     if isinstance(value, tuple):
         return tuple(_plain(item) for item in value)
     return tuple(value.items()) if hasattr(value, "items") else value
