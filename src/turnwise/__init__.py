@@ -33,6 +33,7 @@ _PUBLIC = {
     "Accumulator": "turnwise.tracking",
     "compute": "turnwise.tracking",
     "simulate": "turnwise.babi.simulator",
+    "score_users": "turnwise.users.api",
     "write": "turnwise.formats",
 }
 

@@ -13,6 +13,8 @@ from turnwise.reproduce.record import Reproduction
 PAPERS = {
     "fga": "turnwise.reproduce.fga",
     "rsa": "turnwise.reproduce.rsa",
+    "babi": "turnwise.reproduce.babi",
+    "gcdf1": "turnwise.reproduce.gcdf1",
 }
 
 ENVIRONMENT = "TURNWISE_DATA"
