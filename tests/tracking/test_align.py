@@ -139,3 +139,15 @@ def test_the_wrong_profile_is_an_error_not_a_perfect_score() -> None:
     with pytest.raises(TurnwiseError, match="none of the predicted slots is in the scope"):
         score([gold("a", NORTH)], [predicted("a", state)])
     assert score([gold("a", state)], [predicted("a", state)], profile="verbatim")[0]["JGA"] == 1.0
+
+
+def test_predictions_in_domains_that_gold_lacks_cost_nothing_under_convlab3() -> None:
+    wanted: State = {"hotel": {"name": ("Rosa's B&B|rosas",)}}
+    given: State = {"hotel": {"name": ("rosas",)}, "train": {"day": ("monday",)}}
+    study = Study([gold("a", wanted, {})], {"it": [predicted("a", given, given)]})
+    convlab, plain = (study.comparison("it", profile_named(name)).counts for name in ("convlab3", "plain"))
+    assert parse_measure("JGA").value(convlab) == 1.0
+    assert parse_measure("JGA").value(plain) == 0.0
+    spurious: State = {"hotel": {"name": ("rosas",), "area": ("north",)}}
+    study = Study([gold("a", wanted)], {"it": [predicted("a", spurious)]})
+    assert parse_measure("JGA").value(study.comparison("it", profile_named("convlab3")).counts) == 0.0

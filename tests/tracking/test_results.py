@@ -16,9 +16,11 @@ from turnwise.dialogue import Dialogue
 from turnwise.errors import TurnwiseError
 from turnwise.runs import Store
 from turnwise.tracking.accumulate import Accumulator, LooseState, compute
+from turnwise.tracking.counts import Counts
 from turnwise.tracking.intervals import Resampling
 from turnwise.tracking.keep import store_results
-from turnwise.tracking.measures import ALL, parse_measures
+from turnwise.tracking.measures import ALL, Card, Measure, parse_measures
+from turnwise.tracking.measures.base import Rows, Settings
 from turnwise.tracking.stream import score_codes, write_codes
 from turnwise.tracking.tables import score_table
 
@@ -216,3 +218,34 @@ def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
     assert found["JGA"] == 0.0
     assert found.comparison.off_ontology == 20_000
     assert found["F1"] == 0.0
+
+
+def test_asking_for_what_is_not_there() -> None:
+    gold, theirs = data()
+    results = turnwise.score(gold, {"mine": theirs}, measures="JGA", intervals=False)
+    with pytest.raises(TurnwiseError, match="there is no system 'mien'. Did you mean 'mine'".replace(".", r"\.")):
+        results["mien"]
+    with pytest.raises(TurnwiseError, match="mine has no score SA: it was not asked for"):
+        results["mine"]["SA"]
+
+
+def test_a_measure_of_ones_own() -> None:
+    """A card and a function of the counts are all it takes: values, intervals, signature and tables follow."""
+
+    def rows(counts: Counts, settings: Settings) -> Rows:
+        return (counts.turns.wrong > 0).astype(float), (counts.gold_size > 0).astype(float)
+
+    card = Card(
+        name="Confused",
+        title="Turns with a wrong value",
+        summary="Share of non-empty turns with a wrong value.",
+        formula="1 if V > 0 else 0",
+        source="ours",
+        rows=rows,
+        higher_is_better=False,
+    )
+    gold, theirs = data()
+    found = turnwise.score(gold, theirs, measures=[Measure(card)])[0]
+    assert found["Confused"] == pytest.approx(2 / 6)
+    assert found.scores["Confused"].signature.measure == "Confused(over=turns)"
+    assert found.dialogue_scores["measure"].unique().to_list() == ["Confused"]

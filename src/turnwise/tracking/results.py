@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from turnwise.errors import TurnwiseError, missing_extra, nearest
 from turnwise.report.cells import Cell, Column
 from turnwise.report.table import Table
 from turnwise.tracking.align import Coverage
@@ -65,6 +66,10 @@ class SystemScores:
         return self.comparison.aligned.coverage
 
     def __getitem__(self, measure: str) -> float:
+        if measure not in self.scores:
+            why = self.left_out.get(measure)
+            told = f": {why}" if why else f": it was not asked for.{nearest(measure, self.scores)}"
+            raise TurnwiseError(f"{self.name} has no score {measure}{told}")
         return self.scores[measure].value
 
     def by(self, name: str) -> View:
@@ -123,7 +128,10 @@ class Results:
     def __getitem__(self, name: str | int) -> SystemScores:
         if isinstance(name, int):
             return self.systems[name]
-        return next(system for system in self.systems if system.name == name)
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise TurnwiseError(f"there is no system '{name}'.{nearest(name, (one.name for one in self.systems))}")
 
     @property
     def signature(self) -> Signature:
@@ -204,8 +212,6 @@ class Results:
 
     def pandas(self) -> pandas.DataFrame:
         """:meth:`frame` for pandas (extra ``pandas``)."""
-        from turnwise.errors import missing_extra
-
         try:
             return self.frame().to_pandas()
         except ModuleNotFoundError as error:

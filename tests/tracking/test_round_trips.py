@@ -1,0 +1,89 @@
+"""Gold written in another format and scored against itself, and runs that differ only in Python's hash seed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import turnwise
+from turnwise.dialogue import Dialogue, State, Turn
+from turnwise.formats.base import DialogueFormat
+from turnwise.formats.registry import formats
+
+OPTIONS = [
+    "--json",
+    "-",
+    "--by=domain",
+    "--by=slot",
+    "--by=n-domains",
+    "--faults",
+    "-m",
+    "all",
+    "-pcanon",
+    "-pconvlab3",
+]
+WRITERS = [
+    name
+    for name, found in formats().items()
+    if isinstance(found, DialogueFormat) and found.writes and {"state", "predicted"} & found.fields
+]
+
+
+def sample() -> list[Dialogue]:
+    """Two dialogues with deletions, changes and an empty state."""
+    states: list[State] = [
+        {},
+        {"hotel": {"area": ("north",)}},
+        {"hotel": {"area": ("south",), "stars": ("4",)}},
+        {"train": {"day": ("monday",)}},
+    ]
+    return [
+        Dialogue(
+            id=f"MUL000{number}.json",
+            turns=tuple(
+                turn
+                for state in states[number:]
+                for turn in (
+                    Turn(speaker="user", text="hello", acts=(), state=state, predicted=state),
+                    Turn(speaker="system", text="welcome"),
+                )
+            ),
+            domains=("hotel", "train"),
+        )
+        for number in range(2)
+    ]
+
+
+def test_there_are_writers() -> None:
+    assert {"native", "nested"} <= set(WRITERS)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_gold_against_itself_is_perfect_in_every_format(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "gold.json"
+    turnwise.write(sample(), path, format=name)
+    found = turnwise.score(sample(), path, measures="all", pred_format=name, intervals=False)[0]
+    # In GCDF1 conversations states live in frames, and a turn about no service has none.
+    assert found.coverage.complete or (name == "gcdf1" and found.coverage.missing_turns == 1)
+    for measure, score in found.scores.items():
+        assert score.value == 1.0 or measure == "RSA", measure
+
+
+def test_the_hash_seed_does_not_show(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    turnwise.write(sample(), path, format="native")
+    printed = []
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-m", "turnwise", "score", str(path), *OPTIONS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        )
+        printed.append(done.stdout)
+    assert printed[0] == printed[1]
+    assert b'"JGA"' in printed[0]
