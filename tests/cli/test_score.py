@@ -114,6 +114,21 @@ def test_views_faults_worst_sensitivity_and_profiles(
     assert report.read_text().startswith("**State-tracking scores")
 
 
+def test_missing_predictions_show_in_the_exit_code(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    short = save(tmp_path, "short.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=NORTH),)))
+    target = tmp_path / "out.json"
+    done = turnwise(capsys, "score", files[0], short, "--json", target)
+    assert done.code == 1
+    assert "no prediction for 1 turn: left out" in done.err
+    assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
+    assert scores(target)["coverage"]["systems"]["short"]["turns_missing"] == 1
+    done = turnwise(capsys, "score", files[0], short, "--coverage", "empty", "--json", target)
+    assert done.code == 0
+    assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.5
+
+
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     from turnwise.runs import Store
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turnwise.cli.common import application, err, out, progress_bar, write_json
+from turnwise.cli.dispatch import EXIT_INCOMPLETE
 
 if TYPE_CHECKING:
     from turnwise.report.table import Table
@@ -96,7 +97,10 @@ def score(
         Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; else $TURNWISE_RUNS or ./runs.")
     ] = None,
 ) -> None:
-    """Score trackers: every measure the papers report, with intervals and signatures."""
+    """Score trackers: every measure the papers report, with intervals and signatures.
+
+    Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored.
+    """
     if explain_profile is not None:
         _explain_profile(explain_profile)
         return
@@ -137,6 +141,13 @@ def score(
         write_tables(tables, table)
     if run or store:
         _keep(results, gold, systems, store, {"coverage": coverage, "exclude": sorted(exclude or ())})
+    if any(not system.coverage.all_gold_scored for system in results):
+        raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _say(text: str) -> None:
+    """About the work, to standard error: in one line, and names of files are never taken for markup."""
+    err.print(text, style="dim", markup=False, soft_wrap=True)
 
 
 def _read(files: list[str], gold_format: str | None, pred_format: str | None) -> tuple[Input | None, list[Input]]:
@@ -153,11 +164,11 @@ def _read(files: list[str], gold_format: str | None, pred_format: str | None) ->
         systems = load_systems(files if files[0] != SELF and own_gold else files[1:], pred_format)
     for one in [gold, *systems]:
         if one is not None:
-            err.print(one.described(), style="dim")
+            _say(one.described())
     if gold is not None:
         for system in systems:
             if carries_gold(system.dialogues):
-                err.print(f"{system.name}: its own gold states are not used, GOLD is", style="dim")
+                _say(f"{system.name}: its own gold states are not used, GOLD is")
     return gold, systems
 
 
@@ -171,7 +182,7 @@ def _ontology(path: Path | None) -> Any:
 
 def _say_coverage(results: Results) -> None:
     for system in results:
-        err.print(f"{system.name} ({system.profile}): {system.coverage.sentence()}", style="dim")
+        _say(f"{system.name} ({system.profile}): {system.coverage.sentence()}")
         comparison = system.comparison
         renamed, outside = len(comparison.coder.renamed), len(comparison.coder.out_of_scope)
         facts = [f"{renamed} slot names unified" if renamed else "", f"{outside} out of scope" if outside else ""]
@@ -179,7 +190,7 @@ def _say_coverage(results: Results) -> None:
             facts.append(f"{comparison.off_ontology:,} predictions of slots that the inventory does not have")
         told = ", ".join(fact for fact in facts if fact)
         if told:
-            err.print(f"{system.name} ({system.profile}): {told}", style="dim")
+            _say(f"{system.name} ({system.profile}): {told}")
 
 
 def _tables(results: Results, views: list[str], faults: bool) -> list[Table]:
@@ -199,7 +210,10 @@ def _sensitivity(results: Results, study: Study) -> Sensitivity:
     from turnwise.tracking.sensitivity import sensitivity
     from turnwise.values.registry import HOUSE, profile_named
 
-    return sensitivity(study, results[0].measures[0], [profile_named(name) for name in HOUSE])
+    profiles = [profile_named(name) for name in HOUSE]
+    steps = len(study.systems) * sum(1 + len(profile.values) for profile in profiles)
+    with progress_bar("comparing profiles", steps) as advance:
+        return sensitivity(study, results[0].measures[0], profiles, advance)
 
 
 def _sgd(
@@ -241,7 +255,7 @@ def _keep(
     paths = {system.name: system.path for system in systems if system.path}
     ids = store_results(results, Store(folder), paths=paths, gold=gold.path if gold else None, config=config)
     for identifier in ids:
-        err.print(f"stored as run {identifier}")
+        _say(f"stored as run {identifier}")
 
 
 def _explain_profile(name: str) -> None:

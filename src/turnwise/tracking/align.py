@@ -49,6 +49,11 @@ class Coverage:
         """Does every gold turn have a prediction, and every prediction a gold turn?"""
         return not (self.missing_turns or self.extra_turns)
 
+    @property
+    def all_gold_scored(self) -> bool:
+        """Was every gold turn scored, be it against an empty state?"""
+        return self.policy == "empty" or not self.missing_turns
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON; long lists are cut, their numbers are not."""
         return {

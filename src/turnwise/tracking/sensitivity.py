@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -39,14 +39,17 @@ class Sensitivity:
     swaps: list[tuple[str, str, str, str]]
 
 
-def sensitivity(study: Study, measure: Measure, profiles: Sequence[Profile]) -> Sensitivity:
-    """One measure of every system under every profile."""
+def sensitivity(
+    study: Study, measure: Measure, profiles: Sequence[Profile], advance: Callable[[int], None] = lambda steps: None
+) -> Sensitivity:
+    """One measure of every system under every profile; ``advance`` is told of every comparison done."""
     values: dict[str, dict[str, float]] = {name: {} for name in study.systems}
     effects: list[RuleEffect] = []
     exact: dict[tuple[str, str], Flags] = {}
     for profile in profiles:
         for name in study.systems:
             values[name][profile.name], exact[name, profile.name] = _scored(study, name, measure, profile)
+            advance(1)
     for profile in profiles:
         for rule in profile.values:
             reduced = profile.without(rule)
@@ -54,6 +57,7 @@ def sensitivity(study: Study, measure: Measure, profiles: Sequence[Profile]) -> 
                 value, without = _scored(study, name, measure, reduced)
                 with_rule = exact[name, profile.name]
                 gained, lost = int((with_rule & ~without).sum()), int((without & ~with_rule).sum())
+                advance(1)
                 effects.append(RuleEffect(name, profile.name, rule.name, gained, lost, value))
     names = [profile.name for profile in profiles]
     return Sensitivity(str(measure), names, values, effects, _swaps(values, names))
