@@ -87,27 +87,33 @@ def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
         notes=["User utterances without silences. Ours are counted on these files and are not bent to the paper's."],
     )
     for task in tasks:
-        ours = _averages(task, split)
+        ours = averages(task, split)
         theirs = published().statistics
         values = [value for name in _COUNTED for value in (ours[name], theirs[name][task.number - 1])]
         table.add(f"T{task.number}", len(task.split(split)), *values, len(_words(task)), len(task.candidates))
     restaurant = [task for task in tasks if task.number != 6]
     if len(restaurant) == 5:
-        joint = len(set().union(*map(_words, restaurant)))
-        table.notes.append(f"Vocabulary of T1 to T5 together: {joint:,} (paper {published().vocabulary['T1-T5']:,}).")
+        joint, theirs_joint = joint_vocabulary(restaurant), published().vocabulary["T1-T5"]
+        table.notes.append(f"Vocabulary of T1 to T5 together: {joint:,} (paper {theirs_joint:,}).")
     return table
 
 
 _COUNTED = ("utterances", "user", "bot", "api_outputs")
 
 
-def _averages(task: Task, split: str) -> dict[str, float]:
+def averages(task: Task, split: str) -> dict[str, float]:
+    """Utterances of user (without silences) and bot, and facts shown, per dialog."""
     dialogs = task.split(split)
     lines = [line for one in dialogs for line in one.lines]
     user = sum(line.kind == "user" and line.text != SILENCE for line in lines) / len(dialogs)
     bot = sum(line.kind == "bot" for line in lines) / len(dialogs)
     facts = sum(line.kind == "fact" and line.text != NO_RESULT for line in lines) / len(dialogs)
     return {"utterances": user + bot + facts, "user": user, "bot": bot, "api_outputs": facts}
+
+
+def joint_vocabulary(tasks: Sequence[Task]) -> int:
+    """How many different words the tasks have together."""
+    return len(set().union(*map(_words, tasks)))
 
 
 def _words(task: Task) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import msgspec
@@ -48,6 +49,9 @@ def updated(config: Config, options: dict[str, str]) -> Config:
     for name in ("dim", "hops", "epochs", "patience", "batch", "negatives"):
         if getattr(new, name) < 1:
             raise TurnwiseError(f"the setting {name} must be at least 1, not {getattr(new, name)}")
+    for name in ("learning_rate", "std", "clip", "margin"):
+        if not math.isfinite(getattr(new, name)):
+            raise TurnwiseError(f"the setting {name} must be a finite number")
     if not (new.learning_rate > 0 and new.std > 0 and new.clip > 0):
         raise TurnwiseError("learning_rate, std and clip must be above 0")
     return new

@@ -76,7 +76,7 @@ class TfIdf(Ranker):
         products = np.asarray((bags @ self._weighted).todense())
         of_input = np.asarray(bags.multiply(bags).sum(axis=1)).ravel()[:, None]
         of_candidate = self._squares[None, :]
-        if self.weight:
+        if self.weight and self.entities.kinds:
             present = self.entities.present(points, take)
             shared = self.weight**2 * np.asarray(sum(matches(present, self._mentioned)).todense())
             types = np.sum([np.diff(found.indptr) > 0 for found in present], axis=0)[:, None]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from turnwise.errors import TurnwiseError
+from turnwise.responses.neural.config import Config, embedding_preset, memory_preset, updated
+
+
+def test_texts_become_settings_of_the_right_kind() -> None:
+    found = updated(Config(), {"dim": "64", "learning_rate": "1e-2", "shared": "true", "loss": "margin"})
+    assert (found.dim, found.learning_rate, found.shared, found.loss) == (64, 0.01, True, "margin")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dims": "3"}, "no setting 'dims'. Did you mean 'dim'"),
+        ({"dim": "many"}, "wrong kind of value"),
+        ({"dim": "0"}, "dim must be at least 1"),
+        ({"patience": "-1"}, "patience must be at least 1"),
+        ({"loss": "hinge"}, "wrong kind of value"),
+        ({"learning_rate": "0"}, "above 0"),
+        ({"learning_rate": "nan"}, "learning_rate must be a finite number"),
+        ({"std": "-1"}, "above 0"),
+        ({"margin": "inf"}, "margin must be a finite number"),
+    ],
+)
+def test_settings_that_cannot_be(options: dict[str, str], message: str) -> None:
+    with pytest.raises(TurnwiseError, match=message):
+        updated(Config(), options)
+
+
+def test_presets_are_the_papers_sizes() -> None:
+    assert (memory_preset(6).dim, memory_preset(6).hops) == (128, 4)
+    paper = memory_preset(1, "paper")
+    assert (paper.optimiser, paper.learning_rate, paper.dim) == ("sgd", 0.01, 128)
+    embeddings = embedding_preset(3, "paper")
+    assert (embeddings.loss, embeddings.margin, embeddings.negatives, embeddings.history) == (
+        "margin",
+        0.1,
+        1000,
+        False,
+    )
+    assert embedding_preset(5).loss == "softmax"
+    with pytest.raises(TurnwiseError, match=r"no preset 'papers'. Did you mean 'paper'"):
+        memory_preset(1, "papers")

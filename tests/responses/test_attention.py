@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.tiny_world import point, tiny_task
+from turnwise.errors import TurnwiseError
+from turnwise.report.figures import save
+from turnwise.responses.attention import Attention, attend, attention_figure, attention_frame, attention_table
+from turnwise.responses.episodes import points_of
+from turnwise.responses.rankers.memn2n import MemN2N
+from turnwise.responses.rankers.tfidf import TfIdf
+
+
+def made() -> Attention:
+    one = point(("user", "hi"), ("bot", "hello"), ("fact", "inn R_phone inn_phone"), utterance="phone?", reply="yes")
+    return Attention.of(one, "no", [[0.5, 0.1, 0.4], [0.0, 0.1, 0.9]])
+
+
+def test_a_table_of_memories_and_weights() -> None:
+    rows = attention_table(made()).records()
+    assert [row["memory"] for row in rows] == ["hi", "hello", "inn R_phone inn_phone"]
+    assert [row["hop 2"] for row in rows] == [0.0, 0.1, 0.9]
+    assert "bot says: no (wrong; right is: yes)" in attention_table(made()).notes
+
+
+def test_only_the_weightiest_in_the_dialogs_order() -> None:
+    table = attention_table(made(), most=2)
+    assert [row["#"] for row in table.records()] == [1, 3]
+    assert "1 memories with less weight are left out." in table.notes
+
+
+def test_a_dialog_that_has_just_begun() -> None:
+    seen = Attention.of(point(utterance="hi", reply="hello"), "hello", [])
+    assert "The dialog has no memories yet." in attention_table(seen).notes
+    assert attention_frame([seen]).height == 0
+
+
+def test_a_row_per_memory_and_hop() -> None:
+    frame = attention_frame([made()])
+    assert frame.height == 6
+    assert frame.filter(frame["hop"] == 1)["weight"].to_list() == [0.5, 0.1, 0.4]
+
+
+def test_weights_of_a_network_sum_to_one_and_its_answer_is_its_best_candidate(tmp_path: Path) -> None:
+    ranker = MemN2N()
+    ranker.options = {"epochs": "1", "dim": "8", "hops": "3"}
+    task = tiny_task(5)
+    ranker.fit(task)
+    points = task.split("tst")[0].points()
+    seen = attend(ranker, points)
+    scores = ranker.scores(points)
+    assert seen[0].hops == ()
+    for one, row in zip(seen[1:], scores[1:], strict=True):
+        assert len(one.hops) == 3
+        assert all(sum(hop) == pytest.approx(1.0, abs=1e-5) for hop in one.hops)
+        assert all(len(hop) == len(one.memories) for hop in one.hops)
+        assert one.chosen == task.candidates[int(row.argmax())]
+    path = save(attention_figure(seen[-1]), tmp_path / "map.svg")
+    assert "hop 3" in path.read_text()
+
+
+def test_models_without_memories() -> None:
+    ranker = TfIdf()
+    ranker.fit(tiny_task(1))
+    with pytest.raises(TurnwiseError, match="the model tfidf has no attention"):
+        attend(ranker, points_of(tiny_task(1).split("tst")))

@@ -1,0 +1,166 @@
+"""Cells of the results table: kept as runs, found again, computed anew when anything that matters differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from support.tiny_world import tiny_release
+from turnwise.errors import TurnwiseError
+from turnwise.responses import plan
+from turnwise.responses.cells import Cell, Key, cells, data_digest, kept_cells
+from turnwise.responses.plan import jobs_of, run_jobs
+from turnwise.responses.ranker import Ranker, ranker_class
+from turnwise.responses.tables import class_table, results_table
+from turnwise.responses.task import Task, load_task
+from turnwise.runs import Store
+
+SPLITS = ("dev", "tst", "tst-OOV")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_release(tmp_path_factory.mktemp("data"), (1, 2))
+
+
+def runs(store: Path) -> list[str]:
+    return [manifest.id for manifest in Store(store).list()]
+
+
+def table(data: Path, store: Path, *models: str, tasks: tuple[int, ...] = (1,), **changes: object) -> list[Cell]:
+    seeds = int(str(changes.pop("seeds", 1)))
+    jobs = jobs_of(data, models, tasks, SPLITS, seeds, store, **changes)  # type: ignore[arg-type]
+    return [cell for found in run_jobs(jobs) for cell in found]
+
+
+def test_finished_cells_are_kept_and_reused(data: Path, tmp_path: Path) -> None:
+    first = table(data, tmp_path, "rules", "nearest")
+    assert len(first) == len(set(runs(tmp_path))) == 6
+    assert {cell.run for cell in first} == set(runs(tmp_path))
+    assert table(data, tmp_path, "nearest", "rules") == [*first[3:], *first[:3]]
+    assert len(runs(tmp_path)) == 6
+
+
+def test_fresh_computes_again(data: Path, tmp_path: Path) -> None:
+    first = table(data, tmp_path, "rules")
+    again = table(data, tmp_path, "rules", fresh=True)
+    assert [replace(cell, run="") for cell in first] == [replace(cell, run="") for cell in again]
+    assert len(runs(tmp_path)) == 6
+    assert [cell.run for cell in table(data, tmp_path, "rules")] == [cell.run for cell in again]
+
+
+def test_an_interrupted_table_goes_on_where_it_stopped(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits: list[str] = []
+
+    def until(last: int) -> None:
+        """Break down after that many cells of all jobs."""
+        done = 0
+        whole = cells
+
+        def counted(ranker: Ranker, task: Task, *rest: object) -> Iterator[Cell]:
+            nonlocal done
+            fits.append(ranker.name)
+            for cell in whole(ranker, task, *rest):  # type: ignore[arg-type]
+                yield cell
+                done += 1
+                if done == last:
+                    raise KeyboardInterrupt
+
+        monkeypatch.setattr(plan, "cells", counted)
+
+    until(4)
+    with pytest.raises(KeyboardInterrupt):
+        table(data, tmp_path, "rules", "nearest", "tfidf")
+    kept = runs(tmp_path)
+    assert len(kept) == 4
+    monkeypatch.setattr(plan, "cells", cells)
+    found = table(data, tmp_path, "rules", "nearest", "tfidf")
+    assert len(found) == 9
+    assert set(kept) < {cell.run for cell in found}
+    assert len(runs(tmp_path)) == 9
+
+
+def test_other_data_is_another_cell(data: Path, tmp_path: Path) -> None:
+    table(data, tmp_path / "runs", "rules")
+    other = tiny_release(tmp_path / "other", (1,), dialogs=5)
+    found = table(other, tmp_path / "runs", "rules")
+    assert [cell.dialogs for cell in found] == [5, 5, 5]
+    assert len(runs(tmp_path / "runs")) == 6
+
+
+def test_other_options_and_seeds_are_other_cells(data: Path, tmp_path: Path) -> None:
+    quick = {"epochs": "1", "dim": "4"}
+    one = table(data, tmp_path, "memn2n", options=quick)
+    two = table(data, tmp_path, "memn2n", options={**quick, "dim": "5"})
+    same = table(data, tmp_path, "memn2n", options={**quick, "device": "cpu"})
+    more = table(data, tmp_path, "memn2n", "rules", options=quick, seeds=2)
+    assert [cell.options for cell in one] == ["dim=4,epochs=1"] * 3
+    assert {cell.run for cell in one}.isdisjoint({cell.run for cell in two})
+    assert [cell.run for cell in same] == [cell.run for cell in one]
+    assert [(cell.model, cell.seed) for cell in more] == [("memn2n", 0)] * 3 + [("memn2n", 1)] * 3 + [("rules", 0)] * 3
+    assert [cell.run for cell in more[:3]] == [cell.run for cell in one]
+    shown = [(row["model"], row["seeds"]) for row in results_table(more).records()]
+    assert shown == [("memn2n (dim=4,epochs=1)", 2)] * 3 + [("rules", 1)] * 3
+
+
+def test_a_cell_is_a_run_with_tables(data: Path, tmp_path: Path) -> None:
+    cell = table(data, tmp_path, "memn2n", options={"epochs": "2", "dim": "4"})[1]
+    run = Store(tmp_path).open(cell.run)
+    assert run.manifest.config["options"] == "dim=4,epochs=2"
+    assert run.table("epochs")["epoch"].to_list() == [1, 2]
+    replies = run.table("replies")
+    assert replies.height == cell.responses
+    assert replies["correct"].mean() == pytest.approx(cell.per_response)
+    assert set(run.table("dialogue_scores")["measure"]) == {
+        "per-response",
+        "per-dialog",
+        "hits@2",
+        "hits@5",
+        "hits@10",
+        "MRR",
+    }
+    assert "model:memn2n|options:dim=4,epochs=2|task:1|split:tst" in cell.signature
+
+
+def test_cells_of_an_older_evaluation_are_not_used(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table(data, tmp_path, "rules")
+    assert len(kept_cells(Store(tmp_path))) == 3
+    monkeypatch.setattr("turnwise.responses.cells.EVALUATION_VERSION", 1_000)
+    assert kept_cells(Store(tmp_path)) == {}
+
+
+def test_keys_name_everything_that_matters(data: Path) -> None:
+    task = load_task(data, 1)
+    ranker = ranker_class("rules")(0)
+    key = Key.of(ranker, task, "tst", data_digest(task))
+    assert key.config() == {
+        "model": "rules",
+        "task": 1,
+        "split": "tst",
+        "seed": 0,
+        "data": data_digest(task),
+        "options": "",
+        "evaluation": 2,
+    }
+
+
+def test_results_beside_the_papers(data: Path, tmp_path: Path) -> None:
+    found = table(data, tmp_path, "rules", "nearest")
+    rows = {(row["model"], row["split"]): row for row in results_table(found).records()}
+    assert rows["rules", "tst"]["per-response"] == 1.0
+    assert rows["rules", "tst"]["paper"] == 1.0
+    assert rows["rules", "dev"]["paper"] is None
+    nearest = rows["nearest", "tst-OOV"]
+    assert nearest["difference"] == pytest.approx(nearest["per-response"] - 0.441)
+    classes = class_table(found).records()
+    assert classes[0]["api 1"] == 1.0
+
+
+def test_an_unknown_setting_stops_before_any_work(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(TurnwiseError, match="no setting 'depth'"):
+        jobs_of(data, ["memn2n"], [1], SPLITS, 1, tmp_path, options={"depth": "3"})

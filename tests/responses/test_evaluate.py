@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnwise.errors import TurnwiseError
+from turnwise.responses.episodes import Episode, Line, Point
+from turnwise.responses.evaluate import Evaluation, evaluate, ranked
+from turnwise.responses.ranker import Ranker, Scores, Tell, silent
+from turnwise.responses.task import Task
+
+CANDIDATES = ("a", "b", "c", "d")
+
+
+class Fixed(Ranker):
+    """Scores that a function gives."""
+
+    name = "fixed"
+    summary = "scores from a function"
+    candidates = CANDIDATES
+
+    def __init__(self, function: Callable[[Sequence[Point]], object]) -> None:
+        super().__init__()
+        self._function = function
+
+    def fit(self, task: Task, tell: Tell = silent) -> None:
+        """Nothing to learn."""
+
+    def scores(self, points: Sequence[Point]) -> Scores:
+        return np.asarray(self._function(points), dtype=np.float64)
+
+
+def dialog(name: str, *replies: str) -> Episode:
+    lines = [line for reply in replies for line in (Line("user", "x"), Line("bot", reply))]
+    return Episode(name, tuple(lines), tuple(range(0, len(lines), 2)))
+
+
+def saying(*said: str) -> Fixed:
+    """Answers in the order of the replies."""
+    waiting = list(said)
+    return Fixed(lambda points: [[float(c == one) for c in CANDIDATES] for one in (waiting.pop(0) for _ in points)])
+
+
+def test_one_wrong_reply_fails_its_dialog() -> None:
+    result = evaluate(saying("a", "b", "c", "a"), [dialog("one", "a", "b"), dialog("two", "c", "d")])
+    assert result.per_response == 0.75
+    assert result.per_dialog == 0.5
+    assert result.correct.tolist() == [True, True, True, False]
+
+
+def test_micro_average_over_replies_not_over_dialogs() -> None:
+    result = evaluate(saying("a", "a", "a", "b"), [dialog("one", "a", "a", "a"), dialog("two", "a")])
+    assert result.per_response == 0.75
+    assert result.per_dialog == 0.5
+
+
+def test_ranks_hits_and_reciprocal_ranks() -> None:
+    scores = [[4.0, 3.0, 2.0, 1.0]]
+    result = evaluate(Fixed(lambda points: scores * len(points)), [dialog("one", "a", "c", "d")])
+    assert result.ranks.tolist() == [1, 3, 4]
+    assert result.value("hits@2") == pytest.approx(1 / 3)
+    assert result.value("hits@5") == 1.0
+    assert result.value("MRR") == pytest.approx((1 + 1 / 3 + 1 / 4) / 3)
+
+
+def test_ties_go_to_the_first_in_the_file_and_are_counted() -> None:
+    result = evaluate(Fixed(lambda points: [[0.0, 1.0, 1.0, 0.0]] * len(points)), [dialog("one", "b", "c")])
+    assert result.ranks.tolist() == [1, 2]
+    assert result.chosen.tolist() == [1, 1]
+    assert result.tied.tolist() == [True, True]
+
+
+def test_no_answer_is_never_right_and_ranks_behind_everything() -> None:
+    result = evaluate(Fixed(lambda points: [[-math.inf] * 4] * len(points)), [dialog("one", "a")])
+    assert result.per_response == 0.0
+    assert result.ranks.tolist() == [5]
+    assert result.unanswered == 1
+    assert not result.tied.any()
+    assert result.replies(CANDIDATES)["chosen"].to_list() == [""]
+
+
+def test_an_infinite_score_is_an_answer() -> None:
+    result = evaluate(Fixed(lambda points: [[0, math.inf, 0, 0]] * len(points)), [dialog("one", "b")])
+    assert result.per_response == 1.0
+    assert result.unanswered == 0
+
+
+def test_an_empty_list_is_an_error() -> None:
+    for dialogs in ([], [Episode("empty", (), ())]):
+        with pytest.raises(TurnwiseError, match="no reply to predict"):
+            evaluate(saying(), dialogs)
+
+
+def test_wrong_number_of_scores() -> None:
+    with pytest.raises(TurnwiseError, match=r"shape \(1, 3\) for 1 replies among 4 candidates"):
+        evaluate(Fixed(lambda points: [[1.0, 2.0, 3.0]]), [dialog("one", "a")])
+
+
+def test_a_score_that_is_no_number_names_dialog_and_turn() -> None:
+    with pytest.raises(TurnwiseError, match=r"dialogue one, turn 1: .* not a number"):
+        evaluate(Fixed(lambda points: [[0.0] * 4, [0.0, math.nan, 0.0, 0.0]]), [dialog("one", "a", "b")])
+
+
+def test_a_reply_that_is_no_candidate_of_the_model() -> None:
+    with pytest.raises(TurnwiseError, match="dialogue one, turn 0: the reply 'z'"):
+        evaluate(saying("a"), [dialog("one", "z")])
+
+
+def test_the_table_of_a_run_gives_the_values_again() -> None:
+    result = evaluate(saying("a", "b", "c", "a"), [dialog("one", "a", "b"), dialog("two", "c", "d")])
+    sums = result.dialogue_scores().drop("dialogue").group_by("measure").sum()
+    values = {row["measure"]: row["num"] / row["den"] for row in sums.iter_rows(named=True)}
+    assert values == {name: result.value(name) for name in result.sums()}
+    assert values["per-response"] == result.per_response
+
+
+def test_intervals_hold_their_value() -> None:
+    result = evaluate(saying(*"abcdabcaabcd"), [dialog(f"d{n}", "a", "b", "c") for n in range(4)])
+    low, high = result.intervals(resamples=200)["per-response"]
+    assert low <= result.per_response <= high
+
+
+def test_by_class() -> None:
+    ranker = saying("a", "b")
+    ranker.candidates = ("a", "b", "api_call x", "d")
+    result = evaluate(ranker, [dialog("one", "a", "api_call x")])
+    assert result.by_class() == {"api 1": (0, 1), "fixed": (1, 1)}
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 3), min_size=5, max_size=5), min_size=1, max_size=6),
+    st.lists(st.integers(0, 4), min_size=6, max_size=6),
+    st.integers(1, 4),
+)
+def test_batches_never_change_a_rank(rows: list[list[int]], gold: list[int], size: int) -> None:
+    """Against sorting by (score, place), for integer scores with many ties."""
+    scores = np.array(rows, dtype=np.float64)
+    places = np.array(gold[: len(rows)])
+    whole = list(ranked(scores, places))
+    cut = [
+        row
+        for start in range(0, len(rows), size)
+        for row in ranked(scores[start : start + size], places[start : start + size])
+    ]
+    assert whole == cut
+    for (right, chosen, rank, tied), row in zip(whole, rows, strict=True):
+        order = sorted(range(5), key=lambda place, row=row: (-row[place], place))  # type: ignore[misc]
+        assert rank == order.index(right) + 1
+        assert chosen == order[0]
+        assert tied == (row.count(max(row)) > 1)
+
+
+def only(classes: set[str], dialogs: Sequence[Episode]) -> Evaluation:
+    """A bot that gets the replies of some classes right and nothing else."""
+    from turnwise.responses.classes import reply_classes
+    from turnwise.responses.evaluate import collect
+
+    names = [name for one in dialogs for name in reply_classes(one)]
+    return collect(((0, 0, 1 if name in classes else 2, False) for name in names), dialogs)
+
+
+def test_only_some_classes_right() -> None:
+    found = only({"fixed"}, [dialog("one", "a", "api_call x"), dialog("two", "b")])
+    assert found.per_response == pytest.approx(2 / 3)
+    assert found.per_dialog == 0.5
