@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from turnwise.formats.corpus import bulk_load
 from turnwise.runs import Store
 from turnwise.users.evaluate import Evaluation, Settings, evaluate
 from turnwise.users.store import store_run
@@ -52,7 +53,7 @@ def load_all(files: list[Path]) -> int:
 def whole(folder: Path, settings: Settings) -> Evaluation:
     """Read, score, summarise with intervals, and store."""
     evaluation = evaluate(folder, settings)
-    with tempfile.TemporaryDirectory() as name:
+    with bulk_load(), tempfile.TemporaryDirectory() as name:
         store_run(evaluation, summarise(evaluation), Store(name), inputs=[folder], seed=0)
     return evaluation
 

@@ -74,33 +74,35 @@ def score(
 
     A dialogue that cannot be scored is named with the reason and the others go on; the exit code is then 1.
     """
+    from turnwise.formats.corpus import bulk_load
     from turnwise.users.summary import as_system, summarise
     from turnwise.users.tables import score_table, verdict_table
 
-    settings = settings_from(canonical_map, config, override, mode, profile, database, format)
-    evaluations = [evaluated(source, settings, workers) for source in conversations]
-    _tell_apart(evaluations, conversations)
-    summaries = [summarise(each, resamples=resamples, seed=seed) for each in evaluations]
-    tables: list[Table] = []
-    for evaluation, summary in zip(evaluations, summaries, strict=True):
-        tables.append(score_table(evaluation, summary))
-        if verdicts:
-            tables.append(verdict_table(evaluation))
-    if explain is not None:
-        tables = [part for evaluation in evaluations for part in _explained(evaluation, explain)]
-    if json is None or str(json) != "-":
-        print_tables(tables)
-    if json is not None:
-        systems = [
-            as_system(evaluation, summary, per_dialogue=per_dialogue)
-            for evaluation, summary in zip(evaluations, summaries, strict=True)
-        ]
-        coverage = {each.name: each.coverage() for each in evaluations}
-        write_json(json, {"signature": evaluations[0].signature, "coverage": coverage, "systems": systems})
-    write_table_file(tables, table)
-    if run or store:
-        for source, evaluation, summary in zip(conversations, evaluations, summaries, strict=True):
-            _keep(source, evaluation, summary, settings, store, seed)
+    with bulk_load():
+        settings = settings_from(canonical_map, config, override, mode, profile, database, format)
+        evaluations = [evaluated(source, settings, workers) for source in conversations]
+        _tell_apart(evaluations, conversations)
+        summaries = [summarise(each, resamples=resamples, seed=seed) for each in evaluations]
+        tables: list[Table] = []
+        for evaluation, summary in zip(evaluations, summaries, strict=True):
+            tables.append(score_table(evaluation, summary))
+            if verdicts:
+                tables.append(verdict_table(evaluation))
+        if explain is not None:
+            tables = [part for evaluation in evaluations for part in _explained(evaluation, explain)]
+        if json is None or str(json) != "-":
+            print_tables(tables)
+        if json is not None:
+            systems = [
+                as_system(evaluation, summary, per_dialogue=per_dialogue)
+                for evaluation, summary in zip(evaluations, summaries, strict=True)
+            ]
+            coverage = {each.name: each.coverage() for each in evaluations}
+            write_json(json, {"signature": evaluations[0].signature, "coverage": coverage, "systems": systems})
+        write_table_file(tables, table)
+        if run or store:
+            for source, evaluation, summary in zip(conversations, evaluations, summaries, strict=True):
+                _keep(source, evaluation, summary, settings, store, seed)
     finish(evaluations)
 
 
