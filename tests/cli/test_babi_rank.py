@@ -1,0 +1,188 @@
+"""``turnwise babi models | evaluate | table``, end to end on a small simulated world."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.commands import Outcome, turnwise
+from support.tiny_world import tiny_release
+from turnwise.runs import Store
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_release(tmp_path_factory.mktemp("data"), (1, 2))
+
+
+@pytest.fixture(autouse=True)
+def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "runs"))
+
+
+def cells_of(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.read_text())["cells"]
+    return found
+
+
+def refused(outcome: Outcome, sentence: str) -> None:
+    assert outcome.code == 2
+    assert sentence in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = turnwise(capsys, "babi", "models")
+    assert outcome.code == 0
+    assert {"rules", "tfidf", "nearest", "memn2n", "typed"} <= set(outcome.out.split())
+
+
+def test_models_that_lack_a_package_are_named_and_the_others_listed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("turnwise.responses.rankers.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    outcome = turnwise(capsys, "babi", "models")
+    assert outcome.code == 0
+    assert "tfidf" in outcome.out
+    assert "memn2n" not in outcome.out
+    assert "The model memn2n needs the package torch" in " ".join(outcome.err.split())
+    evaluated = turnwise(capsys, "babi", "evaluate", "--data", data, "--model", "memn2n")
+    refused(evaluated, "needs the package torch: run pip install 'turnwise[neural]'")
+
+
+def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    outcome = turnwise(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
+    assert outcome.code == 0, outcome.err
+    assert "100.00" in outcome.out
+    assert "model:rules|task:1|split:tst-OOV" in outcome.out
+    found = cells_of(tmp_path / "out.json")
+    assert [cell["split"] for cell in found] == ["dev", "tst", "tst-OOV"]
+    assert {(cell["per_response"], cell["per_dialog"]) for cell in found} == {(1.0, 1.0)}
+    assert [manifest.id for manifest in Store().list()] == [cell["run"] for cell in found]
+
+
+def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    common = ("babi", "evaluate", "--data", data, "--split", "tst", "--json", tmp_path / "out.json")
+    turnwise(capsys, *common, "--model", "nearest", "--save", tmp_path / "model")
+    first = cells_of(tmp_path / "out.json")
+    turnwise(capsys, *common, "--load", tmp_path / "model")
+    again = cells_of(tmp_path / "out.json")
+    assert first[0]["per_response"] == again[0]["per_response"]
+    assert first[0]["model"] == again[0]["model"] == "nearest"
+    refused(turnwise(capsys, *common, "--task", "2", "--load", tmp_path / "model"), "fitted on task 1")
+    refused(turnwise(capsys, *common, "--load", tmp_path / "model", "--set", "dim=3"), "fitted already")
+    refused(turnwise(capsys, *common, "--load", tmp_path), "it holds no model")
+
+
+def test_several_seeds_with_settings(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    outcome = turnwise(
+        capsys, "babi", "evaluate", "--data", data, "--model", "memn2n", "--split", "tst", "--seeds", 2,
+        "--set", "epochs=1", "--set", "dim=4", "--device", "cpu", "--save", tmp_path / "m",
+        "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    assert [(cell["seed"], cell["options"]) for cell in cells_of(tmp_path / "out.json")] == [
+        (0, "dim=4,epochs=1"),
+        (1, "dim=4,epochs=1"),
+    ]
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["seed0", "seed1"]
+
+
+def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    call = (
+        "babi", "table", "--data", data, "--models", "rules,nearest", "--tasks", "1,2", "--json", tmp_path / "t.json",
+        "--markdown", tmp_path / "t.md", "--latex", tmp_path / "t.tex", "--html", tmp_path / "t.html",
+    )  # fmt: skip
+    outcome = turnwise(capsys, *call)
+    assert outcome.code == 0, outcome.err
+    first = cells_of(tmp_path / "t.json")
+    assert {(cell["task"], cell["split"], cell["model"]) for cell in first} == {
+        (task, split, model) for task in (1, 2) for split in ("dev", "tst", "tst-OOV") for model in ("rules", "nearest")
+    }
+    assert set(first[0]) >= {"per_response", "per_dialog", "hits_at_10", "mrr", "top_ties", "by_class", "signature"}
+    assert "Statistics of the tasks" in outcome.out
+    assert "<table>" in (tmp_path / "t.html").read_text()
+    assert (tmp_path / "t.tex").read_text().count(r"\begin{tabular}") == 2
+    assert "| T1 | tst | rules |" in (tmp_path / "t.md").read_text()
+    turnwise(capsys, *call)
+    assert [cell["run"] for cell in cells_of(tmp_path / "t.json")] == [cell["run"] for cell in first]
+    turnwise(capsys, *call, "--fresh", "--no-statistics")
+    assert {cell["run"] for cell in cells_of(tmp_path / "t.json")}.isdisjoint({cell["run"] for cell in first})
+
+
+def test_workers_change_nothing(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    found = []
+    for workers in (1, 2):
+        turnwise(
+            capsys, "babi", "table", "--data", data, "--models", "rules,tfidf", "--tasks", "1", "--workers", workers,
+            "--store", tmp_path / str(workers), "--json", tmp_path / "t.json", "--no-statistics",
+        )  # fmt: skip
+        found.append([{**cell, "run": ""} for cell in cells_of(tmp_path / "t.json")])
+    assert found[0] == found[1]
+
+
+def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    logs = tmp_path / "logs.jsonl"
+    lines = []
+    for number in range(20):
+        for speaker, text in (
+            ("guest", "hi"),
+            ("operator", "hello!"),
+            ("guest", f"q{number % 3}"),
+            ("operator", f"a{number % 3}"),
+        ):
+            lines.append(json.dumps({"dialogue": str(number), "speaker": speaker, "text": text}))
+    logs.write_text("\n".join(lines))
+    outcome = turnwise(
+        capsys, "babi", "evaluate", "--logs", logs, "--model", "nearest", "--json", tmp_path / "out.json"
+    )
+    assert outcome.code == 0, outcome.err
+    assert "hits@10" in outcome.out
+    found = cells_of(tmp_path / "out.json")
+    assert [(cell["task"], cell["split"], cell["per_response"], cell["hits_at_10"]) for cell in found] == [
+        (0, "dev", 1.0, 1.0),
+        (0, "tst", 1.0, 1.0),
+    ]
+    assert "logs" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        (("--model", "rulez"), "there is no model named 'rulez'. Did you mean 'rules'"),
+        (("--split", "test"), "there is no split 'test' to evaluate on. Did you mean 'tst'"),
+        (("--set", "dim"), "--set takes NAME=VALUE"),
+        (("--set", "dim=3"), "there is no setting 'dim' of rules"),
+        (("--url", "http://127.0.0.1:9/"), "the bot at http://127.0.0.1:9/ did not answer"),
+        (("--task", "3"), "no dialog files of task 3"),
+        (("--logs", "x.jsonl"), "give either --data FOLDER"),
+        (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
+        (("--model", "memn2n", "--preset", "mine"), "there is no preset 'mine'"),
+        (("--model", "memn2n", "--device", "abacus"), "there is no device 'abacus'"),
+    ],
+)
+def test_mistakes_are_sentences(
+    capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
+) -> None:
+    refused(turnwise(capsys, "babi", "evaluate", "--data", data, *extra), sentence)
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        (("--tasks", "one"), "'one' is not a task"),
+        (("--tasks", "9"), "there is no task 9"),
+        (("--models", ","), "names nothing"),
+        (("--splits", "tst,all"), "there is no split 'all'"),
+    ],
+)
+def test_mistakes_in_a_table(
+    capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
+) -> None:
+    refused(turnwise(capsys, "babi", "table", "--data", data, *extra), sentence)

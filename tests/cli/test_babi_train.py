@@ -1,0 +1,132 @@
+"""``turnwise babi train | attention | interact`` on a small simulated world."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import turnwise
+from support.tiny_world import tiny_release
+from turnwise.runs import Store
+
+QUICK = ("--set", "epochs=2", "--set", "dim=8")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_release(tmp_path_factory.mktemp("data"), (1,))
+
+
+@pytest.fixture(autouse=True)
+def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "runs"))
+
+
+def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    call = ("babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK, "--json", tmp_path / "t.json")
+    outcome = turnwise(capsys, *call)
+    assert outcome.code == 0, outcome.err
+    assert {path.name for path in (tmp_path / "m").iterdir()} == {"arrays.npz", "checkpoint.npz", "ranker.json"}
+    report = json.loads((tmp_path / "t.json").read_text())
+    assert [epoch["epoch"] for epoch in report["epochs"]] == [1, 2]
+    run = Store().open(report["run"])
+    assert run.manifest.kind == "training"
+    assert run.table("epochs").columns == ["epoch", "loss", "dev", "seconds"]
+    assert "Training of memn2n on task 1" in outcome.out
+    before = (tmp_path / "m" / "arrays.npz").read_bytes()
+    again = turnwise(capsys, *call)
+    assert "resumed after epoch 2" in again.err
+    assert (tmp_path / "m" / "arrays.npz").read_bytes() == before
+    other = turnwise(capsys, *call, "--seed", 1)
+    assert "of another training" in other.err
+
+
+def test_models_without_epochs_are_trained_too(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    outcome = turnwise(capsys, "babi", "train", "--data", data, "--model", "nearest", "--out", tmp_path / "m")
+    assert outcome.code == 0, outcome.err
+    assert "fitted without epochs" in outcome.out
+
+
+def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    outcome = turnwise(
+        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialog", 2, "--turn", 3,
+        "--figure", tmp_path / "map.svg", "--json", tmp_path / "a.json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    assert "Attention in task1-tst-0002, reply 3" in outcome.out
+    assert "hop 1" in outcome.out
+    assert (tmp_path / "map.svg").read_text().startswith("<svg")
+    (seen,) = json.loads((tmp_path / "a.json").read_text())["attention"]
+    assert len(seen["hops"][0]) == len(seen["memories"]) == 4
+    manifest = Store().list()[-1]
+    assert manifest.kind == "attention"
+    assert Store().open(manifest.id).table("attention").height == 4
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        (("--dialog", "99"), "has 12 dialogs, so there is no dialog 99"),
+        (("--turn", "99"), "so there is no reply 99"),
+        (("--figure", "x.svg"), "name it with --turn"),
+        (("--split", "tast"), "no dialog files"),
+    ],
+)
+def test_attention_mistakes(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, extra: tuple[str, ...], sentence: str
+) -> None:
+    turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    outcome = turnwise(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", *extra)
+    assert outcome.code == 2
+    assert sentence in outcome.err
+
+
+def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    outcome = turnwise(
+        capsys, "babi", "interact", "--data", data, "--task", 1, "--dialogs", 5, "--json", tmp_path / "i.json"
+    )
+    assert outcome.code == 0, outcome.err
+    meetings = json.loads((tmp_path / "i.json").read_text())["meetings"]
+    assert [(one["half"], one["completed"], one["per_dialog"]) for one in meetings] == [
+        ("A", 1.0, 1.0),
+        ("B", 1.0, 1.0),
+    ]
+    stored = Store().list()
+    assert [manifest.kind for manifest in stored] == ["interaction"] * 2
+    assert "completed" in set(Store().open(stored[0].id).table("dialogue_scores")["measure"])
+
+
+def test_interact_with_a_loaded_model_in_another_world(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    turnwise(capsys, "babi", "train", "--data", data, "--model", "typed", "--out", tmp_path / "m", *QUICK)
+    world = tmp_path / "world.yaml"
+    world.write_text("base: restaurant\nratings: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n")
+    outcome = turnwise(
+        capsys, "babi", "interact", "--load", tmp_path / "m", "--world", world, "--half", "B", "--dialogs", 3,
+        "--json", tmp_path / "i.json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    (meeting,) = json.loads((tmp_path / "i.json").read_text())["meetings"]
+    assert (meeting["task"], meeting["half"], meeting["dialogs"]) == (1, "B", 3)
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        ((), "give --load FOLDER (a fitted model) or --data FOLDER"),
+        (("--world", "utopia", "--data", "DATA", "--task", "1"), "no file named 'utopia'"),
+        (("--half", "C", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
+        (("--accept", "7", "--data", "DATA", "--task", "1"), "acceptance probability"),
+    ],
+)
+def test_interact_mistakes(
+    capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
+) -> None:
+    given = [str(data) if item == "DATA" else item for item in extra]
+    outcome = turnwise(capsys, "babi", "interact", *given)
+    assert outcome.code == 2
+    assert sentence in outcome.err
