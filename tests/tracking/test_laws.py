@@ -12,7 +12,6 @@ from tracking.corpora import corpora
 from turnwise.dialogue import Dialogue
 from turnwise.tracking.counts import Counts
 from turnwise.tracking.measures import ALL, parse_measure
-from turnwise.tracking.scoring import base_signature
 from turnwise.tracking.study import Study
 from turnwise.values import profile_named
 
@@ -102,7 +101,7 @@ def test_order_of_dialogues_and_slots_does_not_matter(data: Corpora, seed: int) 
         if "slot" not in name and "domain" not in name:
             first, second = value(one.counts, name), value(other.counts, name)
             assert first == pytest.approx(second, abs=1e-12, nan_ok=True)
-    assert base_signature(one) == base_signature(other)
+    assert one.signature == other.signature
 
 
 def _shuffled(dialogues: list[Dialogue], seed: int) -> list[Dialogue]:

@@ -249,3 +249,13 @@ def test_a_measure_of_ones_own() -> None:
     assert found["Confused"] == pytest.approx(2 / 6)
     assert found.scores["Confused"].signature.measure == "Confused(over=turns)"
     assert found.dialogue_scores["measure"].unique().to_list() == ["Confused"]
+
+
+def test_the_shared_signature_says_what_is_shared() -> None:
+    gold, theirs = data()
+    alike = turnwise.score(gold, {"a": theirs, "b": gold}, intervals=False)
+    assert alike.signature == alike[0].comparison.signature
+    assert not any("same gold turns" in note for note in alike.notes())
+    apart = turnwise.score(gold, {"a": theirs, "b": theirs[1:]}, intervals=False)
+    assert (apart.signature.turns, apart.signature.gold, apart.signature.slots) == ("", "", "30")
+    assert any("not scored on the same gold turns" in note for note in apart.notes())

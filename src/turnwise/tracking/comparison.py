@@ -24,7 +24,7 @@ from turnwise.tracking.kernel import (
     count_flags,
     verdicts,
 )
-from turnwise.tracking.signature import gold_checksum
+from turnwise.tracking.signature import Signature, gold_checksum
 from turnwise.values.rules import Pair, Side
 
 #: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
@@ -103,9 +103,17 @@ class Comparison:
                 )
 
     @cached_property
-    def gold_checksum(self) -> str:
-        """A checksum of the scored gold turns; of the scored turns alone where there is no gold."""
-        return gold_checksum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
+    def signature(self) -> Signature:
+        """What all scores of this comparison share. Where there is no gold, the checksum is of the turns alone."""
+        coverage = self.aligned.coverage
+        return Signature(
+            profile=self.coder.profile.label,
+            slots=str(self.inventory),
+            coverage=coverage.policy,
+            dialogues=str(coverage.dialogues),
+            turns=str(coverage.turns),
+            gold=gold_checksum(self.aligned, self._sides["gold"], self.slots, self.coder.values),
+        )
 
     def stretches(self) -> Iterator[Stretch]:
         """The dense codes, a bounded number of cells at a time."""

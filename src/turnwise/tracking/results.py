@@ -135,15 +135,15 @@ class Results:
 
     @property
     def signature(self) -> Signature:
-        """What all scores share."""
-        first = self.systems[0].comparison
-        profiles = list(dict.fromkeys(system.comparison.coder.profile.label for system in self.systems))
-        return Signature(
-            profile="+".join(profiles),
-            slots=str(first.inventory),
-            coverage=first.aligned.coverage.policy,
-            interval=str(self.resampling) if self.resampling else "",
-        )
+        """What all scores share; where systems differ in the turns or slots they were scored on, it is left open."""
+        bases = [system.comparison.signature for system in self.systems]
+        shared = {
+            name: values.pop()
+            for name in ("slots", "coverage", "dialogues", "turns", "gold")
+            if len(values := {getattr(base, name) for base in bases}) == 1
+        }
+        profiles = "+".join(dict.fromkeys(base.profile for base in bases))
+        return Signature(profile=profiles, interval=str(self.resampling) if self.resampling else "", **shared)
 
     @property
     def several_profiles(self) -> bool:
@@ -184,6 +184,12 @@ class Results:
             notes.append(
                 f"Intervals: {self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues, "
                 f"seed {self.resampling.seed}."
+            )
+        scored_on = {(system.profile, system.comparison.signature.gold) for system in self.systems}
+        if len(scored_on) > len({system.profile for system in self.systems}):
+            notes.append(
+                "The systems were not scored on the same gold turns: compare them with care, or score missing "
+                "predictions as empty."
             )
         for system in self.systems:
             for measure, why in system.left_out.items():

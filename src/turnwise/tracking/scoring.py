@@ -12,7 +12,6 @@ from turnwise.tracking.counts import Counts
 from turnwise.tracking.intervals import Resampling, intervals
 from turnwise.tracking.measures.base import Measure
 from turnwise.tracking.results import Results, Score, SystemScores
-from turnwise.tracking.signature import Signature
 from turnwise.tracking.study import Study
 from turnwise.values.profile import Profile
 
@@ -42,7 +41,7 @@ def score_study(
         bounds = [[(math.nan, math.nan)] * len(possible) for _, possible in work]
     results = []
     for ((name, comparison), counts, possible, left_out), limits in zip(prepared, bounds, strict=True):
-        base = base_signature(comparison)
+        base = comparison.signature
         scores = {
             str(measure): Score(
                 str(measure),
@@ -55,19 +54,6 @@ def score_study(
         }
         results.append(SystemScores(name, comparison, possible, scores, left_out))
     return Results(results, resampling)
-
-
-def base_signature(comparison: Comparison) -> Signature:
-    """What all scores of a comparison share."""
-    coverage = comparison.aligned.coverage
-    return Signature(
-        profile=comparison.coder.profile.label,
-        slots=str(comparison.inventory),
-        coverage=coverage.policy,
-        dialogues=str(coverage.dialogues),
-        turns=str(coverage.turns),
-        gold=comparison.gold_checksum,
-    )
 
 
 def _prepared(
