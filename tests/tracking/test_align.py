@@ -89,6 +89,13 @@ def test_nothing_shared_is_an_error() -> None:
         Study([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
 
 
+def test_two_dialogues_of_one_id_are_an_error() -> None:
+    with pytest.raises(TurnwiseError, match=r"dialogue A\.json: two dialogues have this id"):
+        Study([gold("a", NORTH), gold("A.json", NORTH)], {"it": [predicted("a", NORTH)]})
+    with pytest.raises(TurnwiseError, match="dialogue A: two dialogues have this id"):
+        Study([gold("a", NORTH)], {"it": [predicted("a", NORTH), predicted("A", SOUTH)]})
+
+
 def test_inputs_without_states_are_errors() -> None:
     words = Dialogue(id="a", turns=(Turn(speaker="user", text="hello"),))
     with pytest.raises(TurnwiseError, match="no turn carries a gold state"):

@@ -31,6 +31,7 @@ def test_names_print_and_parse(name: str) -> None:
         ("FGA@1e0( rule = paper , over=turns )", "FGA@1(rule=paper)"),
         ("FGA(lambda=0.25)", "FGA@0.25"),
         ("FGA@inf", "FGA@inf"),
+        ("FGA@1e308", "FGA@1e+308"),
         ("RSA(empty=zero)", "RSA"),
         ("F1(average=turn,over=dialogues)", "F1(average=turn,over=dialogues)"),
         ("F1(over=dialogues,average=turn)", "F1(average=turn,over=dialogues)"),

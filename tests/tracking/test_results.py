@@ -229,6 +229,14 @@ def test_asking_for_what_is_not_there() -> None:
         results["mine"]["SA"]
 
 
+def test_empty_lists_of_measures_and_profiles_are_errors() -> None:
+    gold, theirs = data()
+    with pytest.raises(TurnwiseError, match="no measure was named"):
+        turnwise.score(gold, theirs, measures=[])
+    with pytest.raises(TurnwiseError, match="no profile was named"):
+        turnwise.score(gold, theirs, profile=[])
+
+
 def test_a_measure_of_ones_own() -> None:
     """A card and a function of the counts are all it takes: values, intervals, signature and tables follow."""
 

@@ -54,6 +54,8 @@ def score(
     )
     chosen = chosen_measures(measures)
     profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
+    if not profiles:
+        raise TurnwiseError("no profile was named; leave profile out for the usual one")
     return score_study(
         study,
         chosen,
@@ -95,4 +97,6 @@ def chosen_measures(measures: str | Sequence[str | Measure] | None) -> list[Meas
     if measures is None:
         return parse_measures(DEFAULT)
     listed = [measures] if isinstance(measures, str) else list(measures)
+    if not listed:
+        raise TurnwiseError("no measure was named; leave measures out for the usual ones")
     return [found for one in listed for found in ([one] if isinstance(one, Measure) else parse_measures([one]))]

@@ -68,6 +68,7 @@ class Encoded:
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> Encoded:
     """The states of one kind as cells."""
     ids: list[str] = []
+    seen: set[str] = set()
     offsets, present = [0], []
     rows: list[int] = []
     cells: list[int] = []
@@ -90,6 +91,10 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> Encoded:
                         cells.append(number)
                 rows.extend([row] * (len(cells) - before))
             row += 1
+        key = dialogue_key(dialogue.id)
+        if key in seen:
+            raise TurnwiseError("two dialogues have this id (case and .json do not count)", dialogue=dialogue.id)
+        seen.add(key)
         ids.append(dialogue.id)
         offsets.append(row)
     return Encoded(

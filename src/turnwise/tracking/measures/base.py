@@ -190,4 +190,4 @@ def number(value: Setting) -> str:
     """
     if isinstance(value, str):
         return value
-    return repr(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
+    return repr(int(value)) if value < 1e6 and value == int(value) else repr(float(value))
