@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given, settings
 
+from tracking.corpora import corpora
 from turnwise import score
 from turnwise.dialogue import Dialogue, State, Turn
 from turnwise.errors import TurnwiseError
-from turnwise.tracking.measures import DEFAULT
+from turnwise.tracking.counts import Counts
+from turnwise.tracking.kernel import CORRECT
+from turnwise.tracking.measures import DEFAULT, parse_measure
+from turnwise.tracking.study import Study
+from turnwise.values import profile_named
 
 SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]
 
@@ -91,3 +97,42 @@ def test_views_of_flags() -> None:
     assert [group["turns"] for group in found.by("turn").values()] == [1] * 5
     with pytest.raises(TurnwiseError, match="only correctness flags"):
         found.by("slot")
+
+
+@settings(max_examples=40, deadline=None)
+@given(corpora())
+def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
+    """JGA, SA, turn matches and FGA by error sets, from flags alone."""
+    try:
+        study = Study(data[0], {"it": data[1]})
+    except TurnwiseError as error:
+        assert "share" in str(error) or "no turn carries" in str(error)
+        return
+    comparison = study.comparison("it", profile_named("canon"))
+    judged: dict[int, list[Turn]] = {}
+    for stretch in comparison.stretches():
+        wrong = comparison.verdicts(stretch) > CORRECT
+        for column, row in enumerate(range(stretch.start, stretch.stop)):
+            verdict: dict[str, dict[str, bool]] = {}
+            for (domain, slot), is_wrong in zip(comparison.slots, wrong[:, column].tolist(), strict=True):
+                verdict.setdefault(domain, {})[slot] = not is_wrong
+            judged.setdefault(int(comparison.counts.dialogue[row]), []).append(Turn(speaker="user", judged=verdict))
+    names = comparison.aligned.ids
+    files = [Dialogue(id=names[number], turns=tuple(turns)) for number, turns in judged.items()]
+    found = score(None, files, measures=["JGA", "SA", "FGA@0.5", "TurnMatch", "FinalJGA"], intervals=False)[0]
+    complete = all(
+        turn == place for turn, place in zip(comparison.counts.turn, _places(comparison.counts), strict=True)
+    )
+    for name in found.scores:
+        if complete or not name.startswith("FGA"):
+            measure = parse_measure(name if "@" not in name else f"{name}(rule=error-set)")
+            measure = parse_measure("TurnMatch(rule=error-set)") if name == "TurnMatch" else measure
+            assert found[name] == pytest.approx(measure.value(comparison.counts)), name
+
+
+def _places(counts: Counts) -> list[int]:
+    """The position of each scored turn among the scored turns of its dialogue."""
+    places: list[int] = []
+    for first in counts.first.tolist():
+        places.append(0 if first else places[-1] + 1)
+    return places
