@@ -67,3 +67,10 @@ def test_full_agreement_is_one_and_constant_ratings_are_undefined() -> None:
 def test_an_unknown_level_is_a_sentence() -> None:
     with pytest.raises(TurnwiseError, match="nominal, ordinal or interval"):
         krippendorff_alpha([[1, 2]], "ratio")  # type: ignore[arg-type]
+
+
+def test_the_unit_of_ratings_does_not_matter_and_cannot_overflow() -> None:
+    ratings = np.array([[1.0, 2.0], [2.0, 2.0], [3.0, 1.0]])
+    plain = krippendorff_alpha(ratings, "interval")
+    assert krippendorff_alpha(ratings * 1e200, "interval") == pytest.approx(plain)
+    assert krippendorff_alpha(ratings * 0.0, "interval") is None

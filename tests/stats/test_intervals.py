@@ -64,8 +64,17 @@ def test_a_measure_without_scores_is_undefined_and_others_are_not() -> None:
 
 def test_resamples_without_a_score_are_left_out() -> None:
     num, den = np.zeros((1, 5)), np.zeros((1, 5))
-    num[0, 0], den[0, 0] = 1.0, 2.0
+    num[0, :2], den[0, :2] = 1.0, 2.0
     np.testing.assert_allclose(ratio_intervals(num, den), [[0.5, 0.5]])
+
+
+def test_one_dialogue_has_no_interval() -> None:
+    num, den = np.zeros((2, 5)), np.zeros((2, 5))
+    num[:, 0], den[:, 0] = 1.0, 2.0
+    num[1, 1], den[1, 1] = 0.0, 2.0
+    intervals = ratio_intervals(num, den)
+    assert np.isnan(intervals[0]).all()
+    np.testing.assert_allclose(intervals[1], [0.0, 0.5])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30), st.integers(0, 5))
@@ -74,7 +83,7 @@ def test_intervals_of_a_share_stay_between_0_and_1(pairs: list[tuple[int, int]],
     num = np.array([[float(right) for right, _ in pairs]])
     den = np.array([[float(right + wrong) for right, wrong in pairs]])
     low, high = ratio_intervals(num, den, resamples=60, seed=seed)[0]
-    assert np.isnan(low) if den.sum() == 0 else 0 <= low <= high <= 1
+    assert np.isnan(low) if (den > 0).sum() < 2 else 0 <= low <= high <= 1
 
 
 @pytest.mark.parametrize(

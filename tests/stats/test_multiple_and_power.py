@@ -37,6 +37,11 @@ def test_noise_floor_and_detectable_difference() -> None:
     assert detectable([0.01]) == pytest.approx([0.0280159], rel=1e-5)
 
 
+def test_where_nothing_varies_the_noise_is_unknown() -> None:
+    assert np.isnan(noise_floor([0.0, 1e-17])).all()
+    assert np.isnan(detectable([0.0, 1e-17])).all()
+
+
 def test_discriminative_power_is_a_share_of_defined_pairs() -> None:
     p = [[0.01, math.nan, 0.05], [0.2, math.nan, 0.01], [0.04, math.nan, math.nan]]
     assert discriminative_power(p) == [pytest.approx(2 / 3), None, 0.5]

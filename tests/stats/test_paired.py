@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -128,7 +126,8 @@ def test_properties(rows: list[tuple[int, int, int, int]], seed: int) -> None:
         there = test(num, den, resamples=40, seed=seed)
         back = test(num[::-1], den[::-1], resamples=40, seed=seed)
         same = test(num[[0, 0]], den[[0, 0]], resamples=40, seed=seed)
-        if den.sum(axis=2).min() == 0:
+        least = 2 if test is paired_bootstrap else 1
+        if (den > 0).sum(axis=2).min() < least:
             assert np.isnan(there.p[0, 0])
             continue
         assert 1 / 41 <= there.p[0, 0] <= 1
@@ -158,14 +157,28 @@ def test_one_system_is_a_sentence() -> None:
             test(num, den)
 
 
-def test_ten_systems_and_a_thousand_dialogues_take_less_than_two_seconds_of_one_core() -> None:
-    random = np.random.default_rng(0)
-    den = np.broadcast_to(random.integers(3, 14, size=1000), (10, 4, 1000)).astype(float)
-    num = random.binomial(den.astype(int), 0.5).astype(float)
-    start = time.process_time()
-    paired_bootstrap(num, den, resamples=10_000)
-    paired_randomisation(num, den, resamples=10_000)
-    assert time.process_time() - start < 2.0
+def test_one_dialogue_has_a_difference_but_no_spread() -> None:
+    num, den = np.array([[[1.0]], [[0.0]]]), np.ones((2, 1, 1))
+    drawn = paired_bootstrap(num, den, resamples=50)
+    assert drawn.difference[0, 0] == 1.0
+    for part in (drawn.low, drawn.high, drawn.error, drawn.p):
+        assert np.isnan(part[0, 0])
+    assert paired_randomisation(num, den, resamples=50).p[0, 0] == 1.0
+
+
+def test_ties_count_as_extreme() -> None:
+    """Two of three dialogues tie, so a swap of the third gives the same size: no sign of a difference."""
+    num = np.array([[[1.0, 1.0, 1.0]], [[1.0, 1.0, 0.0]]])
+    assert paired_randomisation(num, np.ones_like(num), resamples=200).p[0, 0] == 1.0
+
+
+def test_a_system_that_is_constant_is_compared_like_any_other() -> None:
+    random = np.random.default_rng(1)
+    other = random.integers(0, 2, size=60).astype(float)
+    num = np.stack([np.ones(60), other])[:, None, :]
+    drawn = paired_bootstrap(num, np.ones_like(num), resamples=500)
+    assert drawn.low[0, 0] > 0
+    assert paired_randomisation(num, np.ones_like(num), resamples=500).p[0, 0] == pytest.approx(1 / 501)
 
 
 def test_many_dialogues_fit_the_memory() -> None:

@@ -65,7 +65,9 @@ def _distances(categories: Floats, totals: Floats, level: Level) -> Floats:
     if level == "nominal":
         return 1.0 - np.eye(len(categories))
     if level == "interval":
-        difference: Floats = np.subtract.outer(categories, categories)
+        # Alpha is a ratio of distances, so the unit does not matter; in this one squares cannot overflow.
+        scaled = categories / max(np.abs(categories).max(), np.finfo(np.float64).tiny)
+        difference: Floats = np.subtract.outer(scaled, scaled)
         return difference**2
     # Ratings strictly between two categories, and half of the ratings in each of the two.
     middle = np.cumsum(totals) - totals / 2.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from turnwise.stats.resample import Floats, bootstrap_weights, checked, divide, quantiles, weighted_sums
+from turnwise.stats.resample import Floats, bootstrap_weights, checked, divide, quantiles, varied, weighted_sums
 
 
 def ratio_intervals(
@@ -14,9 +15,12 @@ def ratio_intervals(
 
     ``num`` and ``den`` are (measures, dialogues). What is drawn with replacement is the *dialogue*: the turns of one
     dialogue are not independent. A dialogue without a score for a measure is 0 / 0 or NaN there. NaN where a measure
-    is undefined in every resample. (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13.)
+    is undefined in every resample, and where fewer than two dialogues have a score: one dialogue says nothing about
+    how dialogues vary. (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13.)
     """
     numerators, denominators = checked(num, den, axes=2)
     weights = bootstrap_weights(numerators.shape[1], resamples, seed)
     sums, sizes = weighted_sums(weights, numerators, denominators)
-    return quantiles(divide(sums, sizes), level)
+    intervals = quantiles(divide(sums, sizes), level)
+    intervals[~varied(denominators)] = np.nan
+    return intervals

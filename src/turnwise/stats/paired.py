@@ -22,6 +22,7 @@ from turnwise.stats.resample import (
     divide,
     quantiles,
     swap_masks,
+    varied,
     weighted_sums,
 )
 
@@ -58,7 +59,8 @@ def paired_bootstrap(
     Dialogues are drawn with replacement, the same ones for both systems. The interval is the percentile interval of the
     resampled difference d*; the two-sided p-value asks how often a difference as far from the observed d as d is from 0
     arises by resampling: ``p = (1 + #{|d* - d| >= |d|}) / (1 + resamples)``. (Efron and Tibshirani, 1993, chapter 16;
-    Koehn, *Statistical significance tests for machine translation evaluation*, 2004.)
+    Koehn, *Statistical significance tests for machine translation evaluation*, 2004.) All but the difference is NaN
+    where a system has a score on fewer than two dialogues.
     """
     numerators, denominators = _systems(num, den)
     scores = divide(numerators.sum(axis=2), denominators.sum(axis=2))
@@ -67,6 +69,10 @@ def paired_bootstrap(
     pairs = tuple(combinations(range(len(scores)), 2))
     rows = [_bootstrap_row(ratios[:, a] - ratios[:, b], scores[a], scores[b], level) for a, b in pairs]
     difference, low, high, error, p = (np.array(part) for part in zip(*rows, strict=True))
+    enough = varied(denominators)
+    alone = np.array([~(enough[a] & enough[b]) for a, b in pairs])
+    for part in (low, high, error, p):
+        part[alone] = np.nan
     return PairedBootstrap(pairs, difference, low, high, error, p)
 
 

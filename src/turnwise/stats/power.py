@@ -10,22 +10,34 @@ from numpy.typing import ArrayLike
 from turnwise.stats.resample import Floats
 
 
+#: Standard errors up to this are the last bits of equal sums, not variation.
+_NOTHING = 1e-12
+
+
 def noise_floor(error: ArrayLike, *, level: float = 0.95) -> Floats:
     """The smallest difference a test set can resolve between two systems: ``z(level) * standard error``.
 
     ``error`` is the standard error of the paired difference (from :func:`paired_bootstrap`). The interval of a smaller
-    difference includes 0, however the systems rank; at 95% the factor is 1.96.
+    difference includes 0, however the systems rank; at 95% the factor is 1.96. NaN where the error is 0: the two
+    systems differ alike on every dialogue (mostly: not at all), which says nothing about noise.
     """
-    return NormalDist().inv_cdf((1 + level) / 2) * np.asarray(error, dtype=np.float64)
+    return NormalDist().inv_cdf((1 + level) / 2) * _known(error)
 
 
 def detectable(error: ArrayLike, *, level: float = 0.95, power: float = 0.8) -> Floats:
     """The true difference that a test at this level finds with this probability: ``(z(level) + z(power)) * error``.
 
-    At 95% and 80% the factor is 2.80. (Card et al., *With little power comes great responsibility*, 2020.)
+    At 95% and 80% the factor is 2.80. (Card et al., *With little power comes great responsibility*, 2020.) NaN where
+    the error is 0, as in :func:`noise_floor`.
     """
     normal = NormalDist()
-    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * np.asarray(error, dtype=np.float64)
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * _known(error)
+
+
+def _known(error: ArrayLike) -> Floats:
+    values = np.asarray(error, dtype=np.float64)
+    known: Floats = np.where(values > _NOTHING, values, np.nan)
+    return known
 
 
 def discriminative_power(p: ArrayLike, *, alpha: float = 0.05) -> list[float | None]:

@@ -66,6 +66,12 @@ def checked(num: ArrayLike, den: ArrayLike, axes: int) -> tuple[Floats, Floats]:
     return np.where(missing, 0.0, numerators), np.where(missing, 0.0, denominators)
 
 
+def varied(den: Floats) -> NDArray[np.bool_]:
+    """Whether two units or more have a score; fewer show no variation, and resampling them would promise certainty."""
+    enough: NDArray[np.bool_] = (den != 0).sum(axis=-1) >= 2
+    return enough
+
+
 def divide(num: Floats, den: Floats) -> Floats:
     """``num / den``, NaN where ``den`` is 0."""
     ratio: Floats = np.full(np.broadcast_shapes(num.shape, den.shape), np.nan)
