@@ -60,31 +60,49 @@ def check(
 @app.command()
 def convert(
     source: Annotated[str, typer.Argument(help="File, folder, pattern, archive, or - for standard input.")],
-    target: Annotated[Path, typer.Argument(help="The file to write; gzipped if its name ends in .gz.")],
+    target: Annotated[Path, typer.Argument(help="The file to write (- : output); gzipped if its name ends in .gz.")],
     to: Annotated[str, typer.Option("--to", help="The format to write; 'turnwise data formats' lists them.")],
     from_: Annotated[str | None, typer.Option("--from", help="The source's format, if it is not recognised.")] = None,
+    original_ids: Annotated[
+        str | None,
+        typer.Option(help="A ConvLab-3 data file: its original_id (PMUL4648.json) replaces multiwoz21-test-0."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonFile = None,
 ) -> None:
     """Write dialogues in another format, and tell what was kept and what was not."""
     from turnwise.data.convert import convert as turn_into
+    from turnwise.errors import TurnwiseError
 
+    if str(target) == str(json) == "-":
+        raise TurnwiseError("standard output takes the dialogues or --json, not both; name a file for one of them")
     with progress_bar("converting dialogues") as advance:
-        done = turn_into(source, target, to=to, format=from_, force=force, limit=max_bytes, advance=advance)
+        done = turn_into(
+            source,
+            target,
+            to=to,
+            format=from_,
+            force=force,
+            limit=max_bytes,
+            original_ids=original_ids,
+            advance=advance,
+        )
     if json is not None:
         _write_record(json, done)
     if str(json) == "-":
         return
-    out.print(
+    console = err if str(target) == "-" else out
+    console.print(
         f"{done.dialogues:,} dialogues with {done.turns:,} turns: {done.source_format} to {done.target_format}, "
         f"written to {done.target}",
         markup=False,
+        soft_wrap=True,
     )
     for words, counts in (("kept", done.kept), ("reader's notes", done.reading), ("writer's notes", done.writing)):
         if counts:
             items = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
-            out.print(f"{words}: {items}", markup=False)
+            console.print(f"{words}: {items}", markup=False, soft_wrap=True)
 
 
 @app.command("formats")

@@ -10,13 +10,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from turnwise.data.check.coverage import id_hash
+from turnwise.data.original_ids import OriginalIds
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats import stream, write
 from turnwise.formats.base import ALL_FIELDS, DialogueFormat, Notes
+from turnwise.formats.corpus import STANDARD_OUTPUT
 from turnwise.formats.registry import writer_named
 from turnwise.formats.source import DEFAULT_LIMIT, Part
 
+_ARCHIVES = (".zip", ".tar", ".tgz")
 _DIALOGUE_FIELDS = tuple(sorted(ALL_FIELDS & set(Dialogue.__struct_fields__)))
 _TURN_FIELDS = tuple(sorted(ALL_FIELDS & set(Turn.__struct_fields__)))
 
@@ -43,17 +46,20 @@ def convert(
     format: str | None = None,
     force: bool = False,
     limit: int = DEFAULT_LIMIT,
+    original_ids: str | Path | None = None,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Conversion:
-    """Write the dialogues of ``source`` to ``target`` in the format ``to``. The target appears whole or not at all."""
+    """Write the dialogues of ``source`` to ``target`` in the format ``to``. The target appears whole or not at all.
+
+    ``original_ids`` names a ConvLab-3 data file whose ``original_id`` becomes the dialogues' id.
+    """
     writer = writer_named(to)
     path = Path(target)
-    if path.is_dir():
-        raise TurnwiseError("this is a folder; name the file to write", file=str(path))
-    if path.exists() and not force:
-        raise TurnwiseError("the file exists; --force overwrites it", file=str(path))
+    _may_write(path, force)
     reading, counts = Notes(), _Counts(writer)
     found = stream(source, format=format, limit=limit, notes=reading)
+    if original_ids is not None:
+        found = OriginalIds(original_ids, limit=limit).renamed(found)
     written = write(counts.watch(_one_set(found), advance), path, format=to)
     return Conversion(
         source=os.fspath(source),
@@ -66,6 +72,15 @@ def convert(
         reading=dict(sorted(reading.counts.items())),
         writing=dict(sorted(written.counts.items())),
     )
+
+
+def _may_write(path: Path, force: bool) -> None:
+    if path.suffix in _ARCHIVES:
+        raise TurnwiseError("archives are read but not written; name a plain file or one ending in .gz", file=str(path))
+    if path.is_dir():
+        raise TurnwiseError("this is a folder; name the file to write", file=str(path))
+    if path.exists() and not force and str(path) != STANDARD_OUTPUT:
+        raise TurnwiseError("the file exists; --force overwrites it", file=str(path))
 
 
 def _one_set(

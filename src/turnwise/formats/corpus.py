@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import gzip
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +21,9 @@ from turnwise.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, 
 from turnwise.formats.document import is_document
 from turnwise.formats.registry import format_named, recognise, writer_named
 from turnwise.formats.source import DEFAULT_LIMIT, Part, resolve
+
+#: As the name of a file to write.
+STANDARD_OUTPUT = "-"
 
 
 @dataclass
@@ -124,11 +130,21 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
 
 
 def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> Notes:
-    """Write dialogues to a file (gzipped when its name ends in ``.gz``), atomically; the notes say what was dropped."""
+    """Write dialogues to a file (gzipped when its name ends in ``.gz``), atomically; the notes say what was dropped.
+
+    The target ``-`` is standard output, which gets everything or, when something is wrong, nothing.
+    """
     writer = writer_named(format)
     path, notes = Path(target), Notes()
+    wanted = _noting(dialogues, writer.fields, notes)
+    if str(path) == STANDARD_OUTPUT:
+        with tempfile.TemporaryFile() as whole:
+            writer.write(wanted, whole, notes)
+            whole.seek(0)
+            shutil.copyfileobj(whole, sys.stdout.buffer)
+        return notes
     with atomic(path) as scratch, scratch.open("wb") as plain, _packed(plain, path) as out:
-        writer.write(_noting(dialogues, writer.fields, notes), out, notes)
+        writer.write(wanted, out, notes)
     return notes
 
 

@@ -1,4 +1,4 @@
-"""Files that accompany data without being data: README, LICENSE, PROVENANCE, checksums.
+"""Files that accompany data without being data: README, LICENSE, PROVENANCE, checksums, scripts.
 
 They are told by their name alone, before any format looks at their content, so that a folder as it was downloaded can
 be read whole: they are listed, and nothing is taken from them.
@@ -16,7 +16,8 @@ _NAMES = re.compile(
     r"""(?ix)  ^(?: (?:readme|licen[cs]e|copying|notice|provenance|changelog|changes|authors|citation)
                     (?:[._-][\w.-]*)?
                   | (?:sha\d+|md5)sums?(?:\.\w+)*
-                  | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5)
+                  | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5|py|ipynb|sh|bib|png|svg)
+                  | slot_descriptions\.json  # sentences, in MultiWOZ, where its ontology has values
                 )$"""
 )
 

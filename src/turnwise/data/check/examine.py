@@ -134,4 +134,6 @@ def _holds(resource: Resource) -> str:
         return f"{len(resource.facts):,} facts, entities: {len(entities):,}"
     if resource.values:
         return f"values of {len(resource.values):,} slots"
+    if resource.kind == "acts":
+        return f"acts of {len(resource.texts):,} dialogues, not put on turns"
     return f"{len(resource.texts):,} lines"
