@@ -190,3 +190,55 @@ def test_real_files_pass_through_native_unchanged(name: str, dialogues: int, sha
     done = convert(shared_data / name, tmp_path / "out.jsonl", to="native")
     assert done.dialogues == dialogues and done.writing == {}
     assert turnwise.read(tmp_path / "out.jsonl").dialogues == turnwise.read(shared_data / name).dialogues
+
+
+UNIFIED = b"""[{"dialogue_id": "multiwoz21-test-0", "original_id": "PMUL4648.json", "dataset": "multiwoz21", "turns": [
+  {"speaker": "user", "utterance": "a hotel", "utt_idx": 0, "state": {"hotel": {"area": "north"}}}]}]"""
+UNIFIED_PREDICTIONS = b"""[{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0,
+  "predictions": {"state": {"hotel": {"area": "east"}}}}]"""
+
+
+@pytest.mark.parametrize("content", [UNIFIED, UNIFIED_PREDICTIONS])
+def test_unified_ids_become_the_original_ones(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "data.json").write_bytes(UNIFIED)
+    (tmp_path / "mine.json").write_bytes(content)
+    done = convert(tmp_path / "mine.json", tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
+    (dialogue,) = turnwise.read(tmp_path / "out.jsonl").dialogues
+    assert dialogue.id == "PMUL4648.json"
+    assert not any("original_id" in note for note in done.reading)
+
+
+def test_without_the_option_the_unified_id_stays_and_the_loss_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_bytes(UNIFIED)
+    done = convert(tmp_path / "data.json", tmp_path / "out.jsonl", to="native")
+    assert [note for note in done.reading if "--original-ids" in note]
+    assert turnwise.read(tmp_path / "out.jsonl").dialogues[0].id == "multiwoz21-test-0"
+
+
+def test_original_ids_that_are_not_there(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_bytes(UNIFIED)
+    with pytest.raises(TurnwiseError, match=r"dialogue d0: .*data\.json has no dialogue of this id"):
+        convert(source, tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
+    with pytest.raises(TurnwiseError, match="no dialogues in ConvLab-3's unified format"):
+        convert(source, tmp_path / "out.jsonl", to="native", original_ids=source)
+    assert names(tmp_path) == ["data.json", "source.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["x.zip", "x.tar", "x.tar.gz", "x.tgz"])
+def test_archives_are_not_written(source: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(TurnwiseError, match="archives are read but not written"):
+        convert(source, tmp_path / name, to="native")
+    assert names(tmp_path) == ["source.jsonl"]
+
+
+def test_standard_output_gets_all_or_nothing(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    convert(source, "-", to="native")
+    assert capfdbinary.readouterr().out == source.read_bytes()
+    (tmp_path / "twice.jsonl").write_bytes(source.read_bytes() * 2)
+    with pytest.raises(TurnwiseError, match="this id was used before"):
+        convert(tmp_path / "twice.jsonl", "-", to="native")
+    assert capfdbinary.readouterr().out == b""
+    assert names(tmp_path) == ["source.jsonl", "twice.jsonl"]

@@ -182,3 +182,31 @@ def test_all_resources_of_the_real_data_load(shared_data: Path) -> None:
         assert {dialogue_key(one) for one in ids} == {
             dialogue_key(dialogue.id) for dialogue in read(multiwoz / f"{name}.json.gz").dialogues
         }
+
+
+BARE_ACTS = {"PMUL4648": {"1": {"Hotel-Inform": [["Area", "north"]]}, "2": "No Annotation", "3": {}}}
+WRAPPED_ACTS = {"PMUL4648.json": {"0": {"dialog_act": {"Hotel-Inform": [["area", "north"]]}, "span_info": []}}}
+
+
+@pytest.mark.parametrize("acts", [BARE_ACTS, WRAPPED_ACTS])
+def test_acts_beside_multiwoz(acts: dict[str, object]) -> None:
+    part = part_of(as_json(acts), "dialog_acts.json")
+    assert recognise(part).name == "multiwoz-acts"
+    assert load("multiwoz-acts", as_json(acts)).texts == tuple(acts)
+
+
+@pytest.mark.parametrize("acts", [{}, {"a": {"1": {"Hotel-Inform": [[1, 2]]}}}, {"a": {"0": {"dialog_act": 5}}}, []])
+def test_faulty_acts(acts: object) -> None:
+    with pytest.raises(TurnwiseError):
+        load("multiwoz-acts", as_json(acts))
+
+
+def test_a_multiwoz_folder_as_downloaded_is_read_whole(tmp_path: Path) -> None:
+    turn = {"speaker": "USER", "utterance": "a room", "frames": []}
+    (tmp_path / "dialogues_001.json").write_bytes(as_json([{"dialogue_id": "PMUL4648.json", "turns": [turn]}]))
+    (tmp_path / "dialog_acts.json").write_bytes(as_json(WRAPPED_ACTS))
+    (tmp_path / "slot_descriptions.json").write_bytes(as_json({"hotel-area": ["where the hotel is"]}))
+    (tmp_path / "convert_to_multiwoz_format.py").write_text("import json\n")
+    corpus = read(tmp_path)
+    assert [dialogue.id for dialogue in corpus.dialogues] == ["PMUL4648.json"]
+    assert sorted(resource.kind for resource in corpus.resources) == ["acts", "document", "document"]

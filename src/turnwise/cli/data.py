@@ -95,7 +95,7 @@ def convert(
     console = err if str(target) == "-" else out
     console.print(
         f"{done.dialogues:,} dialogues with {done.turns:,} turns: {done.source_format} to {done.target_format}, "
-        f"written to {done.target}",
+        f"written to {'standard output' if done.target == '-' else done.target}",
         markup=False,
         soft_wrap=True,
     )

@@ -15,11 +15,12 @@ from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats import stream, write
 from turnwise.formats.base import ALL_FIELDS, DialogueFormat, Notes
+from turnwise.formats.convlab3 import ORIGINAL_ID_DROPPED
 from turnwise.formats.corpus import STANDARD_OUTPUT
 from turnwise.formats.registry import writer_named
 from turnwise.formats.source import DEFAULT_LIMIT, Part
 
-_ARCHIVES = (".zip", ".tar", ".tgz")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz")
 _DIALOGUE_FIELDS = tuple(sorted(ALL_FIELDS & set(Dialogue.__struct_fields__)))
 _TURN_FIELDS = tuple(sorted(ALL_FIELDS & set(Turn.__struct_fields__)))
 
@@ -61,6 +62,8 @@ def convert(
     if original_ids is not None:
         found = OriginalIds(original_ids, limit=limit).renamed(found)
     written = write(counts.watch(_one_set(found), advance), path, format=to)
+    if original_ids is not None:
+        del reading.counts[ORIGINAL_ID_DROPPED]  # it was dropped by the reader, and came back as the id
     return Conversion(
         source=os.fspath(source),
         source_format=counts.format,
@@ -75,7 +78,7 @@ def convert(
 
 
 def _may_write(path: Path, force: bool) -> None:
-    if path.suffix in _ARCHIVES:
+    if path.name.endswith(_ARCHIVES):
         raise TurnwiseError("archives are read but not written; name a plain file or one ending in .gz", file=str(path))
     if path.is_dir():
         raise TurnwiseError("this is a folder; name the file to write", file=str(path))

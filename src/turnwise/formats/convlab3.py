@@ -21,6 +21,8 @@ from turnwise.formats.located import Listed
 from turnwise.formats.peek import Peek
 from turnwise.formats.source import Part
 
+ORIGINAL_ID_DROPPED = "field original_id dropped ('turnwise data convert --original-ids' makes it the id)"
+
 
 class _Act(Struct, gc=False):
     intent: str
@@ -116,7 +118,8 @@ class StateReader:
 
 
 def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
-    for name in ("original_id", "dataset", "data_split"):
+    notes.add(ORIGINAL_ID_DROPPED, int(bool(raw.original_id)))
+    for name in ("dataset", "data_split"):
         notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
     notes.add("field db_results dropped", sum([len(turn.db_results) > len(b"{}") for turn in raw.turns]))
     notes.add("field booked dropped", sum([len(turn.booked) > len(b"{}") for turn in raw.turns]))
