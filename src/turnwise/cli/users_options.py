@@ -100,7 +100,7 @@ def finish(evaluations: list[Evaluation]) -> None:
 
     for evaluation in evaluations:
         for dialogue, warning in evaluation.warnings[:10]:
-            err.print(f"{evaluation.name}: dialogue {dialogue}: {warning}", markup=False)
+            err.print(f"{evaluation.name}: dialogue {dialogue}: {warning}", markup=False, soft_wrap=True)
         if len(evaluation.warnings) > 10:
             err.print(f"{evaluation.name}: ... and {len(evaluation.warnings) - 10} more warnings", markup=False)
         if evaluation.failures:

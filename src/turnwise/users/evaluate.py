@@ -22,6 +22,7 @@ from turnwise.dialogue import Dialogue, dialogue_key
 from turnwise.engine import map_ordered
 from turnwise.errors import TurnwiseError, nearest
 from turnwise.formats.base import AnyFormat, DialogueFormat, Notes
+from turnwise.formats.canonical_map import CanonicalMapFile
 from turnwise.formats.corpus import bulk_load
 from turnwise.formats.registry import format_named, recognise
 from turnwise.formats.source import DEFAULT_LIMIT, Part, resolve
@@ -138,10 +139,7 @@ def evaluate_one(source: str | Path, dialogue: str, settings: Settings | None = 
     chosen = settings or Settings()
     ids: list[str] = []
     for part, kind in _dialogue_parts(source, chosen):
-        reader = format_named(kind)
-        if not isinstance(reader, DialogueFormat):
-            raise TypeError(f"the format {kind} holds no dialogues")
-        for each in reader.read(part, Notes(tolerant=True)):
+        for each in _reader(kind).read(part, Notes(tolerant=True)):
             if dialogue_key(each.id) == dialogue_key(dialogue):
                 return each, _scorer(chosen, kind)[0].score(each)
             ids.append(each.id)
@@ -187,10 +185,15 @@ def load_canonical_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[s
     parts = resolve(source, limit=limit)
     if len(parts) != 1:
         raise TurnwiseError("a canonical map is one file", file=os.fspath(source))
-    found = format_named("canonical-map")
-    if isinstance(found, DialogueFormat):
-        raise TypeError("the format canonical-map is no resource")
-    return dict(found.load(parts[0], Notes()).values)
+    return dict(CanonicalMapFile().load(parts[0], Notes()).values)
+
+
+def _reader(kind: str) -> DialogueFormat:
+    """The format that :func:`_dialogue_parts` chose."""
+    reader = format_named(kind)
+    if not isinstance(reader, DialogueFormat):
+        raise TypeError(f"the format {kind} holds no dialogues")
+    return reader
 
 
 def _dialogue_parts(source: str | Path, settings: Settings) -> Iterator[tuple[Part, str]]:
@@ -236,11 +239,9 @@ def _score_elsewhere(scorer: Scorer, item: tuple[Part, str]) -> bytes:
 
 def _score_file(scorer: Scorer, item: tuple[Part, str]) -> _Outcome:
     part, kind = item
-    reader, notes = format_named(kind), Notes(tolerant=True)
-    if not isinstance(reader, DialogueFormat):
-        raise TypeError(f"the format {kind} holds no dialogues")
+    notes = Notes(tolerant=True)
     outcome = _Outcome([], [], notes.counts)
-    for result in scorer.score_all(reader.read(part, notes)):
+    for result in scorer.score_all(_reader(kind).read(part, notes)):
         if isinstance(result, Failure):
             outcome.failures.append(msgspec.structs.replace(result, file=part.name))
         else:

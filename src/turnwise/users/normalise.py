@@ -32,7 +32,7 @@ class Attempt(Struct, frozen=True, gc=False):
     matched: bool
 
 
-class Settings(Struct, frozen=True):
+class Matching(Struct, frozen=True):
     """What normalisation depends on besides goal and values."""
 
     canonical_map: CanonicalMap | None
@@ -64,7 +64,7 @@ class SharedMemory:
 class Normaliser:
     """Normalises the parameters of a dialogue's turns; one for each dialogue, because the goal's values come first."""
 
-    def __init__(self, settings: Settings, tasks: dict[str, Task], shared: SharedMemory) -> None:
+    def __init__(self, settings: Matching, tasks: dict[str, Task], shared: SharedMemory) -> None:
         self._settings = settings
         self._tasks = tasks
         self._goal_values: dict[str, dict[str, tuple[str, ...]]] = {}

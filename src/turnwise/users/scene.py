@@ -51,9 +51,19 @@ class Scene:
             raise TurnwiseError(f"{message}: there is no user to measure", turn=0)
         self.warnings.append(f"{message}, and counts as a user that says nothing")
 
-    def record(self, measure: Measure, label: str, domain: str, item: str = "", **details: object) -> None:
+    def record(
+        self,
+        measure: Measure,
+        label: str,
+        domain: str,
+        item: str = "",
+        *,
+        turns: tuple[int, ...] = (),
+        count: int = 0,
+        expected: str = "",
+    ) -> None:
         """Note a behaviour."""
-        self.behaviours.append(Behaviour(measure, label, domain, item, **details))  # type: ignore[arg-type]
+        self.behaviours.append(Behaviour(measure, label, domain, item, turns, count, expected))
 
     def require_domain(self, name: str, turn: int) -> None:
         """A rule needs to know the entities of a goal domain."""

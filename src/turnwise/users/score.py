@@ -16,7 +16,7 @@ from turnwise.users.derive import derived_goal, derived_map
 from turnwise.users.ledger import close
 from turnwise.users.liveness import Database, live_goal
 from turnwise.users.loops import Loop, loops
-from turnwise.users.normalise import Normaliser, Settings, SharedMemory
+from turnwise.users.normalise import Matching, Normaliser, SharedMemory
 from turnwise.users.patterns import patterns
 from turnwise.users.profile import Profile, load_profile
 from turnwise.users.records import DialogueScore, End, Measure, Score
@@ -70,9 +70,9 @@ class Scorer:
         """Are only those failures of a goal expected that a database confirms, where there is one?"""
         return self.config.failures == "live" or (self.config.failures == "auto" and not self.config.strict)
 
-    def _normalisation(self, canonical_map: CanonicalMap | None) -> Settings:
+    def _normalisation(self, canonical_map: CanonicalMap | None) -> Matching:
         matching = self.config.igcd_f1.value_matching
-        return Settings(
+        return Matching(
             canonical_map=canonical_map if matching.use_canonical_map else None,
             enabled=matching.use_fuzzy_match,
             threshold=matching.fuzzy_match_threshold,

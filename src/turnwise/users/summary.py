@@ -53,14 +53,14 @@ def summarise(evaluation: Evaluation, *, resamples: int = RESAMPLES, seed: int =
 
     from turnwise.stats import ratio_intervals
 
+    width = len(ASPECTS)
     rows = [(measure, domain) for measure in MEASURES for domain in domains(evaluation, measure)]
-    values = np.full((len(rows) * len(ASPECTS), len(evaluation.scores)), np.nan)
+    values = np.full((len(rows) * width, len(evaluation.scores)), np.nan)
     for place, (measure, domain) in enumerate(rows):
         for column, score in enumerate(evaluation.scores):
             found = score.scores[measure].get(domain)
             if found is not None:
-                base = place * len(ASPECTS)
-                values[base : base + len(ASPECTS), column] = (found.f1, found.precision, found.recall)
+                values[place * width : (place + 1) * width, column] = (found.f1, found.precision, found.recall)
     present = ~np.isnan(values)
     intervals = np.full((len(values), 2), np.nan)
     if resamples and values.size:
@@ -72,7 +72,7 @@ def summarise(evaluation: Evaluation, *, resamples: int = RESAMPLES, seed: int =
         for row, there, (low, high) in zip(values, present, intervals, strict=True)
     ]
     return [
-        DomainSummary(measure, domain, int(present[place * 3].sum()), *figures[place * 3 : place * 3 + 3])
+        DomainSummary(measure, domain, int(present[place * width].sum()), *figures[place * width : (place + 1) * width])
         for place, (measure, domain) in enumerate(rows)
     ]
 

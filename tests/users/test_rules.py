@@ -1,0 +1,177 @@
+"""The rules one by one, each on a conversation of a few turns (specification, sections 6 and 7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.talks import mishear, talk
+from turnwise.dialogue import Dialogue, Task
+from turnwise.users.config import Config, with_overrides
+from turnwise.users.records import DialogueScore
+from turnwise.users.score import Scorer
+from turnwise.values.canonical_map import CanonicalMap
+
+HOTEL = {"hotel": Task(info={"area": "north"}, book={"day": "monday"}, requests=("phone",))}
+NORTH = ("hotel inform area=north",)
+
+
+def scored(dialogue: Dialogue, **overrides: object) -> DialogueScore:
+    changed = {path.replace("__", "."): value for path, value in overrides.items()}
+    return Scorer(with_overrides(Config(), changed)).score(dialogue)
+
+
+def labels(result: DialogueScore, tree: str) -> list[str]:
+    return [each.label.removeprefix(f"{tree}/") for each in result.behaviours if each.label.startswith(tree)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        (("hotel request area",), "elicited_by_sys_question"),
+        (("booking nobook day=monday",), "elicited_by_booking_failure"),
+        (("hotel nooffer area=north",), "elicited_by_no_offers"),
+        (("hotel inform choice=3",), "confirmed_choice_params"),
+        (("hotel recommend name=acorn",), "repeated_while_booking"),
+        (("booking inform day=monday",), "repeated_while_booking"),
+        (("hotel request stars",), "repeated_when_answering_request"),
+        (("train inform day=monday",), "switched_between_domains"),
+        (("hotel inform area=north",), "unmatched"),
+        (("booking inform day=x", "booking nobook day=x"), "elicited_by_booking_failure"),
+    ],
+)
+def test_why_a_constraint_is_repeated(answer: tuple[str, ...], label: str) -> None:
+    result = scored(talk(HOTEL, NORTH, answer, NORTH, ()))
+    assert labels(result, "multiple_constraint_informs") == [label]
+    verdict = next(each for each in result.verdicts if each.turn == 2)
+    assert verdict.verdict == ("repeated-penalised" if label == "unmatched" else "repeated-forgiven")
+
+
+def test_an_invitation_to_book_that_is_refused_at_once_is_no_offer() -> None:
+    """Without the excuse of the refusal itself, Booking-Inform beside NoBook must not count as an offer."""
+    dialogue = talk(HOTEL, NORTH, ("booking inform day=x", "booking nobook day=x"), NORTH, ())
+    result = scored(dialogue, igcd_f1__repetitions__sys_behaviours__booking_failure_response=False)
+    assert labels(result, "multiple_constraint_informs") == ["unmatched"]
+
+
+def test_a_failure_no_longer_excuses_once_the_talk_went_forward() -> None:
+    dialogue = talk(
+        HOTEL, NORTH, ("hotel nooffer area=north",), ("general thank",), ("hotel recommend name=a",), NORTH, ()
+    )
+    assert labels(scored(dialogue), "multiple_constraint_informs") == [
+        "nooffer_validation_failure",
+        "repeated_while_booking",
+    ]
+
+
+def test_what_the_system_did_not_hear_may_be_said_again() -> None:
+    dialogue = mishear(talk(HOTEL, NORTH, (), NORTH, ()), 0, "hotel inform area=south")
+    assert labels(scored(dialogue), "multiple_constraint_informs") == ["failed_sys_nlu"]
+
+
+def test_only_so_many_repetitions_are_forgiven() -> None:
+    dialogue = talk(HOTEL, *([NORTH, ("hotel request area",)] * 4))
+    result = scored(dialogue, igcd_f1__repetitions__max_repetitions=2)
+    verdicts = [each.verdict for each in result.verdicts if each.item == "area===north"]
+    assert verdicts == ["credited", "repeated-forgiven", "repeated-forgiven", "repeated-penalised"]
+    once = scored(dialogue, igcd_f1__repetitions__count_fp=False)
+    assert [each.verdict for each in once.verdicts if each.item == "area===north"] == ["credited", *["not-counted"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "label"),
+    [
+        ("stars=dontcare", (), "auto_matched_value"),
+        ("stars=4", ("hotel inform stars=4",), "elicited_by_sys_offer"),
+        ("name=acorn", ("hotel recommend area=north",), "elicited_by_recommendation"),
+        ("name=acorn", ("booking nobook day=x",), "elicited_by_booking_failure"),
+        ("name=acorn", ("booking inform day=x",), "elicited_by_booking_acceptance"),
+        ("stars=4", ("hotel request stars",), "unmatched"),
+    ],
+)
+def test_why_a_constraint_outside_the_goal_is_said(said: str, answer: tuple[str, ...], label: str) -> None:
+    result = scored(talk(HOTEL, NORTH, answer, (f"hotel inform {said}",), ()))
+    assert labels(result, "constraints_not_in_goal") == [label]
+    verdict = next(each for each in result.verdicts if each.turn == 2)
+    assert verdict.verdict == ("out-of-goal" if label == "unmatched" else "out-of-goal-credited")
+
+
+def test_a_question_warrants_a_slot_outside_the_goal_only_when_switched_on() -> None:
+    dialogue = talk(HOTEL, NORTH, ("hotel request stars",), ("hotel inform stars=4",), ())
+    result = scored(dialogue, igcd_f1__constraints_not_in_goal__sys_checks__requests=True)
+    assert labels(result, "constraints_not_in_goal") == ["elicited_by_sys_question"]
+
+
+def test_a_name_said_while_ordering_a_taxi_is_no_constraint() -> None:
+    turn = ("hotel inform name=acorn", "taxi inform departure=acorn")
+    result = scored(talk(HOTEL, NORTH, ("hotel recommend name=acorn",), turn, ()))
+    assert "wrong_taxi_annotations" in {each.label for each in result.behaviours}
+
+
+def test_references_to_something_said_are_not_normalised() -> None:
+    values = CanonicalMap({"name": {"restaurant": ["the restaurants"], "special_keys": {"not_in_goal": {}}}})
+    goal = {"restaurant": Task(info={"name": "restaurant"})}
+    dialogue = talk(goal, ("restaurant inform name=the restaurant",), ())
+    result = Scorer(canonical_map=values).score(dialogue)
+    assert result.attempts == ()
+    assert result.scores["I-GCDF1"]["restaurant"].fp == 1
+
+
+def test_of_several_values_in_a_turn_single_ones_come_first_and_later_acts_before_earlier() -> None:
+    turn = ("hotel inform a=1|2", "hotel inform b=3", "hotel inform c=4|5")
+    said = Scorer().scene(talk(HOTEL, turn, ())).user_parameters()["hotel"]
+    assert list(said) == ["b===3", "c===4", "c===5", "a===1", "a===2"]
+
+
+@pytest.mark.parametrize(
+    ("between", "label"),
+    [
+        (("hotel inform phone=1",), "repeated_despite_receiving_answer"),
+        (("hotel request area",), "user_prempted_request"),
+        (("hotel inform area=north",), "delayed_response"),
+        (("hotel recommend phone=1",), "delayed_response"),
+    ],
+)
+def test_why_a_request_is_repeated(between: tuple[str, ...], label: str) -> None:
+    ask = ("hotel request phone",)
+    result = scored(talk(HOTEL, ask, between, ask, ()))
+    assert labels(result, "multiple_slot_requests") == [label]
+    verdict = next(each for each in result.verdicts if each.turn == 2)
+    answered = label == "repeated_despite_receiving_answer"
+    assert verdict.verdict == ("repeated-penalised" if answered else "repeated-forgiven")
+
+
+def test_a_request_that_was_not_heard_may_be_repeated() -> None:
+    ask = ("hotel request phone",)
+    dialogue = mishear(talk(HOTEL, ask, ("hotel inform area=north",), ask, ()), 0)
+    assert labels(scored(dialogue), "multiple_slot_requests") == ["system_req_nlu_failure", "delayed_response"]
+
+
+@pytest.mark.parametrize(("exchanges", "spurious"), [(3, False), (4, True)])
+def test_a_request_long_after_in_a_turn_about_several_domains_is_spurious(exchanges: int, spurious: bool) -> None:
+    ask = ("hotel request phone", "train inform day=monday")
+    between = [("train inform day=monday", "hotel inform area=north"), ("train inform day=monday",)] * exchanges
+    dialogue = talk(HOTEL, ask, *between[:-1], ("hotel request phone",), ())
+    assert (labels(scored(dialogue), "multiple_slot_requests") == ["spurious_annotation"]) is spurious
+
+
+def test_requests_the_system_answers_unasked_count_as_made() -> None:
+    result = scored(talk(HOTEL, NORTH, ("hotel inform phone=1",)))
+    assert result.scores["R-GCDF1"]["hotel"].f1 == 1.0
+    assert [each.label for each in result.behaviours if each.measure == "R-GCDF1"] == ["provision_entire_domain"]
+    off = scored(talk(HOTEL, NORTH, ("hotel inform phone=1",)), rgcd_f1__missing_requests__system_provision=False)
+    assert off.scores["R-GCDF1"]["hotel"].f1 == 0.0
+
+
+def test_the_reference_number_of_a_booking_may_be_asked_for() -> None:
+    asked = talk(HOTEL, ("hotel request ref", "hotel request phone"), ())
+    assert scored(asked).scores["R-GCDF1"]["hotel"].precision == 1.0
+    without_booking = talk({"hotel": Task(requests=("phone",))}, ("hotel request ref", "hotel request phone"), ())
+    assert scored(without_booking).scores["R-GCDF1"]["hotel"].precision == 0.5
+
+
+def test_domains_outside_the_goal_score_zero_precision_and_pool_into_the_combined_score() -> None:
+    result = scored(talk(HOTEL, (*NORTH, "train inform day=monday"), ()))
+    train = result.scores["I-GCDF1"]["train"]
+    assert (train.f1, train.precision, train.recall) == (0.0, 0.0, 1.0)
+    assert result.scores["I-GCDF1"]["combined"].f1 == 1.0
+    assert [each.item for each in result.verdicts if each.verdict == "pooled"] == ["day===monday"]
