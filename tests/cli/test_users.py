@@ -65,6 +65,20 @@ def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp
     assert "broken" in written["systems"][0]["failures"][0]
 
 
+def test_results_in_the_layout_of_the_reference(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    path = tmp_path / "reference.json"
+    assert turnwise(capsys, "users", "score", talks, "--reference", path).code == 0
+    report = json.loads(path.read_text())
+    assert report["igcd_recall"]["hotel"] == 0.75
+    assert report["rcgd_recall"]["combined"] == 1.0
+    assert report["metadata"]["counts"]["igcd_f1"] == {"combined": 2, "hotel": 2}
+    repeated = report["metadata"]["igcd_f1"]["multiple_constraint_informs"]["unmatched"]
+    assert repeated == {"loop": {"hotel": [{"area===north": [at, at + 2]} for at in (0, 2, 4)]}}
+    assert report["metadata"]["rgcd_f1"]["auto_ref"] == {}
+    two = turnwise(capsys, "users", "score", talks, talks, "--reference", path)
+    assert (two.code, "one source" in two.err) == (2, True)
+
+
 def test_explanations(capsys: Capture, talks: Path) -> None:
     whole = turnwise(capsys, "users", "explain", talks, "loop", "--talk")
     assert whole.code == 0

@@ -63,6 +63,9 @@ def score(
     per_dialogue: Annotated[
         bool, typer.Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
     ] = False,
+    reference: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
+    ] = None,
     table: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .csv, .json.")
     ] = None,
@@ -100,6 +103,8 @@ def score(
             coverage = {each.name: each.coverage() for each in evaluations}
             write_json(json, {"signature": evaluations[0].signature, "coverage": coverage, "systems": systems})
         write_table_file(tables, table)
+        if reference is not None:
+            _write_reference(evaluations, reference)
         if run or store:
             for source, evaluation, summary in zip(conversations, evaluations, summaries, strict=True):
                 _keep(source, evaluation, summary, settings, store, seed)
@@ -203,6 +208,15 @@ def _explained(evaluation: Evaluation, dialogue: str) -> list[Table]:
     from turnwise.users.explain import explanation
 
     return explanation(score_of(evaluation, dialogue))
+
+
+def _write_reference(evaluations: list[Evaluation], path: Path) -> None:
+    from turnwise.errors import TurnwiseError
+    from turnwise.users.reference import reference_report
+
+    if len(evaluations) > 1:
+        raise TurnwiseError("--reference writes the results of one user model; name one source")
+    write_json(path, reference_report(evaluations[0]))
 
 
 def _figure_numbers(evaluation: Evaluation) -> dict[str, object]:
