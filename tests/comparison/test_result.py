@@ -9,6 +9,7 @@ import pytest
 from turnwise.comparison.result import Comparison, compare_scores
 from turnwise.comparison.scores import Scores
 from turnwise.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
+from turnwise.errors import TurnwiseError
 from turnwise.stats import paired_randomisation, ratio_intervals
 
 
@@ -37,7 +38,36 @@ def test_it_puts_the_statistics_together() -> None:
     assert pair.adjusted >= pair.p_randomisation
     assert pair.wins + pair.ties + pair.losses == 80
     assert not found["a", "b", "JGA"].found
-    assert comparison.difference("c", "a", "JGA") == pair
+    assert comparison.difference("a", "c", "JGA") == pair
+
+
+def test_a_difference_is_first_minus_second_whichever_comes_first() -> None:
+    comparison = make()
+    there, back = comparison.difference("a", "c", "JGA"), comparison.difference("c", "a", "JGA")
+    assert (back.first, back.second, back.difference) == ("c", "a", -there.difference)
+    assert (back.low, back.high, back.wins, back.losses) == (-there.high, -there.low, there.losses, there.wins)
+    assert (back.adjusted, back.error, back.ties) == (there.adjusted, there.error, there.ties)
+    assert back.turned() == there
+    with pytest.raises(TurnwiseError, match="compared with itself"):
+        comparison.difference("a", "a", "JGA")
+
+
+def test_equal_systems_say_nothing_about_noise() -> None:
+    num = np.array([[[1.0, 0.0, 1.0]], [[1.0, 0.0, 1.0]]])
+    same = compare_scores(Scores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)
+    assert math.isnan(same.floor[0])
+    told = floor_table(same).render("markdown")
+    assert "| JGA | – | – | 0.6667 |" in told
+    assert "–: unknown, because the systems differ alike on every dialogue" in told
+
+
+def test_one_dialogue_is_compared_without_promises() -> None:
+    num = np.array([[[1.0]], [[0.0]]])
+    alone = compare_scores(Scores(("a", "b"), ("JGA",), ("1",), num, np.ones_like(num)), resamples=50, level=0.995)
+    assert alone.basis == "99.5% bootstrap intervals over 1 dialogue"
+    (row,) = json.loads(pair_table(alone).render("json"))["rows"]
+    assert (row["difference"], row["p bootstrap"], row["verdict"]) == (1.0, None, "could be noise")
+    assert "[" not in score_table(alone).render("markdown").split("Signature")[0]
 
 
 def test_the_noise_floor_is_the_width_below_which_intervals_hold_zero() -> None:

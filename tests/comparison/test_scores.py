@@ -31,7 +31,7 @@ def test_shared_dialogues_and_measures_meet_under_one_key() -> None:
 def test_what_is_left_out_is_said() -> None:
     assert two().notes == (
         "only some systems have these measures of a, so they are left out: SA",
-        "1 of 3 dialogues of a are left out: not all systems were scored on them",
+        "1 of 3 dialogues of a left out: not every system has scores there",
         "only some systems have these measures of b, so they are left out: F1",
     )
 

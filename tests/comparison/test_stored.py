@@ -4,9 +4,10 @@ from pathlib import Path
 
 import polars
 import pytest
+from msgspec.structs import replace
 
 from support.trackers import gold_dialogues, tracker
-from turnwise.comparison import compare_results, compare_runs
+from turnwise.comparison import compare_results, compare_runs, scores_from_rows
 from turnwise.comparison.document import Wishes, tables
 from turnwise.errors import TurnwiseError
 from turnwise.runs import Store
@@ -84,7 +85,42 @@ def test_unlike_runs_are_compared_with_a_warning(tmp_path: Path) -> None:
     ]
     notes = compare_runs(ids, store, resamples=20).scores.notes
     assert notes[0] == "the runs are of different kinds: responses, tracking"
-    assert "different settings" in notes[1]
+    assert notes[1] == (
+        "the runs were scored with a different profile, so differences may come from that: a canon; b plain"
+    )
+
+
+def test_runs_may_differ_in_what_is_compared(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    ids = [
+        other(store, name, "responses", {"d1": (1, 2)}, f"model:{name}|task:1|responses:9")
+        for name in ("rules", "tfidf")
+    ]
+    assert compare_runs(ids, store, resamples=20).scores.notes == ()
+
+
+def test_other_turns_and_other_gold_are_said(tmp_path: Path) -> None:
+    gold = gold_dialogues(seed=5)
+    theirs = score(gold, {"other": tracker(gold, 0.1, 1)}, measures=["JGA"], intervals=False)
+    mine = score(gold_dialogues(), {"mine": tracker(gold_dialogues(), 0.1, 1)}, measures=["JGA"], intervals=False)
+    store, (first,) = kept(mine, tmp_path)
+    _, (second,) = kept(theirs, tmp_path)
+    compared = compare_runs([first, second], store, resamples=20)
+    assert any("left out: the systems were scored on different turns" in note for note in compared.scores.notes)
+    again = score(
+        [replace(one, turns=tuple(replace(turn, state={}) for turn in one.turns)) for one in gold_dialogues()],
+        {"again": tracker(gold_dialogues(), 0.1, 1)},
+        measures=["JGA"],
+        intervals=False,
+    )
+    _, (third,) = kept(again, tmp_path)
+    notes = compare_runs([first, third], store, resamples=20).scores.notes
+    assert any(note.startswith("the runs were scored with other gold states") for note in notes)
+
+
+def test_measures_of_the_whole_stand_before_those_of_parts() -> None:
+    rows = [("d1", "F1[hotel]", 1.0, 1.0), ("d1", "F1", 1.0, 1.0)]
+    assert scores_from_rows({"a": rows, "b": rows}).measures == ("F1", "F1[hotel]")
 
 
 def test_mistakes(tmp_path: Path) -> None:

@@ -152,10 +152,21 @@ def test_unlike_scoring_is_said() -> None:
         for one in gold
     ]
     compared = compare(gold, {"a": first, "b": short, "c": judged}, resamples=20)
-    assert "on 1 dialogue the systems were scored on different numbers of turns" in " ".join(compared.scores.notes)
+    assert "1 dialogue left out: the systems were scored on different turns there" in " ".join(compared.scores.notes)
+    assert compared.scores.dialogues == ("MUL0000.json", "MUL0002.json")
+    assert compared.scores.den[:, 0].tolist()[0] == compared.scores.den[:, 0].tolist()[1]
     assert "FGA@0.5 does not mean the same for all systems" in " ".join(compared.scores.notes)
     assert compared.details("a", "c") is None
     assert compare(gold, {"a": first, "b": first}, resamples=20).scores.notes == ()
+
+
+def test_with_coverage_empty_no_dialogue_is_left_out() -> None:
+    gold = gold_dialogues(3)
+    first = tracker(gold, 0.1, 1)
+    short = [Dialogue(id=one.id, turns=one.turns[:-1]) for one in first]
+    assert len(compare(gold, {"a": first, "b": short}, coverage="empty", resamples=20).scores.dialogues) == 3
+    with pytest.raises(TurnwiseError, match="in every dialogue the systems were scored on different turns"):
+        compare(gold, {"a": first, "b": short}, resamples=20)
 
 
 def test_mistakes() -> None:

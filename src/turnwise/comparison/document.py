@@ -82,6 +82,9 @@ def as_json(comparison: Comparison, wishes: Wishes) -> dict[str, Any]:
     power = discriminative_power(comparison.randomisation.p, alpha=ALPHA)
     content: dict[str, Any] = {
         "signature": comparison.signature,
+        "resamples": comparison.resamples,
+        "seed": comparison.seed,
+        "level": comparison.level,
         "systems": list(comparison.systems),
         "measures": list(comparison.measures),
         "dialogues": len(comparison.scores.dialogues),

@@ -51,8 +51,7 @@ def _intervals(comparison: Comparison) -> Any:
         for column, measure in enumerate(comparison.measures)
         for value in (comparison.values[row, column],)
     ]
-    note = f"{comparison.level:.0%} bootstrap intervals over {len(comparison.scores.dialogues):,} dialogues"
-    return figures.interval_plot(rows, note=note)
+    return figures.interval_plot(rows, note=comparison.basis)
 
 
 def _mean_spread(comparison: Comparison) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from turnwise import __version__
 from turnwise.comparison.parting import Details
 from turnwise.comparison.scores import Scores
+from turnwise.errors import TurnwiseError
 from turnwise.stats import (
     PairedBootstrap,
     PairedRandomisation,
@@ -24,6 +25,7 @@ from turnwise.stats import (
     win_tie_loss,
 )
 from turnwise.stats.resample import Floats
+from turnwise.tracking.align import number
 
 if TYPE_CHECKING:
     import polars
@@ -56,6 +58,19 @@ class Difference:
     def found(self) -> bool:
         """Whether the difference is significant after correction."""
         return self.adjusted < ALPHA
+
+    def turned(self) -> Difference:
+        """The same difference seen from the other side: second minus first."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=0.0 - self.difference,
+            low=0.0 - self.high,
+            high=0.0 - self.low,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
 
 @dataclass(frozen=True)
@@ -92,13 +107,21 @@ class Comparison:
 
     @cached_property
     def floor(self) -> Floats:
-        """For each measure the smallest difference every pair's interval can tell from 0: the largest over pairs."""
+        """For each measure the smallest difference every pair's interval can tell from 0: the largest over pairs.
+
+        NaN where no pair of systems varies from dialogue to dialogue: such systems show nothing of the noise.
+        """
         return _largest(noise_floor(self.bootstrap.error, level=self.level))
 
     @cached_property
     def detectable(self) -> Floats:
         """For each measure the true difference that would be found 8 times in 10, whatever the pair."""
         return _largest(detectable(self.bootstrap.error, level=self.level))
+
+    @property
+    def basis(self) -> str:
+        """What the intervals come from, in words."""
+        return f"{100 * self.level:g}% bootstrap intervals over {number(len(self.scores.dialogues), 'dialogue')}"
 
     @property
     def signature(self) -> str:
@@ -127,33 +150,41 @@ class Comparison:
 
     def differences(self) -> Iterator[Difference]:
         """Every pair of systems on every measure, measure by measure."""
-        by_dialogue = self.scores.by_dialogue
-        for column, measure in enumerate(self.measures):
-            for row, (a, b) in enumerate(self.bootstrap.pairs):
-                wins, ties, losses = win_tie_loss(by_dialogue[a, column], by_dialogue[b, column])
-                yield Difference(
-                    first=self.systems[a],
-                    second=self.systems[b],
-                    measure=measure,
-                    difference=float(self.bootstrap.difference[row, column]),
-                    low=float(self.bootstrap.low[row, column]),
-                    high=float(self.bootstrap.high[row, column]),
-                    error=float(self.bootstrap.error[row, column]),
-                    p_bootstrap=float(self.bootstrap.p[row, column]),
-                    p_randomisation=float(self.randomisation.p[row, column]),
-                    adjusted=float(self.adjusted[row, column]),
-                    wins=wins,
-                    ties=ties,
-                    losses=losses,
-                )
+        for column in range(len(self.measures)):
+            for row in range(len(self.bootstrap.pairs)):
+                yield self._difference(row, column)
 
     def difference(self, first: str, second: str, measure: str) -> Difference:
-        """One pair on one measure, first minus second as they stand in the comparison."""
-        self.scores.place_of_measure(measure)
-        wanted = {self.systems[self.scores.place_of_system(name)] for name in (first, second)}
-        return next(
-            found for found in self.differences() if found.measure == measure and {found.first, found.second} == wanted
+        """One pair on one measure, first minus second."""
+        column = self.scores.place_of_measure(measure)
+        a, b = self.scores.place_of_system(first), self.scores.place_of_system(second)
+        if a == b:
+            raise TurnwiseError(f"'{first}' is compared with itself; name two different systems")
+        found = self._difference(self.bootstrap.pairs.index((min(a, b), max(a, b))), column)
+        return found if a < b else found.turned()
+
+    def _difference(self, row: int, column: int) -> Difference:
+        a, b = self.bootstrap.pairs[row]
+        wins, ties, losses = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
+        return Difference(
+            first=self.systems[a],
+            second=self.systems[b],
+            measure=self.measures[column],
+            difference=float(self.bootstrap.difference[row, column]),
+            low=float(self.bootstrap.low[row, column]),
+            high=float(self.bootstrap.high[row, column]),
+            error=float(self.bootstrap.error[row, column]),
+            p_bootstrap=float(self.bootstrap.p[row, column]),
+            p_randomisation=float(self.randomisation.p[row, column]),
+            adjusted=float(self.adjusted[row, column]),
+            wins=wins,
+            ties=ties,
+            losses=losses,
         )
+
+    @cached_property
+    def _by_dialogue(self) -> Floats:
+        return self.scores.by_dialogue
 
 
 def compare_scores(scores: Scores, *, resamples: int = RESAMPLES, seed: int = 0, level: float = 0.95) -> Comparison:

@@ -6,7 +6,7 @@ Every scoring run has a table ``dialogue_scores`` (dialogue, measure, num, den);
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,6 +15,7 @@ import numpy as np
 from turnwise.dialogue import dialogue_key
 from turnwise.errors import TurnwiseError, nearest
 from turnwise.stats.resample import Floats, divide
+from turnwise.tracking.align import number
 
 if TYPE_CHECKING:
     import polars
@@ -52,6 +53,18 @@ class Scores:
         places = [self.place_of_measure(name) for name in measures]
         return replace(self, measures=tuple(measures), num=self.num[:, places], den=self.den[:, places])
 
+    def without(self, dialogues: Collection[str], why: str) -> Scores:
+        """The same scores but for these dialogues, with a note that says why."""
+        gone = set(dialogues)
+        places = [place for place, name in enumerate(self.dialogues) if name not in gone]
+        return replace(
+            self,
+            dialogues=tuple(self.dialogues[place] for place in places),
+            num=self.num[:, :, places],
+            den=self.den[:, :, places],
+            notes=(*self.notes, why),
+        )
+
     def place_of_measure(self, name: str) -> int:
         """Where a measure stands."""
         if name not in self.measures:
@@ -84,7 +97,8 @@ def scores_from_rows(rows: Mapping[str, Iterable[Row]], *, signatures: Mapping[s
     tables = [_summed(table) for table in rows.values()]
     systems = tuple(rows)
     names = [dict.fromkeys(measure for _, measure in table) for table in tables]
-    measures = tuple(name for name in names[0] if all(name in others for others in names))
+    shared = [name for name in names[0] if all(name in others for others in names)]
+    measures = tuple(sorted(shared, key=_is_part))
     ids = [{dialogue_key(dialogue): dialogue for dialogue, _ in table} for table in tables]
     keys = tuple(key for key in ids[0] if all(key in others for others in ids))
     _nothing_shared(systems, ids, keys, names, measures)
@@ -108,6 +122,11 @@ def scores_from_rows(rows: Mapping[str, Iterable[Row]], *, signatures: Mapping[s
         tuple(given.get(name, "") for name in systems),
         tuple(_left_out(systems, names, measures, ids, keys)),
     )
+
+
+def _is_part(measure: str) -> bool:
+    """Whether it measures a part, as in ``I-GCDF1[hotel]``: such measures stand after those of the whole."""
+    return measure.endswith("]")
 
 
 def _summed(rows: Iterable[Row]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -152,8 +171,6 @@ def _left_out(
         if alone:
             notes.append(f"only some systems have these measures of {name}, so they are left out: {', '.join(alone)}")
         if len(their_ids) > len(keys):
-            more = len(their_ids) - len(keys)
-            notes.append(
-                f"{more} of {len(their_ids)} dialogues of {name} are left out: not all systems were scored on them"
-            )
+            share = f"{len(their_ids) - len(keys):,} of {number(len(their_ids), 'dialogue')}"
+            notes.append(f"{share} of {name} left out: not every system has scores there")
     return notes

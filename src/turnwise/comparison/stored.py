@@ -11,7 +11,7 @@ from turnwise.comparison.parting import Details
 from turnwise.comparison.result import RESAMPLES, Comparison, compare_scores
 from turnwise.comparison.scores import scores_from_frames
 from turnwise.comparison.slots import slot_details
-from turnwise.comparison.turns import TURN_TABLE, shared_turns
+from turnwise.comparison.turns import TURN_TABLE, on_the_same_turns, shared_turns, turn_numbers
 from turnwise.errors import TurnwiseError
 from turnwise.runs import Run, Store
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 SCORE_TABLE = "dialogue_scores"
 SLOT_TABLE = "slot_scores"
+
+#: Parts of a signature in which runs may differ: what is compared, how much was scored, and how intervals were drawn.
+_OWN = frozenset({"model", "seed", "dialogues", "dialogs", "turns", "responses", "interval"})
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ def compare_runs(
         {name: run.table(SCORE_TABLE) for name, run in named.items()},
         signatures={name: run.manifest.signature for name, run in named.items()},
     )
-    scores = replace(scores, notes=(*scores.notes, *_unlike(named)))
+    if all(TURN_TABLE in run.tables for run in runs):
+        scores = on_the_same_turns(scores, {name: turn_numbers(run.table(TURN_TABLE)) for name, run in named.items()})
+    scores = replace(scores, notes=(*scores.notes, *_unlike(named, scores.measures)))
     plain = compare_scores(scores, resamples=resamples, seed=seed, level=level)
     return RunComparison(**{part.name: getattr(plain, part.name) for part in fields(plain)}, runs=named)
 
@@ -74,12 +79,37 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return names if len(set(names)) == len(names) else [run.id for run in runs]
 
 
-def _unlike(runs: Mapping[str, Run]) -> list[str]:
-    """A warning where the runs are of different kinds or were scored under different settings."""
-    kinds = {run.manifest.kind for run in runs.values()}
-    notes = [f"the runs are of different kinds: {', '.join(sorted(kinds))}"] if len(kinds) > 1 else []
-    signatures = {name: run.manifest.signature for name, run in runs.items()}
-    if len(set(signatures.values())) > 1:
-        listed = "; ".join(f"{name} has {signature or 'no signature'}" for name, signature in signatures.items())
-        notes.append(f"the runs were scored under different settings, so differences may come from those: {listed}")
-    return notes
+def _unlike(runs: Mapping[str, Run], measures: Sequence[str]) -> list[str]:
+    """Warnings where the runs are of different kinds or were scored under different settings."""
+    kinds = sorted({run.manifest.kind for run in runs.values()})
+    notes = [f"the runs are of different kinds: {', '.join(kinds)}"] if len(kinds) > 1 else []
+    settings = {name: _parts(run.manifest.signature) for name, run in runs.items()}
+    for part in dict.fromkeys(part for parts in settings.values() for part in parts):
+        if part not in _OWN:
+            notes += _different(f"a different {part}", {name: parts.get(part) for name, parts in settings.items()})
+    for measure in measures:
+        scored = {name: _parts(_signature(run, measure)) for name, run in runs.items()}
+        notes += _different(f"another {measure}", {name: parts.get("measure") for name, parts in scored.items()})
+        if len({(parts.get("dialogues"), parts.get("turns")) for parts in scored.values()}) == 1:
+            gold = {name: parts.get("gold") for name, parts in scored.items()}
+            notes += _different("other gold states", gold)
+    return list(dict.fromkeys(notes))
+
+
+def _different(what: str, values: Mapping[str, str | None]) -> list[str]:
+    if len(set(values.values())) < 2:
+        return []
+    listed = "; ".join(f"{name} {value or 'none'}" for name, value in values.items())
+    return [f"the runs were scored with {what}, so differences may come from that: {listed}"]
+
+
+def _signature(run: Run, measure: str) -> str:
+    """The signature of one score, which tracking runs keep beside its value."""
+    score = run.manifest.scores.get(measure)
+    return str(score.get("signature", "")) if isinstance(score, Mapping) else ""
+
+
+def _parts(signature: str) -> dict[str, str]:
+    """The parts of a signature, ``name:value|name:value``."""
+    named = (part.partition(":") for part in signature.split("|") if part)
+    return {name: value for name, _, value in named}

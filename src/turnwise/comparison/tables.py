@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from turnwise.comparison.result import ALPHA, Comparison, Difference
 from turnwise.comparison.spread import rank_agreement, spreads, swapped_pairs
 from turnwise.report import Cell, Column, Table
@@ -61,7 +63,7 @@ def _score_cells(comparison: Comparison) -> list[list[Cell]]:
 def _score_notes(comparison: Comparison) -> list[str]:
     corrected = " (Holm-corrected over the pairs of systems)" if len(comparison.systems) > 2 else ""
     return [
-        f"{comparison.level:.0%} bootstrap intervals over {len(comparison.scores.dialogues):,} dialogues. "
+        f"{comparison.basis}. "
         f"Bold: highest. {MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
         f"Signature: {comparison.signature}",
         *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
@@ -147,6 +149,8 @@ def floor_table(comparison: Comparison) -> Table:
         "Found 8 times in 10: the true difference a test on as many dialogues detects with 80% power. "
         f"Pairs separated: share of system pairs with uncorrected p < {ALPHA:g} (discriminative power)."
     )
+    if np.isnan(comparison.floor).any():
+        table.notes.append("–: unknown, because the systems differ alike on every dialogue, or there is only one.")
     return table
 
 

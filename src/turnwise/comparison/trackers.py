@@ -14,7 +14,7 @@ from turnwise.comparison.parting import Details
 from turnwise.comparison.result import RESAMPLES, Comparison, compare_scores
 from turnwise.comparison.scores import Scores, scores_from_frames
 from turnwise.comparison.states import state_details
-from turnwise.comparison.turns import shared_turns
+from turnwise.comparison.turns import TurnNumbers, on_the_same_turns, shared_turns
 from turnwise.dialogue import dialogue_key
 from turnwise.errors import TurnwiseError
 from turnwise.tracking.api import score
@@ -62,7 +62,7 @@ def compare(
     """Which tracker is better, and by which measure?
 
     ``gold`` and ``predictions`` are as for :func:`turnwise.score`; two systems at least. Tests are paired over the
-    dialogues all systems were scored on.
+    dialogues of which all systems were scored on the same turns.
 
     >>> comparison = turnwise.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
     >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
@@ -95,22 +95,15 @@ def compare_results(
         {system.name: system.dialogue_scores for system in results},
         signatures={system.name: results.signature.long() for system in results},
     )
+    scores = on_the_same_turns(scores, {system.name: _turns(system) for system in results})
     scores = replace(scores, notes=(*scores.notes, *_unlike(results, scores)))
     plain = compare_scores(scores, resamples=resamples, seed=seed, level=level)
     return TrackerComparison(**{part.name: getattr(plain, part.name) for part in fields(plain)}, results=results)
 
 
 def _unlike(results: Results, scores: Scores) -> list[str]:
-    """Warnings where systems were not scored on quite the same thing."""
+    """Warnings where a measure was computed in another way for some systems."""
     notes = []
-    shared = {dialogue_key(name) for name in scores.dialogues}
-    sizes = [_turns(system) for system in results]
-    unequal = sum(len({of[key] for of in sizes}) > 1 for key in shared)
-    if unequal:
-        notes.append(
-            f"on {unequal} {'dialogue' if unequal == 1 else 'dialogues'} the systems were scored on different numbers "
-            "of turns; with --coverage empty all turns count for all"
-        )
     for measure in scores.measures:
         written = {system.name: system.scores[measure].signature.measure for system in results}
         if len(set(written.values())) > 1:
@@ -119,7 +112,7 @@ def _unlike(results: Results, scores: Scores) -> list[str]:
     return notes
 
 
-def _turns(system: SystemScores) -> dict[str, int]:
-    """Dialogue key to the number of its scored turns."""
+def _turns(system: SystemScores) -> TurnNumbers:
     aligned = system.comparison.aligned
-    return {dialogue_key(name): int(size) for name, size in zip(aligned.ids, np.diff(aligned.offsets), strict=True)}
+    numbers = np.split(aligned.turn, aligned.offsets[1:-1])
+    return {dialogue_key(name): tuple(one.tolist()) for name, one in zip(aligned.ids, numbers, strict=True)}

@@ -7,21 +7,26 @@ as tracking runs store it under the name ``turn_scores``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from turnwise.comparison.scores import Scores
 from turnwise.comparison.sweep import LAMBDAS, Sweep
 from turnwise.dialogue import dialogue_key
+from turnwise.errors import TurnwiseError
 from turnwise.stats import correlation_matrix
 from turnwise.stats.correlation import Matrix
 from turnwise.stats.resample import Floats
+from turnwise.tracking.align import number
 
 if TYPE_CHECKING:
     import polars
 
 TURN_TABLE = "turn_scores"
+
+#: Dialogue key to the numbers of its scored turns.
+TurnNumbers: TypeAlias = Mapping[str, tuple[int, ...]]
 
 
 def shared_turns(frame: polars.DataFrame, dialogues: Collection[str]) -> polars.DataFrame:
@@ -31,6 +36,34 @@ def shared_turns(frame: polars.DataFrame, dialogues: Collection[str]) -> polars.
     keys = {dialogue_key(name) for name in dialogues}
     chosen = [dialogue_key(name) in keys for name in frame["dialogue"].to_list()]
     return frame.filter(polars.Series(chosen, dtype=polars.Boolean))
+
+
+def on_the_same_turns(scores: Scores, turns: Mapping[str, TurnNumbers]) -> Scores:
+    """The scores without dialogues of which systems were scored on different turns; a note tells of them.
+
+    A paired test compares like with like: a system without the last turns of a dialogue has an easier dialogue.
+    """
+    unlike = [name for name in scores.dialogues if len({one.get(dialogue_key(name)) for one in turns.values()}) > 1]
+    if not unlike:
+        return scores
+    if len(unlike) == len(scores.dialogues):
+        raise TurnwiseError(
+            "in every dialogue the systems were scored on different turns; predict all turns, or score those without "
+            "prediction as empty states (--coverage empty)"
+        )
+    why = (
+        f"{number(len(unlike), 'dialogue')} left out: the systems were scored on different turns there "
+        "(--coverage empty scores all turns of all systems)"
+    )
+    return scores.without(unlike, why)
+
+
+def turn_numbers(frame: polars.DataFrame) -> TurnNumbers:
+    """The turns of each dialogue in a turn table."""
+    found: dict[str, list[int]] = {}
+    for dialogue, turn in frame.select("dialogue", "turn").iter_rows():
+        found.setdefault(dialogue_key(dialogue), []).append(turn)
+    return {key: tuple(numbers) for key, numbers in found.items()}
 
 
 def turn_correlations(frame: polars.DataFrame, measures: Sequence[str], kind: str) -> tuple[list[str], Matrix]:

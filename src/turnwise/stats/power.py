@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from turnwise.stats.resample import Floats
 
-
 #: Standard errors up to this are the last bits of equal sums, not variation.
 _NOTHING = 1e-12
 
