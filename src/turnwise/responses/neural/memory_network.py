@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.encoding import TIMES
+from turnwise.responses.neural.hops import read_memories
 from turnwise.responses.neural.word_bags import WordBags
 
 
@@ -51,20 +52,10 @@ class MemoryNetwork(nn.Module):
         query = functional.embedding(queries, embedded)
         if not memories.shape[1]:
             return query, []
-        stored = (
-            functional.embedding(memories, embedded)
-            + functional.embedding(speakers, self.speakers)
-            + functional.embedding(times.clamp(min=0), self.times)
-        )
-        empty = times < 0
-        none_at_all = empty.all(dim=1, keepdim=True)
-        attention = []
-        for _ in range(self.hops):
-            logits = torch.einsum("bd,bmd->bm", query, stored).masked_fill(empty, float("-inf"))
-            weights = torch.softmax(logits.masked_fill(none_at_all, 0.0), dim=1).masked_fill(empty, 0.0)
-            query = query + torch.einsum("bm,bmd->bd", weights, stored) @ self.rotation.T
-            attention.append(weights)
-        return query, attention
+        tags = (self.speakers[:, None] + self.times).flatten(end_dim=1)  # one look-up for both
+        tagged = functional.embedding(speakers * TIMES + times.clamp(min=0), tags)
+        stored = functional.embedding(memories, embedded) + tagged
+        return read_memories(query, stored, self.rotation, times < 0, self.hops)
 
     def forward(self, query: Tensor, candidates: WordBags, extra: Extra | None = None) -> Tensor:
         """Scores (batch × candidates) from the query after all hops; ``candidates`` holds their words."""

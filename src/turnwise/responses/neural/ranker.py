@@ -152,6 +152,10 @@ class LearnedRanker(Ranker):
         """Points to answer, in batches of similar length."""
         return self._batches(self._encode(points), None)
 
+    def training_batches(self, points: Sequence[Point], seed: int) -> list[Batch]:
+        """Points to learn from, in batches of similar length that a seed shuffles."""
+        return self._batches(self._encode(points), seed)
+
     def batch_lengths(self, encoded: Encoded) -> Ints:
         """What batches are sorted by, so that little is padded."""
         return encoded.lengths

@@ -83,7 +83,7 @@ class Training:
         if not self._resume(tell):
             for epoch in range(len(self.log) + 1, self._config.epochs + 1):
                 begun = time.perf_counter()
-                loss = self._epoch(batches(epoch), step)
+                loss = self.epoch(batches(epoch), step)
                 if not math.isfinite(loss):
                     self._diverged(epoch, tell)
                     break
@@ -94,7 +94,7 @@ class Training:
             self._save(done=True)
         _load(self._module, self._best)
 
-    def _epoch(self, batches: Iterable[Any], step: Callable[[Any], Tensor]) -> float:
+    def epoch(self, batches: Iterable[Any], step: Callable[[Any], Tensor]) -> float:
         """One pass; the mean loss, or NaN as soon as a batch's loss or, at the end, a weight is not finite."""
         self._module.train()
         losses = []
