@@ -65,7 +65,10 @@ def test_a_column_says_which_system(tmp_path: Path) -> None:
         ("dialogue,rater,rating\n", "holds no ratings"),
         ("dialogue,rater,rating\nd1,x,good\n", "line 2, dialogue d1: the rating 'good' is not a number"),
         ("dialogue,rater,rating\nd1,x,nan\n", "is not a number"),
-        ("dialogue,rater,rating\nd1,x\n", "the rating '' is not a number"),
+        ("dialogue,rater,rating\nd1,x\n", "line 2: it has 2 cells where the first line has 3"),
+        ("dialogue,rater,rating\nd1,x,1,2\n", "line 2: it has 4 cells where the first line has 3"),
+        ("dialogue,rater,rating,rating\nd1,x,1,2\n", "the column 'rating' is there twice"),
+        ("dialogue,rater,rating\nd1,x,\n", "the rating '' is not a number"),
         ("dialogue,rater,rating\nd1,x,1\nD1.json,x,0\n", "line 3, dialogue D1.json: rater 'x' rates it twice"),
         ("dialogue,rater,rating\n,x,1\n", "needs a dialogue and a rater"),
     ],
@@ -77,7 +80,9 @@ def test_bad_files_are_sentences(tmp_path: Path, text: str, message: str) -> Non
 
 def test_binary_and_absent_files(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00dialogue")
-    for name in ("binary.csv", "absent.csv"):
+    with pytest.raises(TurnwiseError, match="it is not a text file"):
+        read_ratings(tmp_path / "binary.csv")
+    for name in ("absent.csv", "."):
         with pytest.raises(TurnwiseError, match="cannot be read as CSV"):
             read_ratings(tmp_path / name)
 
@@ -86,7 +91,17 @@ def test_ratings_of_unknown_dialogues_and_systems(tmp_path: Path) -> None:
     ratings = read_ratings(write(tmp_path, "dialogue,rater,rating\nd9,x,1\nd1,x,0\n"))
     with pytest.raises(TurnwiseError, match=r"1 rated dialogue was not scored \(d9\)"):
         rating_correlations(ratings[""], scores(), "a")
-    with pytest.raises(TurnwiseError, match="say which system was rated"):
+    with pytest.raises(TurnwiseError, match="say which one was rated"):
         assigned(ratings, ("a", "b"), None)
     with pytest.raises(TurnwiseError, match="rated system 'c' is not compared"):
         assigned(ratings, ("a", "b"), "c")
+
+
+def test_no_rating_is_dropped_for_another(tmp_path: Path) -> None:
+    some = read_ratings(write(tmp_path, "system,dialogue,rater,rating\na,d1,x,1\n,d2,x,0\n"))
+    with pytest.raises(TurnwiseError, match="some ratings of 'a' name it and some do not"):
+        assigned(some, ("a", "b"), "a")
+    assert list(assigned(some, ("a", "b"), "b")) == ["a", "b"]
+    named = read_ratings(write(tmp_path, "system,dialogue,rater,rating\na,d1,x,1\n"))
+    with pytest.raises(TurnwiseError, match="leave --rated out"):
+        assigned(named, ("a", "b"), "a")

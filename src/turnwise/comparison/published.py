@@ -6,14 +6,14 @@ The file is CSV: a first column with the systems' names, then one column for eac
 
 from __future__ import annotations
 
-import csv
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from turnwise.comparison.sheets import check_names, parse_number, read_sheet
 from turnwise.comparison.spread import spreads
 from turnwise.comparison.tables import matrix_table
 from turnwise.errors import TurnwiseError
@@ -33,46 +33,30 @@ class SystemTable:
 
 def read_system_table(path: str | Path) -> SystemTable:
     """A table of systems from a CSV file."""
-    rows = _rows(Path(path))
-    if len(rows) < 2 or len(rows[0]) < 2:
+    source = Path(path)
+    lines = read_sheet(source)
+    if len(lines) < 2 or len(lines[0][1]) < 2:
         raise TurnwiseError(
             "a table of systems has a line of names (system, then the measures) and a line for each system",
             file=str(path),
         )
-    measures, systems, values = tuple(name.strip() for name in rows[0][1:]), [], []
-    if len(set(measures)) < len(measures):
-        raise TurnwiseError("two columns have the same name", file=str(path), line=1)
-    for line, row in enumerate(rows[1:], 2):
-        if len(row) != len(rows[0]):
-            raise TurnwiseError(
-                f"it has {len(row)} cells where the first line has {len(rows[0])}", file=str(path), line=line
-            )
-        systems.append(row[0].strip())
-        values.append([_score(cell.strip(), path, line) for cell in row[1:]])
+    (heading, (_, *measures)), *rest = lines
+    systems = [row[0] for _, row in rest]
+    check_names(measures, "column", source, heading)
+    check_names(systems, "system", source)
     if len(systems) < 2:
         raise TurnwiseError("a comparison needs at least two systems", file=str(path))
-    return SystemTable(tuple(systems), measures, np.array(values))
+    values = np.array([[_score(cell, source, line) for cell in row[1:]] for line, row in rest])
+    return SystemTable(tuple(systems), tuple(measures), values)
 
 
-def _rows(path: Path) -> list[list[str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TurnwiseError(f"it cannot be read as CSV ({reason})", file=str(path)) from error
-
-
-def _score(text: str, path: str | Path, line: int) -> float:
+def _score(text: str, path: Path, line: int) -> float:
     if not text:
         return math.nan
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+    number = parse_number(text.removesuffix("%").rstrip())
+    if number is None:
         raise TurnwiseError(f"the score '{text}' is not a number", file=str(path), line=line)
-    return number
+    return number / 100 if text.endswith("%") else number
 
 
 def system_tables(table: SystemTable) -> list[Table]:
@@ -99,17 +83,7 @@ def as_json(table: SystemTable) -> dict[str, Any]:
     return {
         "systems": list(table.systems),
         "measures": list(table.measures),
-        "spread": [
-            {
-                "measure": one.measure,
-                "systems": one.systems,
-                "mean": one.mean,
-                "population_std": one.population_std,
-                "sample_std": one.sample_std,
-                "range": one.range,
-            }
-            for one in spreads(table.measures, table.values)
-        ],
+        "spread": [asdict(one) | {"range": one.range} for one in spreads(table.measures, table.values)],
         "correlations": {kind: correlation_matrix(columns, kind) for kind in CORRELATIONS},
     }
 

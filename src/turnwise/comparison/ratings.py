@@ -6,7 +6,6 @@ satisfied and 0 for not), one line for each rating, and, where several systems w
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from turnwise.comparison.scores import Scores
+from turnwise.comparison.sheets import check_names, parse_number, read_sheet
 from turnwise.dialogue import dialogue_key
 from turnwise.errors import TurnwiseError, nearest
 from turnwise.report import Column, Table
 from turnwise.stats import CORRELATIONS, fleiss_kappa, krippendorff_alpha
 from turnwise.stats.resample import Floats
+from turnwise.tracking.align import number
 
 COLUMNS = ("dialogue", "rater", "rating")
 
@@ -67,8 +68,8 @@ def read_ratings(path: str | Path) -> dict[str, Ratings]:
     found: dict[str, dict[tuple[str, str], float]] = {}
     names: dict[str, str] = {}
     for line, row in _rows(Path(path)):
-        dialogue, rater, text = (row[column].strip() for column in COLUMNS)
-        key, single = dialogue_key(dialogue), found.setdefault(row.get("system", "").strip(), {})
+        dialogue, rater, text = (row[column] for column in COLUMNS)
+        key, single = dialogue_key(dialogue), found.setdefault(row.get("system", ""), {})
         if not key or not rater:
             raise TurnwiseError("a rating needs a dialogue and a rater", file=str(path), line=line)
         if (key, rater) in single:
@@ -87,29 +88,23 @@ def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) 
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, restval="")
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise TurnwiseError(
-                    f"it has no column {', '.join(missing)}; the first line of a ratings file is {','.join(COLUMNS)}",
-                    file=str(path),
-                )
-            return [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TurnwiseError(f"it cannot be read as CSV ({reason})", file=str(path)) from error
+    lines = read_sheet(path)
+    heading = lines[0][1] if lines else []
+    missing = [name for name in COLUMNS if name not in heading]
+    if missing:
+        raise TurnwiseError(
+            f"it has no column {', '.join(missing)}; the first line of a ratings file is {','.join(COLUMNS)}",
+            file=str(path),
+        )
+    check_names(heading, "column", path, lines[0][0])
+    return [(line, dict(zip(heading, row, strict=True))) for line, row in lines[1:]]
 
 
 def _number(text: str, path: str | Path, line: int, dialogue: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+    rating = parse_number(text)
+    if rating is None:
         raise TurnwiseError(f"the rating '{text}' is not a number", file=str(path), line=line, dialogue=dialogue)
-    return number
+    return rating
 
 
 def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:
@@ -127,12 +122,14 @@ def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:
 
 def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str | None) -> dict[str, Ratings]:
     """The ratings by compared system; ``rated`` names the system where the file does not."""
+    if rated is not None and "" not in ratings:
+        raise TurnwiseError("the ratings file names the rated systems itself; leave --rated out")
     if "" in ratings:
         if rated is None:
-            raise TurnwiseError(
-                "the ratings file has no column system; say which system was rated (--rated): " + ", ".join(systems)
-            )
-        ratings = {**{name: values for name, values in ratings.items() if name}, rated: ratings[""]}
+            raise TurnwiseError("some ratings name no system; say which one was rated (--rated): " + ", ".join(systems))
+        if rated in ratings:
+            raise TurnwiseError(f"some ratings of '{rated}' name it and some do not; name the system in every line")
+        ratings = {name or rated: values for name, values in ratings.items()}
     for name in ratings:
         if name not in systems:
             raise TurnwiseError(f"the rated system '{name}' is not compared.{nearest(name, systems)}")
@@ -166,7 +163,8 @@ def _system_tables(system: str, ratings: Ratings, scores: Scores) -> list[Table]
     for name, value in ratings.agreement().items():
         agreement.add(name, value)
     agreement.notes.append(
-        f"{ratings.count:,} ratings of {len(ratings.dialogues):,} dialogues by {len(ratings.raters)} raters. "
+        f"{number(ratings.count, 'rating')} of {number(len(ratings.dialogues), 'dialogue')} by "
+        f"{number(len(ratings.raters), 'rater')}. "
         "Fleiss' kappa needs equally many ratings for every dialogue."
     )
     titles = [f"{kind}, {what}" for kind in CORRELATIONS for what in ("mean", "single")]
