@@ -24,7 +24,7 @@ domains:
 
 
 def test_shipped_profiles_load() -> None:
-    assert shipped() == ["multiwoz21", "sgd"]
+    assert shipped() == ["multiwoz21", "multiwoz21-people", "sgd"]
     assert load_profile("multiwoz21").domain("train") is not None
     sgd = load_profile("sgd").domain("Restaurants_2")
     assert sgd is not None
@@ -38,6 +38,17 @@ def test_a_profile_of_one_s_own_decides_what_acts_mean(tmp_path: Path) -> None:
     scorer = Scorer(profile=load_profile(str(path)))
     assert scorer.score(talk(goal, ("pizza tell topping=ham",), ())).scores["I-GCDF1"]["pizza"].f1 == 1.0
     assert scorer.score(talk(goal, ("pizza inform topping=ham",), ())).scores["I-GCDF1"]["pizza"].f1 == 0.0
+
+
+def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:
+    path = tmp_path / "pizza.yaml"
+    path.write_text(OWN + "slot_names:\n  '*': {top: topping}\n  drinks: {top: lid}\n")
+    scorer = Scorer(profile=load_profile(str(path)))
+    said = scorer.scene(talk({}, ("pizza tell top=ham", "drinks tell top=red"), ())).user_parameters()
+    assert {service: list(texts) for service, texts in said.items()} == {
+        "pizza": ["topping===ham"],
+        "drinks": ["lid===red"],
+    }
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,10 @@ Mode = Annotated[
     typer.Option(help="'reference': as the authors' evaluator, to the bit; 'recommended': with its faults repaired."),
 ]
 ProfileName = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME|FILE", help="Dataset profile: multiwoz21, sgd, or a YAML file.")
+    str | None,
+    typer.Option(
+        "--profile", metavar="NAME|FILE", help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file."
+    ),
 ]
 DatabaseFolder = Annotated[
     Path | None,

@@ -60,6 +60,7 @@ class Lexicon:
         self._expressions = [self._compile(profile, family, repaired=not strict) for family in FAMILIES]
         self._request = self._expressions[FAMILIES.index("request")]
         self._general = profile.general_service
+        self._slot_names = profile.slot_names
         self._families: dict[str, int] = {}
         self._utterances: dict[tuple[Act, ...], Utterance] = {}
 
@@ -93,7 +94,7 @@ class Lexicon:
         return known
 
     def _prepare(self, act: Act) -> Said:
-        slot = act.slot.lower()
+        slot = self._slot(act)
         values = self._values(act)
         return Said(
             families=self.families(act.name),
@@ -101,6 +102,15 @@ class Lexicon:
             parameters=tuple(self._parameter(act.name, slot, value) for value in values) if slot else (),
             has_value=values != ("",),
         )
+
+    def _slot(self, act: Act) -> str:
+        """The act's slot under the name that goals use."""
+        slot = act.slot.lower()
+        for service in (act.domain, "*"):
+            name = self._slot_names.get(service, {}).get(slot)
+            if name is not None:
+                return name
+        return slot
 
     def _values(self, act: Act) -> tuple[str, ...]:
         """The values to take one by one. The reference joins with ``###`` and takes apart at ``###`` again, so that a

@@ -34,7 +34,7 @@ from turnwise.users.score import Failure, Scorer
 from turnwise.values.canonical_map import CanonicalMap
 
 #: Which profile goes with dialogues of a format, unless one is named.
-PROFILES = {"sgd": "sgd"}
+PROFILES = {"sgd": "sgd", "multiwoz": "multiwoz21-people"}
 DEFAULT_PROFILE = "multiwoz21"
 
 _DIGITS = re.compile(r"\d+")
@@ -176,6 +176,8 @@ def _scorer(settings: Settings, kind: str) -> tuple[Scorer, dict[str, Any]]:
 
 def system_name(source: str | Path) -> str:
     """A short name for a source: its file or folder without endings."""
+    if str(source) == "-":
+        return "standard-input"
     path = Path(os.fspath(source))
     return path.name.split(".")[0] or path.resolve().name
 

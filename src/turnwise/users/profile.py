@@ -63,6 +63,8 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     reference_slots: tuple[str, ...] = ()
     choice_slots: tuple[str, ...] = ()
     time_slots: tuple[str, ...] = ()
+    #: Service, or ``*`` for all, to slots as the acts write them and as the goals do (both in lower case).
+    slot_names: dict[str, dict[str, str]] = {}
     #: Domain to values that refer back to something said and are never normalised.
     coreference: dict[str, tuple[str, ...]] = {}
     #: Are requested slots written ``service-slot``? If not, the service is put before them.
