@@ -123,7 +123,8 @@ def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert json.loads(outcome.out)["spread"][0]["range"] == pytest.approx(0.0889)
     outcome = turnwise(capsys, "compare", "--systems", systems)
     assert "Mean and spread of 3 systems" in outcome.out
-    assert "not both" in turnwise(capsys, "compare", "gold.json", "--systems", systems).err
+    refused = turnwise(capsys, "compare", "gold.json", "--systems", systems, "--sweep", "--show", 2).err
+    assert "so leave out GOLD PRED PRED, --sweep, --show" in refused
     assert "name the gold file" in turnwise(capsys, "compare", "-m", "JGA").err
 
 
@@ -139,3 +140,24 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
     assert answers == {"JGA": (True, True), "FGA@1": (False, True)}
     assert [(swap["before"], swap["after"]) for swap in content["sweep"]["swaps"]] == [("augpt", "dots")]
     assert 0.4 < content["sweep"]["swaps"][0]["at"] < 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--format", "markdwn"], "no table format 'markdwn'. Did you mean 'markdown'?"),
+        (["--table", "all.doc"], "a table is written as .md, .tex, .html, .csv, .json"),
+        (["--figures", "drawn", "--figure-format", "bmp"], "no figure format 'bmp'"),
+        (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'?"),
+        (["--show-by", "JGA"], "--show-by needs --show N"),
+        (["--rated", "good"], "--rated needs --ratings FILE"),
+    ],
+)
+def test_what_cannot_be_told_is_refused_before_the_work(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The files do not exist, so only the check of the options can be what speaks."""
+    for command in (["compare", "self", "absent.json", "other.json"], ["runs", "compare", "one", "two"]):
+        outcome = turnwise(capsys, *command, *options)
+        assert outcome.code == 2
+        assert message in outcome.err

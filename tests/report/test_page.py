@@ -4,7 +4,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from turnwise.report.cells import Cell, Column
-from turnwise.report.page import Figure, Section, table_html, write_page
+from turnwise.report.html import render_html
+from turnwise.report.page import Figure, Section, write_page
 from turnwise.report.table import Table
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
@@ -33,7 +34,7 @@ def test_everything_in_a_table_is_escaped() -> None:
     table = Table(
         EVIL, [EVIL, Column("n", digits=1)], [[EVIL, Cell(1.25, 1.0, 1.5, mark="<", bold=True)]], notes=[EVIL]
     )
-    found = parsed(table_html(table))
+    found = parsed(render_html(table))
     assert "script" not in found.names
     assert found.text.count(EVIL) == 4
     assert "1.2" in found.text and "[1.0, 1.5]" in found.text and "strong" in found.names

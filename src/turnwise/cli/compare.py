@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,14 @@ import typer
 
 from turnwise.cli.common import application, err
 from turnwise.cli.comparing import (
+    Asked,
     CorrelationOption,
     FigureFormatOption,
     FiguresOption,
     FormatOption,
     JsonOption,
     LevelOption,
+    Output,
     RatedOption,
     RatingsOption,
     ResamplesOption,
@@ -24,7 +27,6 @@ from turnwise.cli.comparing import (
     SweepOption,
     TableOption,
     tell,
-    wished,
 )
 from turnwise.cli.comparing import (
     show as show_tables,
@@ -82,10 +84,24 @@ def main(
     figure_format: FigureFormatOption = "svg",
 ) -> None:
     """Compare trackers: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
+    output = Output(format, table, json, figures, figure_format)
+    asked = Asked(correlation, sweep, show, show_by, ratings, rated)
     if systems is not None:
-        _tell_systems(
-            systems, files, format=format, table=table, json=json, figures=figures, figure_format=figure_format
+        _refuse(
+            {
+                "GOLD PRED PRED": files,
+                "--measures": measures,
+                "--profile": profile,
+                "--exclude": exclude,
+                "--gold-format": gold_format,
+                "--pred-format": pred_format,
+                "--correlation": correlation,
+                "--sweep": sweep,
+                "--show": show,
+                "--ratings": ratings,
+            }
         )
+        _tell_systems(systems, output)
         return
     from turnwise.comparison import compare
     from turnwise.errors import TurnwiseError
@@ -109,42 +125,21 @@ def main(
         )
     for system in comparison.results:
         err.print(f"{system.name} ({system.profile}): {system.coverage.sentence()}", markup=False, soft_wrap=True)
-    wishes = wished(
-        comparison.systems,
-        correlation=correlation,
-        sweep=sweep,
-        show=show,
-        show_by=show_by,
-        ratings=ratings,
-        rated=rated,
-    )
-    tell(comparison, wishes, format=format, table=table, json=json, figures=figures, figure_format=figure_format)
+    tell(comparison, asked.wishes(comparison.systems), output)
 
 
-def _tell_systems(
-    path: Path,
-    files: list[str] | None,
-    *,
-    format: str,
-    table: Path | None,
-    json: Path | None,
-    figures: Path | None,
-    figure_format: str,
-) -> None:
-    from turnwise.comparison.published import as_json, read_system_table, spread_figure, system_tables
+def _refuse(given: Mapping[str, object]) -> None:
+    """What needs dialogues cannot go with a table of systems, whose correlations are always told."""
     from turnwise.errors import TurnwiseError
 
-    if files:
-        raise TurnwiseError("give prediction files or --systems, not both")
+    unfit = [name for name, value in given.items() if value]
+    if unfit:
+        raise TurnwiseError(f"--systems takes only a table of scores, so leave out {', '.join(unfit)}")
+
+
+def _tell_systems(path: Path, output: Output) -> None:
+    from turnwise.comparison.published import as_json, read_system_table, spread_figure, system_tables
+
     read = read_system_table(path)
     drawings = {"mean_spread": lambda: spread_figure(read)}
-    show_tables(
-        system_tables(read),
-        lambda: as_json(read),
-        lambda: drawings,
-        format=format,
-        table=table,
-        json=json,
-        figures=figures,
-        figure_format=figure_format,
-    )
+    show_tables(system_tables(read), lambda: as_json(read), lambda: drawings, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from turnwise.comparison.result import Comparison
     from turnwise.report.table import Table
 
-ResamplesOption = Annotated[int, typer.Option(min=1, help="Resamples of dialogues for tests and intervals.")]
+ResamplesOption = Annotated[
+    int, typer.Option(min=1, max=1_000_000, help="Resamples of dialogues for tests and intervals.")
+]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the resampling; part of the signature.")]
-LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
+LevelOption = Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")]
 CorrelationOption = Annotated[
     str | None,
     typer.Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
@@ -50,84 +53,111 @@ FiguresOption = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also
 FigureFormatOption = Annotated[str, typer.Option(help="svg, png, pdf or json (Vega-Lite).")]
 
 
-def wished(
-    systems: tuple[str, ...],
-    *,
-    correlation: str | None,
-    sweep: bool,
-    show: int,
-    show_by: str | None,
-    ratings: Path | None,
-    rated: str | None,
-) -> Wishes:
-    """What was asked for, checked against the systems."""
-    from turnwise.comparison.document import Wishes
-    from turnwise.comparison.ratings import assigned, read_ratings
-    from turnwise.stats import CORRELATIONS
-    from turnwise.stats import correlation as correlation_named
+@dataclass(frozen=True)
+class Output:
+    """Where a comparison goes. What cannot be written is refused before the work begins."""
 
-    kinds = tuple(CORRELATIONS) if correlation == "all" else tuple(filter(None, [correlation]))
-    for kind in kinds:
-        correlation_named(kind)
-    given = assigned(read_ratings(ratings), systems, rated) if ratings else {}
-    return Wishes(kinds, sweep, show, show_by, given)
+    format: str
+    table: Path | None
+    json: Path | None
+    figures: Path | None
+    figure_format: str
+
+    def __post_init__(self) -> None:
+        from turnwise.errors import TurnwiseError, nearest
+        from turnwise.report.table import FORMATS, format_of
+
+        if self.format not in FORMATS:
+            raise TurnwiseError(f"there is no table format '{self.format}'.{nearest(self.format, FORMATS)}")
+        if self.table is not None:
+            format_of(self.table)
+        if self.figures is not None:
+            from turnwise.report.figures.save import ENDINGS
+
+            known = [ending.removeprefix(".") for ending in ENDINGS]
+            if self.figure_format not in known:
+                raise TurnwiseError(
+                    f"there is no figure format '{self.figure_format}'.{nearest(self.figure_format, known)}"
+                )
 
 
-def tell(
-    comparison: Comparison,
-    wishes: Wishes,
-    *,
-    format: str,
-    table: Path | None,
-    json: Path | None,
-    figures: Path | None,
-    figure_format: str,
-) -> None:
+@dataclass(frozen=True)
+class Asked:
+    """What to tell beyond scores and tests, as it was asked for."""
+
+    correlation: str | None
+    sweep: bool
+    show: int
+    show_by: str | None
+    ratings: Path | None
+    rated: str | None
+
+    def __post_init__(self) -> None:
+        from turnwise.errors import TurnwiseError
+
+        if self.show_by is not None and not self.show:
+            raise TurnwiseError("--show-by needs --show N: say how many dialogues to show")
+        if self.rated is not None and self.ratings is None:
+            raise TurnwiseError("--rated needs --ratings FILE: name the file of ratings")
+        self.kinds()
+
+    def kinds(self) -> tuple[str, ...]:
+        """The names of the correlations."""
+        from turnwise.stats import CORRELATIONS
+        from turnwise.stats import correlation as correlation_named
+
+        if self.correlation is None or self.correlation == "all":
+            return tuple(CORRELATIONS) if self.correlation else ()
+        correlation_named(self.correlation)
+        return (self.correlation,)
+
+    def wishes(self, systems: tuple[str, ...]) -> Wishes:
+        """The same, checked against the systems."""
+        from turnwise.comparison.document import Wishes
+        from turnwise.comparison.ratings import assigned, read_ratings
+
+        given = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
+        return Wishes(self.kinds(), self.sweep, self.show, self.show_by, given)
+
+
+def tell(comparison: Comparison, wishes: Wishes, output: Output) -> None:
     """Print, write and draw a comparison."""
     from turnwise.comparison.document import as_json, tables
     from turnwise.comparison.drawings import drawings
 
-    show(
-        tables(comparison, wishes),
-        lambda: as_json(comparison, wishes),
-        lambda: drawings(comparison),
-        format=format,
-        table=table,
-        json=json,
-        figures=figures,
-        figure_format=figure_format,
-    )
+    told = tables(comparison, wishes)
+    show(told, lambda: as_json(comparison, wishes), lambda: drawings(comparison), output)
 
 
 def show(
     tables: Sequence[Table],
     content: Callable[[], dict[str, Any]],
     drawings: Callable[[], Mapping[str, Callable[[], Any]]],
-    *,
-    format: str,
-    table: Path | None,
-    json: Path | None,
-    figures: Path | None,
-    figure_format: str,
+    output: Output,
 ) -> None:
     """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
     from turnwise.report.table import render_tables, write_tables
 
-    if table is not None:
-        write_tables(tables, table)
-    if json is not None:
-        write_json(json, content())
-    if figures is not None:
-        from turnwise.report.figures import save
-
-        for name, draw in drawings().items():
-            path = save(draw(), figures / f"{name}.{figure_format}")
-            err.print(f"drew {path}", markup=False, soft_wrap=True)
-    if json is not None and str(json) == "-":
+    if output.table is not None:
+        write_tables(tables, output.table)
+    if output.json is not None:
+        write_json(output.json, content())
+    if output.figures is not None:
+        draw_all(drawings(), output.figures, output.figure_format)
+    if output.json is not None and str(output.json) == "-":
         return
-    if format != "terminal":
-        out.out(render_tables(tables, format), end="", highlight=False)
+    if output.format != "terminal":
+        out.out(render_tables(tables, output.format), end="", highlight=False)
         return
     for one in tables:
         out.print(one.render("terminal"))
         out.print()
+
+
+def draw_all(drawings: Mapping[str, Callable[[], Any]], folder: Path, figure_format: str) -> None:
+    """Draw figures into a folder, and say which."""
+    from turnwise.report.figures import save
+
+    for name, draw in drawings.items():
+        path = save(draw(), folder / f"{name}.{figure_format}")
+        err.print(f"drew {path}", markup=False, soft_wrap=True)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from turnwise.cli.common import application, err, out, write_json
+from turnwise.cli.common import application, out, write_json
+from turnwise.cli.comparing import draw_all
 from turnwise.files import atomic
 from turnwise.reproduce.registry import PAPERS, reproduce
 
@@ -36,11 +37,7 @@ def main(
         with atomic(markdown) as scratch:
             scratch.write_text(as_markdown(found), encoding="utf-8")
     if figures is not None:
-        from turnwise.report.figures import save
-
-        for name, draw in found.figures.items():
-            path = save(draw(), figures / f"{name}.{figure_format}")
-            err.print(f"drew {path}", markup=False, soft_wrap=True)
+        draw_all(found.figures, figures, figure_format)
     if json is not None:
         write_json(json, as_json(found))
     if json is None or str(json) != "-":

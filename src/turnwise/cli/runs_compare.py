@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from turnwise.cli.comparing import (
+    Asked,
     CorrelationOption,
     FigureFormatOption,
     FiguresOption,
     FormatOption,
     JsonOption,
     LevelOption,
+    Output,
     RatedOption,
     RatingsOption,
     ResamplesOption,
@@ -23,7 +25,6 @@ from turnwise.cli.comparing import (
     SweepOption,
     TableOption,
     tell,
-    wished,
 )
 
 
@@ -54,14 +55,7 @@ def compare(
     from turnwise.comparison.stored import compare_runs
     from turnwise.runs import Store
 
+    output = Output(format, table, json, figures, figure_format)
+    asked = Asked(correlation, sweep, show, show_by, ratings, rated)
     comparison = compare_runs(runs, Store(store), resamples=resamples, seed=seed, level=level)
-    wishes = wished(
-        comparison.systems,
-        correlation=correlation,
-        sweep=sweep,
-        show=show,
-        show_by=show_by,
-        ratings=ratings,
-        rated=rated,
-    )
-    tell(comparison, wishes, format=format, table=table, json=json, figures=figures, figure_format=figure_format)
+    tell(comparison, asked.wishes(comparison.systems), output)

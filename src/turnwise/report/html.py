@@ -1,24 +1,15 @@
-"""Tables as a web page of its own: no script, nothing loaded, everything from data escaped."""
+"""Tables as parts of a web page: everything from data is escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+import html
 from typing import TYPE_CHECKING
 
 from turnwise.report.cells import Cell, Column
+from turnwise.report.escape import plain
 
 if TYPE_CHECKING:
     from turnwise.report.table import Table
-
-_LOOK = (
-    "body{font:14px/1.4 'Liberation Sans',Arial,sans-serif;color:#1a1a1a;margin:2em}"
-    "table{border-collapse:collapse;margin:1em 0 2em}"
-    "caption{text-align:left;font-weight:bold;padding:.4em 0}"
-    "th,td{padding:.25em .7em;text-align:left;white-space:nowrap}"
-    "thead th{border-top:2px solid;border-bottom:1px solid}tbody tr:last-child td{border-bottom:2px solid}"
-    ".n{text-align:right;font-variant-numeric:tabular-nums}small,.note{color:#6b6b6b}"
-)
 
 
 def render_html(table: Table) -> str:
@@ -45,11 +36,6 @@ def _cell(column: Column, cell: Cell) -> str:
     return f"{f'<strong>{text}</strong>' if cell.bold else text}{mark}{interval}"
 
 
-def html_page(tables: Sequence[Table]) -> str:
-    """A whole page with the tables below each other."""
-    title = escape(tables[0].title) if tables else "turnwise"
-    body = "\n".join(map(render_html, tables))
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f"<style>{_LOOK}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
-    )
+def escape(text: str) -> str:
+    """The text without control characters, and with every character escaped that HTML would act upon."""
+    return html.escape(plain(text))

@@ -139,20 +139,25 @@ class Table:
 
 def write_tables(tables: Sequence[Table], path: Path, format: str | None = None) -> None:
     """Write several tables into one file, atomically; JSON becomes a list when there are several."""
+    content = render_tables(tables, format_of(path, format))
+    with atomic(path) as scratch:
+        scratch.write_text(content, encoding="utf-8", newline="")
+
+
+def format_of(path: Path, format: str | None = None) -> str:
+    """The format of a file of tables: the one named, else the one its ending asks for."""
     chosen = format or ENDINGS.get(path.suffix.lower())
     if chosen is None or chosen not in TEXT_FORMATS:
         raise TurnwiseError(f"a table is written as {', '.join(ENDINGS)}; choose such an ending", file=str(path))
-    content = render_tables(tables, chosen)
-    with atomic(path) as scratch:
-        scratch.write_text(content, encoding="utf-8", newline="")
+    return chosen
 
 
 def render_tables(tables: Sequence[Table], format: str) -> str:
     """Several tables as one text, an empty line between them; HTML becomes a page of its own."""
     if format == "html":
-        from turnwise.report.html import html_page
+        from turnwise.report.page import tables_page
 
-        return html_page(tables)
+        return tables_page(tables)
     if format == "json" and len(tables) != 1:
         inner = ",\n".join(table.render("json").rstrip() for table in tables)
         return f"[\n{inner}\n]\n"

@@ -10,6 +10,9 @@ from typing import Any
 
 from turnwise.errors import missing_extra
 
+#: Pixels for the name of a system or a measure; longer ones end in dots.
+_NAME = 420
+
 INK, QUIET, PAPER = "#1a1a1a", "#6b6b6b", "#ffffff"
 
 #: Dark to light shades of one hue, far enough apart to tell in grey: groups of bars.
@@ -67,11 +70,14 @@ def styled(chart: Any, *, title: str, note: str = "") -> Any:
         },
         "axis": {
             "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "labelColor": INK, "titleColor": INK,
-            "domainColor": INK, "tickColor": INK, "gridColor": "#e3e3e3", "labelLimit": 240,
+            "domainColor": INK, "tickColor": INK, "gridColor": "#e3e3e3", "labelLimit": _NAME,
             "labelFlush": False, "titlePadding": 8,
         },
         "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK, "titleColor": INK},
-        "legend": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "symbolStrokeWidth": 0.8},
+        "legend": {
+            "labelLimit": _NAME, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal",
+            "symbolStrokeWidth": 0.8,
+        },
         "text": {"fontSize": 11, "color": INK},
     }  # fmt: skip
     return chart.properties(title=heading).configure(**look)

@@ -10,6 +10,9 @@ from turnwise.report.figures.style import INK, QUIET, SHADES, altair, data, line
 #: Panels side by side before the next row begins.
 _ACROSS = 4
 
+#: Bars of a group whose numbers stand upright; those of more bars are turned, and the bars are narrow.
+_UPRIGHT = 5
+
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
 
@@ -31,6 +34,7 @@ def mean_spread(
             "mean": mean,
             "low": mean - spread,
             "high": mean + spread,
+            "top": max([mean + spread, *(points or {}).get(name, ())]),
             "text": f"{mean:.3f} ± {spread:.3f}",
         }
         for name, mean, spread in zip(measures, means, spreads, strict=True)
@@ -47,7 +51,7 @@ def mean_spread(
     layers = layers + base.mark_rule(color=INK, strokeWidth=1.6).encode(y="low:Q", y2="high:Q")
     for edge in ("low", "high"):
         layers = layers + base.mark_tick(color=INK, size=14, thickness=1.6, opacity=1).encode(y=f"{edge}:Q")
-    layers = layers + base.mark_text(dy=-12).encode(y="high:Q", text="text:N")
+    layers = layers + base.mark_text(dy=-12).encode(y="top:Q", text="text:N")
     return styled(
         layers.properties(width=alt.Step(120), height=260), title=title or "Mean and spread across systems", note=note
     )
@@ -139,6 +143,8 @@ def domain_bars(
         y=alt.Y("value:Q", title=value, axis=alt.Axis(grid=False)),
         color=alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups)))),
     )
-    numbers = base.mark_text(dy=-6, fontSize=9).encode(y="value:Q", text="text:N")
-    width = alt.Step(30, **{"for": "position"}) if len(groups) == 1 else alt.Step(26)
+    crowded = len(groups) > _UPRIGHT
+    look = {"angle": 270, "align": "left", "dx": 3} if crowded else {"dy": -6}
+    numbers = base.mark_text(fontSize=9, **look).encode(y="value:Q", text="text:N")
+    width = alt.Step(30, **{"for": "position"}) if len(groups) == 1 else alt.Step(13 if crowded else 26)
     return styled((bars + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
