@@ -148,7 +148,7 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
         (["--format", "markdwn"], "no table format 'markdwn'. Did you mean 'markdown'?"),
         (["--table", "all.doc"], "a table is written as .md, .tex, .html, .csv, .json"),
         (["--figures", "drawn", "--figure-format", "bmp"], "no figure format 'bmp'"),
-        (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'?"),
+        (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'"),
         (["--show-by", "JGA"], "--show-by needs --show N"),
         (["--rated", "good"], "--rated needs --ratings FILE"),
     ],

@@ -32,6 +32,10 @@ _FILES = {
 }
 #: The authors' script for Hi-DST calls more values equal than identical ones.
 _PROFILES = {"Hi-DST": "hidst"}
+#: The first two columns of Table 1.
+_COUNTS = ("exact matches (M1)", "turn-level matches (M2)")
+#: A lambda at which exp(-lambda) is nothing.
+_HUGE = 100
 _SAMPLE = "SOM-DST, on 100 of the 999 dialogues"
 _FEWER = "the public validation file has one dialogue less"
 _NOTES = {
@@ -57,6 +61,7 @@ def reproduce(data: Path | None) -> Reproduction:
         rule["printed"],
         forgetting_rate(rule["t_f"], rule["p"]),
     )
+    _limits(record, paper["figure1"]["turns"])
     _figure_1(record, paper["figure1"])
     _figure_2(record, paper["figure2"], sources)
     _humans(record, paper["human"])
@@ -81,11 +86,15 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
         )
         _consistency(record, part, int(table["turns"]), printed)
         sample = sources.human_100() if model == "SOM-DST" else None
+        absent = f"{model}'s predictions on the test set are not present"
+        for name, text in zip(_COUNTS, printed, strict=False):
+            record.impossible(part, name, text, absent)
         if sample is None:
             for name, text in zip(names, printed[2:], strict=True):
-                record.impossible(part, name, text, f"{model}'s predictions on the test set are not present")
+                record.impossible(part, name, text, absent)
         else:
-            _sampled_row(record, names, printed[2:], _scored(sample, names))
+            matched = f"{int(printed[1]) / int(table['turns']):.2%}"
+            _sampled_row(record, [*names, "TurnMatch"], [*printed[2:], matched], _scored(sample, [*names, "TurnMatch"]))
             record.figures["fga_lambda_sweep"] = partial(_sweep_figure, sample)
     if sources.human_100() is None:
         record.missing.append(
@@ -95,8 +104,8 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
 
 def _full_row(record: Reproduction, part: str, columns: list[str], printed: list[str], scores: SystemScores) -> None:
     totals = scores.comparison.counts.totals()
-    record.printed(part, "exact matches (M1)", printed[0], totals["exact"])
-    record.printed(part, "turn-level matches (M2)", printed[1], totals["turn_match"])
+    for name, text, count in zip(_COUNTS, printed, ("exact", "turn_match"), strict=False):
+        record.printed(part, name, text, totals[count])
     for name, text in zip(columns[2:], printed[2:], strict=True):
         if name in scores.left_out:
             record.impossible(part, name, text, scores.left_out[name])
@@ -121,7 +130,8 @@ def _sampled_row(record: Reproduction, names: list[str], printed: list[str], sco
     for name, text in zip(names, printed, strict=True):
         score = scores.scores[name]
         low, high = score.low or 0.0, score.high or 0.0
-        record.sampled(f"Table 1, {_SAMPLE}", name, text, score.value, (low, high), note=note)
+        what, more = ("M2 / turns", "; theirs from the printed counts") if name == "TurnMatch" else (name, "")
+        record.sampled(f"Table 1, {_SAMPLE}", what, text, score.value, (low, high), note=note + more)
 
 
 def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
@@ -146,6 +156,7 @@ def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
         ours="ranges " + ", ".join(f"{name} {found[name].range:.4f}" for name in names),
         note="highest minus lowest of the four models, from the printed numbers",
     )
+    _rankings(record, table["rows"])
     record.figures["fga_table1_spread"] = lambda: figures.mean_spread(
         names,
         [found[name].mean or 0.0 for name in names],
@@ -154,6 +165,21 @@ def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
         title="FGA paper, Table 1",
         note="mean and population standard deviation of four models",
     )
+
+
+def _rankings(record: Reproduction, rows: dict[str, list[str]]) -> None:
+    """Section 4: the model that is best by exact matches is not the best by turn-level matches."""
+    exact, matched = ({model: int(row[place]) for model, row in rows.items()} for place in (0, 1))
+    for what, holds, counts in (
+        ("Trippy has the best JGA", max(exact, key=exact.__getitem__) == "Trippy", exact),
+        (
+            "Trippy has fewer turn-level matches than SOM-DST and Hi-DST",
+            matched["Trippy"] < min(matched["SOM-DST"], matched["Hi-DST"]),
+            matched,
+        ),
+    ):
+        shown = ", ".join(f"{model} {count}" for model, count in counts.items())
+        record.claim("Section 4", what, holds=holds, ours=shown, note="from the printed counts")
 
 
 def _table_2(record: Reproduction, table: dict[str, list[str]], sources: Sources) -> None:
@@ -181,6 +207,22 @@ def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> No
     study = Study(dialogues, {"nothing": silent(dialogues)})
     scores = score_study(study, parse_measures(["SA"]), [profile_named(PROFILE)], resampling=None)
     record.printed(part, what, printed, scores[0]["SA"], note="999 test dialogues; printed as about 81%")
+
+
+def _limits(record: Reproduction, turns: Sequence[dict[str, Any]]) -> None:
+    """Section 3: what flexible goal accuracy becomes at both ends of lambda."""
+    scores = example(turns, ["JGA", "TurnMatch", "FGA@0", f"FGA@{_HUGE}"])
+    for what, ours, limit in (
+        ("λ = 0 reduces FGA to JGA", scores["FGA@0"], scores["JGA"]),
+        ("λ → ∞ reports only turn-level matches", scores[f"FGA@{_HUGE}"], scores["TurnMatch"]),
+    ):
+        record.claim(
+            "Section 3",
+            what,
+            holds=abs(ours - limit) < 1e-12,
+            ours=f"{ours:.4f}, {limit:.4f}",
+            note="on the conversation of Figure 1",
+        )
 
 
 def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:

@@ -55,7 +55,8 @@ class Printed:
         scaled, unit = (100 * value, "%") if self.percent else (value, "")
         if not self.digits and not self.percent and float(scaled).is_integer():
             return f"{scaled:+.0f}" if signed else f"{scaled:.0f}"
-        return f"{scaled:{'+' if signed else ''}.{self.digits + 1}f}{unit}"
+        shown = f"{scaled:{'+' if signed else ''}.{self.digits + 1}f}"
+        return f"{shown.replace('-', '+') if signed and not float(shown) else shown}{unit}"
 
     def agrees(self, value: float) -> bool:
         """Whether a number, rounded to as many digits, is the printed one; halves may round either way."""
