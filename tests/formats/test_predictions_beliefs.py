@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.examples import EXAMPLES
-from support.reading import read_bytes, read_json
+from support.reading import part_of, read_bytes, read_json
 from turnwise.dialogue import State
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import Notes
@@ -42,7 +42,7 @@ def test_texts_that_are_no_triple(text: str) -> None:
 def test_of_two_values_for_a_slot_the_later_stands_and_is_noted() -> None:
     notes = Notes()
     texts = ["hotel-area-east", "hotel-area-east", "hotel-area-west", "hotel-stars-none"]
-    assert Beliefs(hyphenated, notes).state(texts) == {"hotel": {"area": ("west",)}}
+    assert Beliefs(hyphenated, part_of(b"[]"), notes).state(texts) == {"hotel": {"area": ("west",)}}
     assert notes.counts == {"slots with two values in one state, the later kept": 1}
 
 

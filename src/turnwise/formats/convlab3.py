@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import IO, Literal
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from turnwise.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn
+from turnwise.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes, alternatives
 from turnwise.formats.convlab3_writer import write_convlab3
 from turnwise.formats.located import Listed
 from turnwise.formats.peek import Peek
+from turnwise.formats.remembered import Remembered
 from turnwise.formats.source import Part
 
 ORIGINAL_ID_DROPPED = "field original_id dropped ('turnwise data convert --original-ids' makes it the id)"
@@ -44,7 +46,7 @@ class _Turn(Struct, gc=False):
     utterance: str
     utt_idx: int | None = None
     dialogue_acts: _Acts | UnsetType = UNSET
-    state: dict[str, dict[str, str]] | UnsetType = UNSET
+    state: dict[str, Raw] | UnsetType = UNSET
     db_results: Raw = Raw()
     booked: Raw = Raw()
 
@@ -66,6 +68,7 @@ class _Dialogue(Struct, gc=False):
 
 
 _FILE = Listed(_Dialogue)
+_SLOTS = msgspec.json.Decoder(dict[str, str])
 
 
 class ConvLab3(DialogueFormat):
@@ -84,7 +87,7 @@ class ConvLab3(DialogueFormat):
         return "frames" not in turns[0] and bool({"utt_idx", "dialogue_acts"} & turns[0].keys())
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = StateReader()
+        states = StateReader(part)
         waiting = _FILE.decode(part.read(), part, notes)
         waiting.reverse()
         while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
@@ -102,19 +105,22 @@ class ConvLab3(DialogueFormat):
 
 
 class StateReader:
-    """Unified states without their empty slots and domains, alternatives taken apart; remembers values it has seen."""
+    """Unified states of one file without their empty slots and domains, alternatives taken apart.
 
-    def __init__(self) -> None:
-        self._values = cache(partial(alternatives, separators="|"))
+    Every state lists every slot, most of them empty: the slots of one domain repeat more than anything else.
+    """
 
-    def read(self, raw: dict[str, dict[str, str]]) -> State:
+    def __init__(self, part: Part) -> None:
+        values = cache(partial(alternatives, separators="|"))
+
+        def kept(slots: dict[str, str]) -> dict[str, Values]:
+            return {slot: found for slot, value in slots.items() if value and (found := values(value))}
+
+        self._domains = Remembered(_SLOTS, kept, part)
+
+    def read(self, raw: dict[str, Raw]) -> State:
         """One state."""
-        values, state = self._values, State()
-        for domain, slots in raw.items():
-            kept = {slot: found for slot, value in slots.items() if value and (found := values(value))}
-            if kept:
-                state[domain] = kept
-        return state
+        return {domain: slots for domain, content in raw.items() if (slots := self._domains.read(content))}
 
 
 def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
@@ -132,7 +138,10 @@ def _turn(raw: _Turn, number: int, states: StateReader) -> Turn:
     acts = spans = None
     if raw.dialogue_acts is not UNSET:
         acts, spans = _acts(raw.dialogue_acts), _spans(raw.dialogue_acts)
-    state = None if raw.state is UNSET else states.read(raw.state)
+    try:
+        state = None if raw.state is UNSET else states.read(raw.state)
+    except TurnwiseError as error:
+        raise error.at(turn=number) from error
     return Turn(speaker=raw.speaker, text=raw.utterance, acts=acts, spans=spans, state=state)
 
 

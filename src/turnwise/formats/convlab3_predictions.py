@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
@@ -24,14 +24,14 @@ from turnwise.formats.source import Part
 
 
 class _Predicted(Struct, gc=False):
-    state: dict[str, dict[str, str]] | UnsetType = UNSET
+    state: dict[str, Raw] | UnsetType = UNSET
 
 
 class _Row(Struct, gc=False):
     dialogue_id: str
     utt_idx: int
     predictions: _Predicted
-    state: dict[str, dict[str, str]] | UnsetType = UNSET
+    state: dict[str, Raw] | UnsetType = UNSET
     utterance: str = ""
 
 
@@ -51,7 +51,7 @@ class ConvLab3Predictions(DialogueFormat):
         return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = StateReader()
+        states = StateReader(part)
         rows = _FILE.decode(part.read(), part, notes)
         for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
             try:
@@ -73,9 +73,12 @@ def _turns(rows: list[_Row], states: StateReader, notes: Notes) -> Iterator[Turn
         notes.add("missing turns, left as holes", missing)
         yield from (HOLE for _ in range(missing))
         last = row.utt_idx
-        yield Turn(
-            speaker="user",
-            text=row.utterance,
-            state=None if row.state is UNSET else states.read(row.state),
-            predicted=None if row.predictions.state is UNSET else states.read(row.predictions.state),
-        )
+        try:
+            yield Turn(
+                speaker="user",
+                text=row.utterance,
+                state=None if row.state is UNSET else states.read(row.state),
+                predicted=None if row.predictions.state is UNSET else states.read(row.predictions.state),
+            )
+        except TurnwiseError as error:
+            raise error.at(turn=row.utt_idx) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import TypeAlias
 
 import msgspec
@@ -14,9 +15,9 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns
+from turnwise.formats.predictions import NumberedTurns, assembled, sample_dialogues, sample_turns
+from turnwise.formats.remembered import Remembered
 from turnwise.formats.source import Part
 
 #: The slots in the order of the flags.
@@ -30,11 +31,14 @@ FLAG_SLOTS = {
     "attraction": ("type", "name", "area"),
     "train": ("book_people", "leaveAt", "destination", "day", "arriveBy", "departure"),
 }
-_COUNT = sum(map(len, FLAG_SLOTS.values()))
+_ENDS = dict(zip(FLAG_SLOTS, accumulate(map(len, FLAG_SLOTS.values())), strict=True))
+_PLACES = {domain: (end - len(FLAG_SLOTS[domain]), end) for domain, end in _ENDS.items()}
+_COUNT = max(_ENDS.values())
 
 _Flags: TypeAlias = list[bool | int | float]
 
-_DECODER = msgspec.json.Decoder(dict[Key, _Flags], dec_hook=as_key)
+_FILE = NumberedTurns(msgspec.Raw)
+_FLAGS = msgspec.json.Decoder(_Flags)
 
 
 class Flags(DialogueFormat):
@@ -50,28 +54,30 @@ class Flags(DialogueFormat):
         return bool(turns) and all(isinstance(flags, list) and _are_numbers(flags) for flags in turns)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
-            turns = by_turn(raw, _DECODER, part, notes)
-            return assembled(dialogue, turns, _turn)
+        verdicts = Remembered(_FLAGS, _judged, part)
 
-        return built(members(part), build, part, notes)
+        def make(flags: msgspec.Raw) -> Turn:
+            return Turn(speaker="user", judged=verdicts.read(flags))
+
+        return _FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make))
 
 
 def _are_numbers(flags: list[object]) -> bool:
     return bool(flags) and all(isinstance(flag, (bool, int, float)) for flag in flags)
 
 
-def _turn(flags: _Flags) -> Turn:
-    return Turn(speaker="user", judged=_judged(tuple(flags)))
-
-
-@lru_cache(maxsize=1 << 12)
-def _judged(flags: tuple[float, ...]) -> dict[str, dict[str, bool]]:
-    """The verdict of each slot; the same few patterns make up most of a file."""
+def _judged(flags: _Flags) -> dict[str, dict[str, bool]]:
+    """The verdict of each slot."""
     if len(flags) != _COUNT:
         raise TurnwiseError(f"it has {len(flags)} flags; there must be {_COUNT}, one a slot")
     wrong = [flag for flag in flags if flag not in (0, 1)]
     if wrong:
         raise TurnwiseError(f"a flag is {wrong[0]}; it must be 0 or 1")
-    verdicts = map(bool, flags)
-    return {domain: {slot: next(verdicts) for slot in slots} for domain, slots in FLAG_SLOTS.items()}
+    verdicts = tuple(map(bool, flags))
+    return {domain: _of_domain(domain, verdicts[first:last]) for domain, (first, last) in _PLACES.items()}
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_domain(domain: str, verdicts: tuple[bool, ...]) -> dict[str, bool]:
+    """The same few patterns make up most of a file."""
+    return dict(zip(FLAG_SLOTS[domain], verdicts, strict=True))

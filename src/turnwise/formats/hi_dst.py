@@ -12,22 +12,23 @@ from collections.abc import Iterator
 
 import msgspec
 
-from turnwise.dialogue import Dialogue, Turn, Values
+from turnwise.dialogue import Dialogue, State, Turn, Values
 from turnwise.formats.base import DialogueFormat, Notes, present_text
 from turnwise.formats.beliefs import slot_state
-from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
+from turnwise.formats.predictions import NumberedTurns, assembled, sample_dialogues, sample_turns, some_have
+from turnwise.formats.remembered import Remembered
 from turnwise.formats.source import Part
 
 
-class _Turn(msgspec.Struct):
+class _Turn(msgspec.Struct, gc=False):
     pr_turn: dict[str, str]
-    gt: dict[str, str] | None = None
+    gt: msgspec.Raw = msgspec.Raw()
     slots: msgspec.Raw = msgspec.Raw()
 
 
-_DECODER = msgspec.json.Decoder(dict[Key, _Turn], dec_hook=as_key)
+_FILE = NumberedTurns(_Turn)
+_STATE = msgspec.json.Decoder(dict[str, str])
 
 
 class HiDst(DialogueFormat):
@@ -42,24 +43,28 @@ class HiDst(DialogueFormat):
         return some_have(sample_turns(sample_dialogues(peek)), "pr_turn")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
-            turns = by_turn(raw, _DECODER, part, notes)
-            notes.add("field slots dropped", sum(turn is not None and bool(bytes(turn.slots)) for turn in turns))
-            return assembled(dialogue, turns, _Accumulated().turn)
+        golds = Remembered(_STATE, lambda written: slot_state(_values(written)), part)
 
-        return built(members(part), build, part, notes)
+        def build(dialogue: str, turns: list[_Turn | None]) -> Dialogue:
+            notes.add("field slots dropped", sum([turn is not None and len(turn.slots) > 0 for turn in turns]))
+            return assembled(dialogue, turns, _Accumulated(golds).turn)
+
+        return _FILE.read(part, notes, build)
 
 
 class _Accumulated:
     """What a dialogue's turns predicted so far."""
 
-    def __init__(self) -> None:
-        self._predicted: dict[str, Values] = {}
+    def __init__(self, golds: Remembered[State]) -> None:
+        self._golds = golds
+        self._values: dict[str, Values] = {}
+        self._state: State = {}
 
     def turn(self, written: _Turn) -> Turn:
-        self._predicted.update(_values(written.pr_turn))
-        gold = None if written.gt is None else slot_state(_values(written.gt))
-        return Turn(speaker="user", state=gold, predicted=slot_state(self._predicted))
+        if written.pr_turn:
+            self._values.update(_values(written.pr_turn))
+            self._state = slot_state(self._values)
+        return Turn(speaker="user", state=self._golds.optional(written.gt), predicted=self._state)
 
 
 def _values(written: dict[str, str]) -> dict[str, Values]:

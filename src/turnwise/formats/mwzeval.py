@@ -12,22 +12,25 @@ import re
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import Raw
 
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.formats.base import DialogueFormat, Notes, clean_state, decode
 from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import built, members, sample_dialogues, some_have
+from turnwise.formats.remembered import Remembered
 from turnwise.formats.source import Part
 
 
-class _Entry(msgspec.Struct):
+class _Entry(msgspec.Struct, gc=False):
     response: str
-    state: dict[str, dict[str, str | list[str]]] | None = None
+    state: Raw = Raw()
     active_domains: tuple[str, ...] | None = None
 
 
 _DECODER = msgspec.json.Decoder(list[_Entry])
+_STATE = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
 _ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
 
 
@@ -46,20 +49,22 @@ class MwzEval(DialogueFormat):
         return some_have((entry for item in dialogues for entry in item), "response")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
+        states = Remembered(_STATE, clean_state, part)
+
+        def build(dialogue: str, raw: Raw) -> Dialogue:
             try:
                 entries = decode(_DECODER, raw, part)
             except TurnwiseError as error:
                 found = _ENTRY_PATH.search(error.message)
                 raise error.at(turn=int(found[1]) if found else None) from error
-            return Dialogue(id=dialogue, turns=tuple(turn for entry in entries for turn in _turns(entry)))
+            turns: list[Turn] = []
+            for number, entry in enumerate(entries):
+                try:
+                    predicted = states.optional(entry.state)
+                except TurnwiseError as error:
+                    raise error.at(turn=number) from error
+                turns.append(Turn(speaker="user", predicted=predicted, active=entry.active_domains))
+                turns.append(Turn(speaker="system", text=entry.response))
+            return Dialogue(id=dialogue, turns=tuple(turns))
 
         return built(members(part), build, part, notes)
-
-
-def _turns(entry: _Entry) -> tuple[Turn, Turn]:
-    predicted = None if entry.state is None else clean_state(entry.state)
-    return (
-        Turn(speaker="user", predicted=predicted, active=entry.active_domains),
-        Turn(speaker="system", text=entry.response),
-    )

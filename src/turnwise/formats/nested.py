@@ -14,20 +14,21 @@ import msgspec
 
 from turnwise.dialogue import Dialogue, State, Turn
 from turnwise.formats.base import DialogueFormat, Notes, clean_state
-from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
+from turnwise.formats.predictions import NumberedTurns, assembled, sample_dialogues, sample_turns, some_have
+from turnwise.formats.remembered import Remembered
 from turnwise.formats.source import Part
 
 _Written: TypeAlias = dict[str, dict[str, str | list[str]]]
 
 
-class _Turn(msgspec.Struct, omit_defaults=True):
-    gt: _Written | None = None
-    pr: _Written | None = None
+class _Turn(msgspec.Struct, gc=False):
+    gt: msgspec.Raw = msgspec.Raw()
+    pr: msgspec.Raw = msgspec.Raw()
 
 
-_DECODER = msgspec.json.Decoder(dict[Key, _Turn], dec_hook=as_key)
+_FILE = NumberedTurns(_Turn)
+_STATE = msgspec.json.Decoder(_Written)
 
 
 class Nested(DialogueFormat):
@@ -44,37 +45,31 @@ class Nested(DialogueFormat):
         return some_have(turns, "gt", "pr") and not some_have(turns, "pr_turn")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
-            turns = by_turn(raw, _DECODER, part, notes)
-            return assembled(dialogue, turns, _turn)
+        states = Remembered(_STATE, clean_state, part)
 
-        return built(members(part), build, part, notes)
+        def make(turn: _Turn) -> Turn:
+            return Turn(speaker="user", state=states.optional(turn.gt), predicted=states.optional(turn.pr))
+
+        return _FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         """One member a dialogue and line; only user turns have a place."""
         before = b"{\n"
         for dialogue in dialogues:
-            turns = {
-                str(number): _Turn(_plain(t.state), _plain(t.predicted))
-                for number, t in enumerate(dialogue.user_turns())
-            }
+            turns = {str(number): _written(turn) for number, turn in enumerate(dialogue.user_turns())}
             notes.add("system turns dropped", len(dialogue.turns) - len(turns))
             out.write(before + msgspec.json.encode(dialogue.id) + b": " + msgspec.json.encode(turns))
             before = b",\n"
         out.write(b"\n}\n" if before == b",\n" else b"{}\n")
 
 
-def _turn(written: _Turn) -> Turn:
-    return Turn(
-        speaker="user",
-        state=None if written.gt is None else clean_state(written.gt),
-        predicted=None if written.pr is None else clean_state(written.pr),
-    )
+def _written(turn: Turn) -> dict[str, _Written]:
+    """The sides of a turn that are recorded."""
+    sides = {"gt": turn.state, "pr": turn.predicted}
+    return {side: _plain(state) for side, state in sides.items() if state is not None}
 
 
-def _plain(state: State | None) -> _Written | None:
-    if state is None:
-        return None
+def _plain(state: State) -> _Written:
     return {
         domain: {slot: values[0] if len(values) == 1 else list(values) for slot, values in slots.items()}
         for domain, slots in state.items()

@@ -8,10 +8,10 @@ their index.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ MOST_TURNS = 10_000
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _LOOK_AT = 20
+_COUNTING = [str(number) for number in range(100)]
 
 T = TypeVar("T")
 
@@ -38,6 +39,30 @@ _MEMBERS = msgspec.json.Decoder(dict[Key, msgspec.Raw], dec_hook=as_key)
 def members(part: Part) -> Iterator[tuple[str, msgspec.Raw]]:
     """Key and undecoded value of each member of the file's JSON object, also of keys that occur twice."""
     return ((key.text, value) for key, value in decode(_MEMBERS, part.read(), part).items())
+
+
+class NumberedTurns(Generic[T]):
+    """A JSON object of dialogues, each of them an object of turns by number: ``{dialogue: {"0": ..., "1": ...}}``."""
+
+    def __init__(self, turn: type[T]) -> None:
+        self._whole = msgspec.json.Decoder(dict[Key, dict[Key, turn]], dec_hook=as_key)  # type: ignore[valid-type]
+        self._dialogue = msgspec.json.Decoder(dict[Key, turn], dec_hook=as_key)  # type: ignore[valid-type]
+
+    def read(self, part: Part, notes: Notes, build: Callable[[str, list[T | None]], Dialogue]) -> Iterator[Dialogue]:
+        """What ``build`` makes of each dialogue's turns; the file in one go or, to find a fault, turn by turn."""
+        try:
+            whole = self._whole.decode(part.read())
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+
+            def from_raw(dialogue: str, raw: msgspec.Raw) -> Dialogue:
+                return build(dialogue, by_turn(raw, self._dialogue, part, notes))
+
+            return built(members(part), from_raw, part, notes)
+
+        def from_turns(dialogue: str, turns: dict[Key, T]) -> Dialogue:
+            return build(dialogue, in_order([(key.text, turn) for key, turn in turns.items()], notes))
+
+        return built(((key.text, turns) for key, turns in whole.items()), from_turns, part, notes)
 
 
 def built(
@@ -67,7 +92,7 @@ def by_turn(raw: msgspec.Raw, decoder: msgspec.json.Decoder[dict[Key, T]], part:
         turns = decode(decoder, raw, part)
     except TurnwiseError as error:
         raise _in_turn(raw, decoder, part) or error from error
-    return in_order(((key.text, turn) for key, turn in turns.items()), notes)
+    return in_order([(key.text, turn) for key, turn in turns.items()], notes)
 
 
 def _in_turn(raw: msgspec.Raw, decoder: msgspec.json.Decoder[dict[Key, T]], part: Part) -> TurnwiseError | None:
@@ -85,8 +110,10 @@ def _in_turn(raw: msgspec.Raw, decoder: msgspec.json.Decoder[dict[Key, T]], part
     return None
 
 
-def in_order(items: Iterable[tuple[str, T]], notes: Notes) -> list[T | None]:
+def in_order(items: Sequence[tuple[str, T]], notes: Notes) -> list[T | None]:
     """Items sorted by the number in their key, ``None`` for each number left out before the last."""
+    if [key for key, _ in items] == _COUNTING[: len(items)]:  # nearly every dialogue
+        return [item for _, item in items]
     numbered: dict[int, T] = {}
     for key, item in items:
         number = _turn_number(key)

@@ -47,12 +47,16 @@ class SimpleTod(DialogueFormat):
         return some_have(sample_dialogues(peek), "generated_turn_belief")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        targets, generations = Beliefs(_target, notes), Beliefs(_generated, notes)
+        targets, generations = Beliefs(_target, part, notes), Beliefs(_generated, part, notes)
 
         def make(pair: _Pair) -> Turn:
             generated, target = pair
             notes.add("generated beliefs without slot or value, kept as wrong", sum(map(_is_broken, generated or ())))
-            return Turn(speaker="user", state=targets.optional(target), predicted=generations.optional(generated))
+            return Turn(
+                speaker="user",
+                state=None if target is None else targets.state(target),
+                predicted=None if generated is None else generations.state(generated),
+            )
 
         def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
             whole = decode(_DECODER, raw, part)

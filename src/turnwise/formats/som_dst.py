@@ -17,7 +17,7 @@ from turnwise.formats.peek import Peek
 from turnwise.formats.predictions import assembled, built, grouped, in_order, members
 from turnwise.formats.source import Part
 
-_DECODER = msgspec.json.Decoder(tuple[list[str], list[str]])
+_DECODER = msgspec.json.Decoder(tuple[msgspec.Raw, msgspec.Raw])
 
 
 class SomDst(DialogueFormat):
@@ -35,11 +35,11 @@ class SomDst(DialogueFormat):
         return _split(key) is not None and isinstance(value, list) and bool(value) and _is_texts(value[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        beliefs = Beliefs(hyphenated, notes)
+        beliefs = Beliefs(hyphenated, part, notes)
 
         def make(raw: msgspec.Raw) -> Turn:
             predicted, gold = decode(_DECODER, raw, part)
-            return Turn(speaker="user", state=beliefs.state(gold), predicted=beliefs.state(predicted))
+            return Turn(speaker="user", state=beliefs.read(gold), predicted=beliefs.read(predicted))
 
         def build(dialogue: str, turns: list[tuple[str, msgspec.Raw]]) -> Dialogue:
             return assembled(dialogue, in_order(turns, notes), make)

@@ -20,9 +20,9 @@ from turnwise.formats.predictions import assembled, built, by_turn, members, sam
 from turnwise.formats.source import Part
 
 
-class _Turn(msgspec.Struct):
-    pred_belief: list[str]
-    turn_belief: list[str] | None = None
+class _Turn(msgspec.Struct, gc=False):
+    pred_belief: msgspec.Raw
+    turn_belief: msgspec.Raw = msgspec.Raw()
 
 
 class _Dialogue(msgspec.Struct):
@@ -49,10 +49,10 @@ class T5Dst(DialogueFormat):
         return some_have(sample_turns(item["turns"] for item in dialogues), "pred_belief")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        beliefs = Beliefs(hyphenated, notes)
+        beliefs = Beliefs(hyphenated, part, notes)
 
         def make(turn: _Turn) -> Turn:
-            gold, predicted = beliefs.optional(turn.turn_belief), beliefs.state(turn.pred_belief)
+            gold, predicted = beliefs.optional(turn.turn_belief), beliefs.read(turn.pred_belief)
             return Turn(speaker="user", state=gold, predicted=predicted)
 
         def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:

@@ -14,18 +14,17 @@ import msgspec
 from turnwise.dialogue import Dialogue, Turn
 from turnwise.formats.base import DialogueFormat, Notes
 from turnwise.formats.beliefs import Beliefs, hyphenated
-from turnwise.formats.located import Key, as_key
 from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import assembled, built, by_turn, members, sample_dialogues, sample_turns, some_have
+from turnwise.formats.predictions import NumberedTurns, assembled, sample_dialogues, sample_turns, some_have
 from turnwise.formats.source import Part
 
 
-class _Turn(msgspec.Struct):
-    pred_bs_ptr: list[str]
-    turn_belief: list[str] | None = None
+class _Turn(msgspec.Struct, gc=False):
+    pred_bs_ptr: msgspec.Raw
+    turn_belief: msgspec.Raw = msgspec.Raw()
 
 
-_DECODER = msgspec.json.Decoder(dict[Key, _Turn], dec_hook=as_key)
+_FILE = NumberedTurns(_Turn)
 
 
 class Trade(DialogueFormat):
@@ -40,14 +39,10 @@ class Trade(DialogueFormat):
         return some_have(sample_turns(sample_dialogues(peek)), "pred_bs_ptr")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        beliefs = Beliefs(hyphenated, notes)
+        beliefs = Beliefs(hyphenated, part, notes)
 
         def make(turn: _Turn) -> Turn:
-            gold, predicted = beliefs.optional(turn.turn_belief), beliefs.state(turn.pred_bs_ptr)
+            gold, predicted = beliefs.optional(turn.turn_belief), beliefs.read(turn.pred_bs_ptr)
             return Turn(speaker="user", state=gold, predicted=predicted)
 
-        def build(dialogue: str, raw: msgspec.Raw) -> Dialogue:
-            turns = by_turn(raw, _DECODER, part, notes)
-            return assembled(dialogue, turns, make)
-
-        return built(members(part), build, part, notes)
+        return _FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make))
