@@ -100,7 +100,7 @@ def test_a_pipe_is_read_once_and_kept(tmp_path: Path) -> None:
     try:
         assert [dialogue.id for dialogue in read(pipe).dialogues] == ["d1"]
     finally:
-        writer.wait(timeout=20)
+        writer.wait(timeout=300)
 
 
 def test_a_byte_order_mark_and_crlf_do_not_matter(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
         "except TurnwiseError as error:\n"
         "    print(error)\n"
     )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
     assert "written" in result.stdout
     assert len(result.stdout.splitlines()) == 1
     assert visible(Store(tmp_path / "runs")) == scratch(Store(tmp_path / "runs")) == []

@@ -233,6 +233,7 @@ Matched : True
         }
     ),
     "multiwoz-ontology": as_json({"hotel-semi-area": ["east", "centre|west"], "hotel-book-people": ["1", "2"]}),
+    "multiwoz-acts": as_json({"MUL0001": {"1": {"Hotel-Inform": [["Area", "north"]]}, "2": "No Annotation"}}),
     "multiwoz-database": as_json([{"name": "ace", "phone": "01223", "postcode": "cb1", "price": {"single": "50"}}]),
     "schema": as_json(
         [

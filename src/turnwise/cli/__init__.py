@@ -53,6 +53,9 @@ def main(argv: list[str] | None = None) -> None:
         # Whoever read the output has seen enough; the rest goes nowhere, also what Python still holds when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
+        sys.stderr.write("turnwise: stopped by the keyboard\n")
+        code = 130
     sys.exit(code)
 
 

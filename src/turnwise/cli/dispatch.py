@@ -36,7 +36,9 @@ def run(arguments: list[str], *, debug: bool) -> int:
         if debug:
             raise
         message = error.format_message()  # empty when the help page was the answer, to a command without arguments
-        return _say(f"{message} ('turnwise {name} --help' shows how to call it)") if message else EXIT_ERROR
+        where = getattr(error, "ctx", None)  # the command it happened in, which may be one of a group
+        called = f"turnwise {name}" if where is None else where.command_path
+        return _say(f"{message} ('{called} --help' shows how to call it)") if message else EXIT_ERROR
     except TurnwiseError as error:
         if debug:
             raise
