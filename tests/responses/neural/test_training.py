@@ -53,19 +53,29 @@ class Play:
 
 @pytest.mark.parametrize("optimiser", ["adam", "sgd"])
 def test_the_best_epoch_on_dev_is_kept(optimiser: str) -> None:
-    play = Play(None, [0.1, 0.5, 0.5, 0.3], epochs=4, optimiser=optimiser)
+    play = Play(None, [0.1, 0.5, 0.4, 0.3], epochs=4, optimiser=optimiser)
     play.run()
     assert play.slope == play.slopes[1]
-    assert [epoch.dev for epoch in play.training.log] == [0.1, 0.5, 0.5, 0.3]
+    assert [epoch.dev for epoch in play.training.log] == [0.1, 0.5, 0.4, 0.3]
 
 
-def test_training_stops_when_dev_no_longer_improves_or_is_perfect() -> None:
+def test_among_equals_on_dev_the_smaller_loss_is_kept() -> None:
+    play = Play(None, [0.5, 0.5, 0.5, 0.5], epochs=4)
+    play.run()
+    losses = [epoch.loss for epoch in play.training.log]
+    assert play.slope == play.slopes[losses.index(min(losses))]
+
+
+def test_training_stops_when_dev_no_longer_improves() -> None:
     play = Play(None, [0.2, 0.1, 0.1, 0.9], epochs=4, patience=2)
     play.run()
     assert len(play.training.log) == 3
-    perfect = Play(None, [0.2, 1.0, 1.0], epochs=3)
-    perfect.run()
-    assert len(perfect.training.log) == 2
+
+
+def test_training_settles_when_dev_is_perfect() -> None:
+    play = Play(None, [0.2, 1.0, 1.0, 1.0, 1.0], epochs=5)
+    play.run()
+    assert len(play.training.log) == 4
 
 
 @pytest.mark.parametrize("optimiser", ["adam", "sgd"])

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from turnwise.dialogue import Fact
 from turnwise.errors import TurnwiseError
-from turnwise.responses.episodes import Point, points_of
+from turnwise.responses.episodes import Episode, Point, points_of
 from turnwise.responses.neural.config import Config, updated
 from turnwise.responses.neural.encoding import Encoded, Ints, Lines, batches, encode, vocabulary, words_of
 from turnwise.responses.neural.schema import Schema
@@ -78,6 +78,10 @@ class LearnedRanker(Ranker):
         """The words of a candidate."""
         return words_of(text)
 
+    def view(self, point: Point) -> Point:
+        """The point as the model reads it; its memories are the lines of that history."""
+        return point
+
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         """What is known of each point besides its lines."""
         del points
@@ -91,7 +95,7 @@ class LearnedRanker(Ranker):
         self.schema = Schema.of(task.facts)
         self.learn_world(task.facts)
         of_candidates = vocabulary(task.candidates, self.split_candidate)
-        of_lines = vocabulary((line.text for one in task.split("trn") for line in one.lines), self.split_line)
+        of_lines = vocabulary((text for one in task.split("trn") for text in self._texts(one)), self.split_line)
         if self.config.shared:
             of_lines = of_candidates = list(dict.fromkeys([*of_lines, *of_candidates]))
         self._build(of_lines, of_candidates)
@@ -104,6 +108,12 @@ class LearnedRanker(Ranker):
             tell,
         )
         self.log = [msgspec.structs.asdict(line) for line in training.log]
+
+    def _texts(self, dialog: Episode) -> list[str]:
+        """The lines of a dialog as the model reads them: the last reply has all others in its history."""
+        points = dialog.points()
+        last = [self.view(point) for point in points[-1:]]
+        return [text for point in last for text in (*(line.text for line in point.history), point.utterance)]
 
     def _identity(self, task: Task) -> str:
         """What a checkpoint must agree with to be taken up again: the model, its settings, and all it learns from."""
@@ -141,7 +151,7 @@ class LearnedRanker(Ranker):
 
     def _encode(self, points: Sequence[Point]) -> Points:
         lines = Lines(self._words, self.split_line)
-        encoded = encode(points, lines, self._index)
+        encoded = encode([self.view(point) for point in points], lines, self._index)
         return Points(encoded, WordBags(lines.tokens, len(self._words), self.device), self.contexts(points))
 
     def _batches(self, points: Points, seed: int | None) -> list[Batch]:

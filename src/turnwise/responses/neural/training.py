@@ -25,6 +25,8 @@ from turnwise.responses.neural.config import Config
 from turnwise.responses.ranker import Tell
 
 Weights = dict[str, NDArray[Any]]
+#: Epochs that follow the first one without a mistake on dev.
+_SETTLING = 2
 
 
 class Epoch(msgspec.Struct, frozen=True):
@@ -112,7 +114,7 @@ class Training:
         return float(torch.stack(losses).mean()) if losses and sound else math.nan
 
     def _note(self, epoch: Epoch, tell: Tell) -> None:
-        better = not self.log or epoch.dev > max(past.dev for past in self.log)
+        better = not self.log or _quality(epoch) > max(map(_quality, self.log))
         self.log.append(epoch)
         if better:
             self._best = _weights(self._module)
@@ -120,9 +122,9 @@ class Training:
         self._save(done=False)
 
     def _stale(self) -> bool:
-        best = max(range(len(self.log)), key=lambda place: self.log[place].dev)
-        perfect = self.log[best].dev == 1.0
-        return perfect or len(self.log) - 1 - best >= self._config.patience
+        reached = [epoch.dev for epoch in self.log]
+        since = len(reached) - 1 - reached.index(max(reached))
+        return since >= (_SETTLING if max(reached) == 1.0 else self._config.patience)
 
     def _diverged(self, epoch: int, tell: Tell) -> None:
         if not self._best:
@@ -172,6 +174,11 @@ class Training:
             state.setdefault(int(place), {})[key] = torch.from_numpy(value.copy())
         current = self._optimiser.state_dict()
         self._optimiser.load_state_dict({"state": state, "param_groups": current["param_groups"]})
+
+
+def _quality(epoch: Epoch) -> tuple[float, float]:
+    """Accuracy on dev; among equals the smaller loss, because a small dev set is soon all right by a hair."""
+    return epoch.dev, -epoch.loss
 
 
 def _weights(module: nn.Module) -> Weights:

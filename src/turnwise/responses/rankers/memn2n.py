@@ -48,7 +48,7 @@ class MemN2N(LearnedRanker):
         (batch,) = self.batches_of([point])
         _, hops = self.read(batch)
         chosen = self.candidates[int(self.batch_scores(batch)[0].argmax())]
-        return Attention.of(point, chosen, [hop[0].tolist() for hop in hops])
+        return Attention.of(self.view(point), chosen, [hop[0].tolist() for hop in hops])
 
     def read(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
         """The query after all hops, and the attention of each hop over the memories."""

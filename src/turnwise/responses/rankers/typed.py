@@ -4,6 +4,9 @@ Words of the dialog that are entities of the knowledge base are replaced by a wo
 candidates, so nothing can be learned about a particular restaurant or town. What a candidate's entities have to do with
 the dialog comes in as marks (``neural/entity_marks.py``): mentioned, mentioned last, proposed before, best rated of
 those still open, and so on, each with a weight of its own per kind and mark. All weights are learned from dialogs.
+
+What facts say is in the marks, so a list of facts is one memory, however long it is: the network cannot come to depend
+on how many results a query usually has.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import msgspec
 import numpy as np
 
 from turnwise.dialogue import Fact
-from turnwise.responses.episodes import Point
+from turnwise.responses.episodes import NO_RESULT, Line, Point
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.encoding import Ints
 from turnwise.responses.neural.entity_marks import Entities
@@ -22,6 +25,8 @@ from turnwise.responses.neural.memory_network import Extra, Marked
 from turnwise.responses.neural.ranker import Batch
 from turnwise.responses.rankers.memn2n import MemN2N
 
+#: What a list of facts reads as.
+SOME_FACTS = Line("fact", "<facts>")
 #: One size for all tasks.
 _SIZES = Config(dim=32, hops=3)
 
@@ -56,6 +61,15 @@ class Typed(MemN2N):
 
     def split_candidate(self, text: str) -> list[str]:
         return self.entities.bare(text)
+
+    def view(self, point: Point) -> Point:
+        """Facts that follow each other, except "no result", become one line."""
+        history: list[Line] = []
+        for line in point.history:
+            shown = SOME_FACTS if line.kind == "fact" and line.text != NO_RESULT else line
+            if shown is not SOME_FACTS or not history or history[-1] is not SOME_FACTS:
+                history.append(shown)
+        return point._replace(history=tuple(history))
 
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         return [self.entities.marked(point) for point in points]
