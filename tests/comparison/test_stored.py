@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import polars
@@ -9,6 +10,8 @@ from msgspec.structs import replace
 from support.trackers import gold_dialogues, tracker
 from turnwise.comparison import compare_results, compare_runs, scores_from_rows
 from turnwise.comparison.document import Wishes, tables
+from turnwise.comparison.drawings import drawings
+from turnwise.comparison.slots import domain_f1
 from turnwise.errors import TurnwiseError
 from turnwise.runs import Store
 from turnwise.tracking import Results, score
@@ -46,6 +49,32 @@ def test_turn_by_turn_from_tables_alone(results: Results, tmp_path: Path) -> Non
         # Counts can agree where states do not, so tables alone see fewer turns that differ.
         assert mine.pop("turns that differ") <= theirs.pop("turns that differ")
         assert mine == theirs
+
+
+def test_figures_from_tables_alone(results: Results, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    store, ids = kept(results, tmp_path)
+    stored = compare_runs(ids, store, resamples=20)
+    direct = drawings(compare_results(results, resamples=20))
+    found = drawings(stored)
+    assert set(direct) - set(found) == {"domains_JGA", "domains_RSA"}
+    assert found["slots_per_dialogue"]().to_dict() == direct["slots_per_dialogue"]().to_dict()
+    assert found["domains_F1"]().to_dict()
+    for system, error, seed in (("good", 0.05, 1), ("bad", 0.3, 2)):
+        assert domain_f1(stored.slot_frames[system]) == pytest.approx(f1_by_domain(error, seed))
+
+
+def f1_by_domain(error: float, seed: int) -> dict[str, float]:
+    """Straight from the states: these trackers only miss slots, so F1 is 2C / (2C + D)."""
+    right, missed = Counter[str](), Counter[str]()
+    gold = gold_dialogues()
+    for wanted, got in zip(gold, tracker(gold, error, seed), strict=True):
+        for one, other in zip(wanted.turns, got.turns, strict=True):
+            for domain, slots in (one.state or {}).items():
+                found = len((other.predicted or {}).get(domain, {}))
+                right[domain] += found
+                missed[domain] += len(slots) - found
+    return {domain: 2 * right[domain] / (2 * right[domain] + missed[domain]) for domain in right}
 
 
 def other(store: Store, name: str, kind: str, scores: dict[str, tuple[float, float]], signature: str = "s") -> str:

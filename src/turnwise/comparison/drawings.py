@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from turnwise.comparison.result import Comparison
+from turnwise.comparison.slots import domain_f1, gold_slots
 from turnwise.comparison.spread import spreads
+from turnwise.comparison.stored import RunComparison
 from turnwise.comparison.trackers import TrackerComparison
 from turnwise.comparison.turns import sweep_turns, turn_correlations
 from turnwise.report import figures
@@ -35,6 +37,8 @@ def drawings(comparison: Comparison) -> dict[str, Callable[[], Any]]:
         found["lambda_sweep"] = partial(figures.lambda_sweep, sweep.lambdas, sweep.scores, swaps=swaps)
     if isinstance(comparison, TrackerComparison):
         found.update(_tracker_drawings(comparison))
+    if isinstance(comparison, RunComparison):
+        found.update(_run_drawings(comparison))
     return found
 
 
@@ -105,6 +109,22 @@ def _tracker_drawings(comparison: TrackerComparison) -> Mapping[str, Callable[[]
         note = "turns whose gold state has the domain, both states cut down to it"
         found[f"domains_{measure}"] = partial(figures.domain_bars, bars, value=measure, note=note)
     return found
+
+
+def _run_drawings(comparison: RunComparison) -> Mapping[str, Callable[[], Any]]:
+    """What tables of counts allow. Runs keep no states, so domains are told by F1, which is a ratio of counts."""
+    tables = comparison.slot_frames
+    if not tables or not comparison.turn_frames:
+        return {}
+    counts = gold_slots(comparison.turn_frames[next(iter(tables))])
+    scores = {name: domain_f1(table) for name, table in tables.items()}
+    domains = sorted({domain for values in scores.values() for domain in values})
+    bars = {domain: {name: values.get(domain) for name, values in scores.items()} for domain in domains}
+    note = "micro F1 over the slots of the domain in all turns"
+    return {
+        "slots_per_dialogue": partial(figures.slots_per_dialogue, counts, note=f"{len(counts):,} dialogues"),
+        "domains_F1": partial(figures.domain_bars, bars, value="F1", note=note),
+    }
 
 
 def _file_name(name: str) -> str:

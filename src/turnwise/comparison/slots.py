@@ -1,4 +1,4 @@
-"""Where two stored tracking runs part, from their tables alone: counts per turn, and per slot and dialogue."""
+"""What the tables of stored tracking runs say without states: counts per turn, and per slot and dialogue."""
 
 from __future__ import annotations
 
@@ -52,3 +52,22 @@ def _counted(frame: polars.DataFrame, name: Callable[[dict[str, Any]], int | str
 def _shown(counts: tuple[int, ...] | None) -> str:
     parts = [f"{letter}{count}" for letter, count in zip(_LETTERS, counts or (), strict=False) if count]
     return " ".join(parts) or "-"
+
+
+def gold_slots(turns: polars.DataFrame) -> list[int]:
+    """For each dialogue the number of gold slots in its fullest turn: right, wrong and missed ones."""
+    import polars
+
+    filled = polars.sum_horizontal("correct", "wrong_value", "missed").alias("filled")
+    largest = turns.select("dialogue", filled).group_by("dialogue", maintain_order=True).max()
+    return [int(count) for count in largest["filled"]]
+
+
+def domain_f1(slots: polars.DataFrame) -> dict[str, float]:
+    """Micro F1 of each domain over all turns, ``2C / (2C + 2V + D + W)``."""
+    sums = slots.select("domain", *_COUNTS).group_by("domain").sum()
+    return {
+        domain: 2 * right / total
+        for domain, right, wrong, missed, spurious in sums.iter_rows()
+        if (total := 2 * right + 2 * wrong + missed + spurious)
+    }

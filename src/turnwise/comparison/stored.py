@@ -38,15 +38,21 @@ class RunComparison(Comparison):
             return {}
         return {name: shared_turns(run.table(TURN_TABLE), self.scores.dialogues) for name, run in self.runs.items()}
 
+    @cached_property
+    def slot_frames(self) -> dict[str, polars.DataFrame]:
+        """The slot tables of the compared dialogues, of the runs that have one: those that were scored from states."""
+        return {
+            name: shared_turns(run.table(SLOT_TABLE), self.scores.dialogues)
+            for name, run in self.runs.items()
+            if SLOT_TABLE in run.tables
+        }
+
     def details(self, first: str, second: str) -> Details | None:
         """Finds the slots on which two runs differ in a dialogue, where the runs say so."""
-        chosen = (self.runs[first], self.runs[second])
-        if not self.turn_frames or not all(SLOT_TABLE in run.tables for run in chosen):
+        turns, slots = self.turn_frames, self.slot_frames
+        if not turns or first not in slots or second not in slots:
             return None
-        return slot_details(
-            (self.turn_frames[first], self.turn_frames[second]),
-            (chosen[0].table(SLOT_TABLE), chosen[1].table(SLOT_TABLE)),
-        )
+        return slot_details((turns[first], turns[second]), (slots[first], slots[second]))
 
 
 def compare_runs(
