@@ -158,3 +158,15 @@ def test_predictions_in_domains_that_gold_lacks_cost_nothing_under_convlab3() ->
     spurious: State = {"hotel": {"name": ("rosas",), "area": ("north",)}}
     study = Study([gold("a", wanted)], {"it": [predicted("a", spurious)]})
     assert parse_measure("JGA").value(study.comparison("it", profile_named("convlab3")).counts) == 0.0
+
+
+def test_excluding_what_is_not_there_is_said() -> None:
+    study = Study([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["nobody"])
+    coverage = study.systems["it"].aligned.coverage
+    assert coverage.not_found == ["nobody"]
+    assert "not in gold, so not excluded: nobody" in coverage.sentence()
+
+
+def test_excluding_everything_is_an_error_that_says_so() -> None:
+    with pytest.raises(TurnwiseError, match="is excluded"):
+        Study([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])

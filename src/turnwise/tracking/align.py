@@ -7,7 +7,7 @@ counted in the :class:`Coverage`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -43,6 +43,10 @@ class Coverage:
     #: Dialogues whose number of turns differs: id to (gold, predicted).
     turn_count_mismatch: dict[str, tuple[int, int]]
     excluded: list[str]
+    #: Ids that were to be excluded, and that gold does not have.
+    not_found: list[str]
+    #: For files of one-domain predictions: the domains that gold was cut down to.
+    only_domains: list[str]
 
     @property
     def complete(self) -> bool:
@@ -73,6 +77,7 @@ class Coverage:
             "n_turn_count_mismatch": len(self.turn_count_mismatch),
             "turn_count_mismatch": dict(list(self.turn_count_mismatch.items())[:_LISTED]),
             "excluded": self.excluded,
+            "only_domains": self.only_domains,
         }
 
     def sentence(self) -> str:
@@ -91,6 +96,10 @@ class Coverage:
             text += f"; the number of turns differs in {number(len(self.turn_count_mismatch), 'dialogue')}"
         if self.excluded:
             text += f"; excluded: {', '.join(self.excluded)}"
+        if self.not_found:
+            text += f"; not in gold, so not excluded: {', '.join(self.not_found)}"
+        if self.only_domains:
+            text += f"; gold cut down to what the predictions are about: {', '.join(self.only_domains)}"
         return text
 
 
@@ -117,8 +126,14 @@ def number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def align(gold: Encoded, predicted: Encoded, policy: Policy, exclude: Collection[str] = ()) -> Aligned:
-    """Put two sides together."""
+def align(
+    gold: Encoded,
+    predicted: Encoded,
+    policy: Policy,
+    exclude: Collection[str] = (),
+    only_domains: Collection[str] = (),
+) -> Aligned:
+    """Put two sides together; ``only_domains`` is what gold was cut down to before, for the record."""
     left_out = {dialogue_key(identifier) for identifier in exclude}
     there = predicted.places()
     keys = [dialogue_key(name) for name in gold.ids]
@@ -128,7 +143,7 @@ def align(gold: Encoded, predicted: Encoded, policy: Policy, exclude: Collection
     has_both = has_gold & (predicted_row >= 0)
     has_both[has_both] = predicted.present[predicted_row[has_both]]
     if not has_both.any():
-        raise _nothing_shared(gold, predicted)
+        raise _nothing_shared(gold, predicted, left_out)
     kept = has_gold if policy == "empty" else has_both
     aligned_prediction = np.where(has_both, predicted_row, -1)[kept]
     first = np.ones(int(kept.sum()), bool)
@@ -136,6 +151,7 @@ def align(gold: Encoded, predicted: Encoded, policy: Policy, exclude: Collection
     starts = np.flatnonzero(first).astype(np.int32)
     ids = [gold.ids[number] for number in place[kept][starts].tolist()]
     coverage = _coverage(gold, predicted, policy, chosen, has_gold, has_both, len(ids), int(kept.sum()), exclude)
+    coverage = replace(coverage, only_domains=sorted(set(only_domains)))
     return Aligned(
         ids,
         (np.cumsum(first) - 1).astype(np.int32),
@@ -178,6 +194,7 @@ def _coverage(
     known = {dialogue_key(name) for name in gold.ids}
     extra = [name for name in predicted.ids if dialogue_key(name) not in known]
     excluded = [name for name in gold.ids if dialogue_key(name) in left_out]
+    not_found = [name for name in exclude if dialogue_key(name) not in known]
     gold_sizes, their_sizes = gold.sizes, predicted.sizes
     mismatch = {
         gold.ids[place]: (int(gold_sizes[place]), int(their_sizes[other]))
@@ -199,11 +216,16 @@ def _coverage(
         extra_turns=int((predicted.present & not_excluded).sum() - has_both.sum()),
         turn_count_mismatch=mismatch,
         excluded=excluded,
+        not_found=not_found,
+        only_domains=[],
     )
 
 
-def _nothing_shared(gold: Encoded, predicted: Encoded) -> TurnwiseError:
-    if not set(gold.places()) & set(predicted.places()):
+def _nothing_shared(gold: Encoded, predicted: Encoded, left_out: set[str]) -> TurnwiseError:
+    shared = set(gold.places()) & set(predicted.places())
+    if shared and shared <= left_out:
+        return TurnwiseError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
+    if not shared:
         return TurnwiseError(
             f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
             f"the predictions like '{_example(predicted)}'; check that both are of the same dataset and split"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -55,7 +55,7 @@ class Comparison:
         aligned: Aligned,
         items: Items,
         coder: Coder,
-        inventory: int | None = None,
+        inventory: Collection[Pair] | None = None,
     ) -> None:
         self.aligned, self.coder = aligned, coder
         self._sides = {
@@ -78,14 +78,17 @@ class Comparison:
         if self.coder.profile.inventory is not None:
             return len(self.coder.profile.inventory)
         if self._given_inventory is not None:
-            return self._given_inventory
+            return len(self._given_inventory)
         return len(np.unique(self._sides["gold" if self.has_gold else "predicted"][1]))
 
     @cached_property
     def off_ontology(self) -> int:
         """Predicted slots (counted once per turn) that the inventory does not have."""
-        known = len(self.coder.profile.inventory or ())
-        return int((self._sides["predicted"][1] >= known).sum()) if known else 0
+        known = self.coder.profile.inventory or self._given_inventory
+        if known is None:
+            return 0
+        numbers = [number for pair, number in self.coder.slots.items() if pair in known]
+        return int((~np.isin(self._sides["predicted"][1], numbers)).sum())
 
     def require_scope(self, name: str) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
@@ -194,8 +197,12 @@ class Comparison:
         if not self.flags_only:
             return count(stretch.gold, stretch.predicted, stretch.first, self.coder)
         judged, right = stretch.predicted != 0, stretch.predicted == self._right
-        gold = (stretch.gold != 0) & judged if self.has_gold else None
-        return count_flags(gold, judged & ~right, stretch.first)
+        if not self.has_gold:
+            return count_flags(None, judged & ~right, stretch.first)
+        # A turn without flags is scored only where missing predictions count as empty: all of its gold is missed.
+        missing = self.aligned.predicted_row[stretch.start : stretch.stop] < 0
+        gold = (stretch.gold != 0) & (judged | missing)
+        return count_flags(gold, (judged & ~right) | (gold & missing), stretch.first)
 
     @cached_property
     def _right(self) -> int:

@@ -11,7 +11,9 @@ from turnwise.tracking.align import Aligned, Policy, align
 from turnwise.tracking.coding import Coder
 from turnwise.tracking.comparison import Comparison
 from turnwise.tracking.encode import Encoded, Items, carries_gold, encode, predicted_kind, require_gold
+from turnwise.tracking.scope import cut_down, declared_scope
 from turnwise.values.profile import Profile
+from turnwise.values.rules import Pair
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,10 @@ class Study:
         kind = predicted_kind(dialogues, name)
         predicted = encode(dialogues, kind, self.items)
         own = shared
+        scope = declared_scope(dialogues) if gold is not None and kind == "predicted" else {}
+        if gold is not None and scope:
+            gold = cut_down(gold, scope)
+            own = encode(gold, "state", self.items)
         if own is None and carries_gold(dialogues):
             own = encode(dialogues, "state", self.items)
         if own is None and kind != "judged":
@@ -71,7 +77,7 @@ class Study:
                 "it has predictions but no gold states of its own; name the gold file first: turnwise score GOLD PRED",
                 file=name,
             )
-        aligned = align(own or predicted, predicted, self.policy, exclude)
+        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values())
         return System(name, dialogues, gold if gold is not None else dialogues, predicted, own, aligned)
 
     def comparison(self, system: str, profile: Profile) -> Comparison:
@@ -80,8 +86,8 @@ class Study:
         chosen = self.systems[system]
         return Comparison(chosen.gold, chosen.predicted, chosen.aligned, self.items, coder, self._inventory(profile))
 
-    def _inventory(self, profile: Profile) -> int | None:
+    def _inventory(self, profile: Profile) -> frozenset[Pair] | None:
         if self._ontology is None:
             return None
-        pairs = {profile.pair(domain, slot) for domain, slot in self._ontology.slots()}
-        return len(pairs - {None})
+        pairs = (profile.pair(domain, slot) for domain, slot in self._ontology.slots())
+        return frozenset(pair for pair in pairs if pair is not None)
