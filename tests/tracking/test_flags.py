@@ -69,7 +69,7 @@ def test_flags_with_gold() -> None:
 @pytest.mark.parametrize(
     ("measure", "why"),
     [
-        ("F1", "needs gold states"),
+        ("F1", "needs predicted values"),
         ("RSA", "needs gold states"),
         ("FGA@0.5(rule=code)", "use rule=error-set"),
         ("TurnMatch(rule=paper)", "use rule=error-set"),
@@ -136,3 +136,27 @@ def _places(counts: Counts) -> list[int]:
     for first in counts.first.tolist():
         places.append(0 if first else places[-1] + 1)
     return places
+
+
+def test_turns_without_flags_scored_as_empty_are_wrong() -> None:
+    states = [*STATES, {"train": {"leaveAt": ("09:15",)}}]
+    found = score(gold(*states), flags(*ROWS), coverage="empty", intervals=False)[0]
+    assert found["JGA"] == pytest.approx(1 / 6)
+    assert found.comparison.counts.turns.missed[-1] == 1
+    assert found.comparison.counts.turns.correct[-1] == 0
+
+
+def test_what_flags_cannot_give_says_why() -> None:
+    alone = score(None, flags(*ROWS), intervals=False)[0]
+    assert "predicted values" in alone.left_out["F1"], "gold would not help"
+    assert "give the gold file" in alone.left_out["RSA"]
+    with pytest.raises(TurnwiseError, match="wrong values from missed"):
+        score(gold(*STATES), flags(*ROWS), measures="AGA(form=jaccard)")
+
+
+def test_all_measures_leave_out_what_flags_cannot_give() -> None:
+    found = score(gold(*STATES), flags(*ROWS), measures="all", intervals=False)[0]
+    assert {"JGA", "AGA", "RSA(empty=one)", "Recall", "TurnMatch"} <= set(found.scores)
+    assert {"F1", "AGA(form=jaccard)", "FGA@0.5(rule=paper)", "TurnLabel"} <= set(found.left_out)
+    with pytest.raises(TurnwiseError, match="F1 cannot be computed"):
+        score(gold(*STATES), flags(*ROWS), measures=["all", "F1"])

@@ -11,7 +11,7 @@ from turnwise.tracking.align import POLICIES, Policy
 from turnwise.tracking.inputs import SELF, Input, Source, load, load_systems
 from turnwise.tracking.intervals import Resampling
 from turnwise.tracking.measures.base import Measure
-from turnwise.tracking.measures.registry import DEFAULT, parse_measures
+from turnwise.tracking.measures.registry import DEFAULT, asked_for, parse_measures
 from turnwise.tracking.results import Results
 from turnwise.tracking.scoring import score_study
 from turnwise.tracking.study import Study
@@ -61,7 +61,7 @@ def score(
         chosen,
         [profile_named(one) if isinstance(one, str) else one for one in profiles],
         resampling=Resampling(resamples, seed) if intervals else None,
-        strict=measures is not None,
+        required=required_measures(measures),
     )
 
 
@@ -90,6 +90,13 @@ def coverage_policy(name: str) -> Policy:
         if policy == name:
             return policy
     raise TurnwiseError(f"there is no coverage policy '{name}'.{nearest(name, POLICIES)}")
+
+
+def required_measures(measures: str | Sequence[str | Measure] | None) -> frozenset[str]:
+    """The names of the measures that were asked for one by one: leaving one of them out is an error."""
+    listed = [measures] if isinstance(measures, str) else list(measures or ())
+    given = frozenset(str(one) for one in listed if isinstance(one, Measure))
+    return given | asked_for(one for one in listed if isinstance(one, str))
 
 
 def chosen_measures(measures: str | Sequence[str | Measure] | None) -> list[Measure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from turnwise.errors import TurnwiseError
@@ -22,15 +22,15 @@ def score_study(
     profiles: Sequence[Profile],
     *,
     resampling: Resampling | None,
-    strict: bool = False,
+    required: Collection[str] = (),
 ) -> Results:
     """Score every system of a study under every profile.
 
-    A measure that a system's input cannot give is left out and said so; with ``strict``, because the user named it,
-    it is an error.
+    A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
+    it, it is an error.
     """
     prepared = [
-        _prepared(name, study.comparison(name, profile), measures, strict)
+        _prepared(name, study.comparison(name, profile), measures, required)
         for profile in profiles
         for name in study.systems
     ]
@@ -57,16 +57,16 @@ def score_study(
 
 
 def _prepared(
-    name: str, comparison: Comparison, measures: Sequence[Measure], strict: bool
+    name: str, comparison: Comparison, measures: Sequence[Measure], required: Collection[str]
 ) -> tuple[tuple[str, Comparison], Counts, list[Measure], dict[str, str]]:
     comparison.require_scope(name)
     counts = comparison.counts
     obstacles = {str(measure): measure.obstacle(counts) for measure in measures}
     left_out = {measure: why for measure, why in obstacles.items() if why}
-    if left_out and strict:
-        measure, why = next(iter(left_out.items()))
-        raise TurnwiseError(f"{measure} cannot be computed: {why}", file=name)
+    for measure, why in left_out.items():
+        if measure in required:
+            raise TurnwiseError(f"{measure} cannot be computed: {why}", file=name)
     possible = [measure for measure in measures if str(measure) not in left_out]
-    if any(measure.grouped for measure in possible):
+    if any(one.grouped for one in possible):
         counts = comparison.counts_with_slots()
     return (name, comparison), counts, possible, left_out

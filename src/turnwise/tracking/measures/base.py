@@ -151,11 +151,14 @@ class Measure:
 
     def obstacle(self, counts: Counts) -> str | None:
         """Why the measure cannot be computed from these counts, as the end of a sentence; None when it can."""
-        if "gold" in self.card.needs and not counts.has_gold:
-            return "it needs gold states, and there are only correctness flags: give the gold file too"
         if "values" in self.card.needs and counts.flags_only:
             return "it needs predicted values, and the predictions are only right or wrong flags"
-        rule = self.settings().get("rule")
+        if "gold" in self.card.needs and not counts.has_gold:
+            return "it needs gold states, and there are only correctness flags: give the gold file too"
+        settings = self.settings()
+        if counts.flags_only and settings.get("form") == "jaccard":
+            return "it counts a wrong value twice, and flags do not tell wrong values from missed ones"
+        rule = settings.get("rule")
         if counts.flags_only and rule in ("code", "paper"):
             return f"rule {rule} needs predicted states, and there are only flags: use rule=error-set"
         return None

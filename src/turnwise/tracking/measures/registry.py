@@ -34,6 +34,8 @@ ALL = (
     "DialogueExact",
 )
 
+_LISTS = {"default": DEFAULT, "all": ALL}
+
 _FORM = re.compile(r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:@\s*(?P<cutoff>[^()\s]+))?\s*(?:\((?P<settings>[^()]*)\))?\s*")
 
 
@@ -72,13 +74,22 @@ def parse_measures(texts: Iterable[str]) -> list[Measure]:
     measures: dict[str, Measure] = {}
     for text in texts:
         for one in _split(text):
-            names = {"default": DEFAULT, "all": ALL}.get(one.strip().lower(), (one,))
-            for name in names:
+            for name in _LISTS.get(one.strip().lower(), (one,)):
                 measure = parse_measure(name)
                 measures.setdefault(str(measure), measure)
     if not measures:
         raise TurnwiseError("no measure was named; leave --measures out for the usual ones")
     return list(measures.values())
+
+
+def asked_for(texts: Iterable[str]) -> frozenset[str]:
+    """The measures that are named one by one, not by ``default`` or ``all``: these must be computed, or it is an error.
+
+    >>> sorted(asked_for(["all", "FGA@1.0,JGA"]))
+    ['FGA@1', 'JGA']
+    """
+    named = [one for text in texts for one in _split(text) if one.strip().lower() not in _LISTS]
+    return frozenset(str(parse_measure(one)) for one in named)
 
 
 def _card(name: str) -> Card:
