@@ -220,3 +220,89 @@ def test_sgd_official_scores(
         for name, value in values.items():
             if value != "NA":
                 assert found[group][name] == pytest.approx(value, abs=1e-9), (group, name)
+
+
+SGD_SCHEMA = [
+    {
+        "service_name": "Hotels_1",
+        "slots": [
+            {"name": "city", "is_categorical": False, "possible_values": []},
+            {"name": "stars", "is_categorical": True, "possible_values": ["1", "2"]},
+        ],
+        "intents": [{"name": "FindHotel"}],
+    }
+]
+
+
+def sgd_dialogue(name: str, values: dict[str, list[str]]) -> dict[str, Any]:
+    state = {"active_intent": "FindHotel", "requested_slots": [], "slot_values": values}
+    frames = [{"service": "Hotels_1", "slots": [], "state": state}]
+    return {
+        "dialogue_id": name,
+        "services": ["Hotels_1"],
+        "turns": [{"speaker": "USER", "utterance": "hello", "frames": frames}],
+    }
+
+
+@pytest.fixture
+def sgd_files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Gold, predictions of which the second is wrong, and their schema."""
+    gold = [sgd_dialogue(name, {"city": ["Paris"], "stars": ["1"]}) for name in ("1_0", "1_1")]
+    theirs = [gold[0], sgd_dialogue("1_1", {"city": ["Paris"], "stars": ["2"]})]
+    paths = tmp_path / "gold.json", tmp_path / "theirs.json", tmp_path / "schema.json"
+    for path, content in zip(paths, (gold, theirs, SGD_SCHEMA), strict=True):
+        path.write_text(json.dumps(content))
+    return paths
+
+
+def test_official_scores_are_kept_and_signed(
+    capsys: pytest.CaptureFixture[str], sgd_files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    gold, theirs, schema = sgd_files
+    target, store = tmp_path / "out.json", tmp_path / "runs"
+    options = ("--schema", schema, "--json", target, "--store", store, "--no-intervals")
+    done = turnwise(capsys, "score", gold, theirs, *options)
+    assert done.code == 0
+    system = scores(target)["systems"][0]
+    assert system["sgd"]["#ALL_SERVICES"]["joint_goal_accuracy"] == 0.5
+    assert "joint=frame" in system["sgd_signature"] and "slots:2" in system["sgd_signature"]
+    run = package.Store(store).open(package.Store(store).list()[0].id)
+    table = run.table("dialogue_scores")
+    rows = table.filter(table["measure"] == "SGD-JGA")
+    assert rows["num"].sum() / rows["den"].sum() == 0.5
+    assert run.manifest.scores["SGD-JGA"]["value"] == 0.5
+    assert run.manifest.scores["SGD-JGA"]["signature"].startswith("measure:SGD-JGA(matching=fuzzy")
+    assert (run.manifest.coverage["scored"], run.manifest.coverage["expected"]) == (2, 2)
+
+
+def test_excluded_dialogues_are_out_of_the_official_scores_too(
+    capsys: pytest.CaptureFixture[str], sgd_files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    gold, theirs, schema = sgd_files
+    target = tmp_path / "out.json"
+    turnwise(capsys, "score", gold, theirs, "--schema", schema, "--json", target, "--exclude", "1_1")
+    assert scores(target)["systems"][0]["sgd"]["#ALL_SERVICES"]["joint_goal_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--by", "domian"), "'domain'"),
+        (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
+        (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
+        (("--resamples", "9999999999"), "--resamples"),
+    ],
+)
+def test_wrong_options_are_found_before_anything_is_read(
+    capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
+) -> None:
+    done = turnwise(capsys, "score", "no-such-file.json", *options)
+    assert done.code == 2 and said in done.err and not done.out
+
+
+def test_sensitivity_includes_the_profiles_that_were_named(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    target = tmp_path / "out.json"
+    turnwise(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3", "-p", "canon", "--json", target)
+    assert scores(target)["sensitivity"]["profiles"] == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import turnwise
 from tracking.corpora import corpora, pair_of_dialogues
-from turnwise.dialogue import Dialogue
+from turnwise.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from turnwise.errors import TurnwiseError
 from turnwise.runs import Store
 from turnwise.tracking.accumulate import Accumulator, LooseState, compute
@@ -267,3 +268,25 @@ def test_the_shared_signature_says_what_is_shared() -> None:
     apart = turnwise.score(gold, {"a": theirs, "b": theirs[1:]}, intervals=False)
     assert (apart.signature.turns, apart.signature.gold, apart.signature.slots) == ("", "", "30")
     assert any("not scored on the same gold turns" in note for note in apart.notes())
+
+
+@pytest.mark.parametrize("bad", [{"hotel-area": None}, {"hotel": {"area": 5}}, {"hotel-area": ["north", 1]}, "hotel"])
+def test_states_that_are_none_are_errors(bad: Any) -> None:
+    with pytest.raises(TurnwiseError, match=r"texts|mapping"):
+        compute(predictions=[[bad]], references=[[{"hotel-area": "north"}]])
+
+
+def test_files_and_dialogues_do_not_mix(tmp_path: Path) -> None:
+    mixed: Any = [Dialogue(id="a", turns=()), tmp_path / "b.json"]
+    with pytest.raises(TurnwiseError, match="either files or dialogues"):
+        turnwise.score([Dialogue(id="a", turns=())], mixed)
+
+
+def test_predictions_outside_an_ontology_are_counted() -> None:
+    state: State = {"hotel": {"area": ("north",), "colour": ("red",)}}
+    gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
+    theirs = [Dialogue(id="a", turns=(Turn(speaker="user", predicted=state),))]
+    ontology = Ontology(domains={"hotel": {"area": SlotSpec(), "stars": SlotSpec()}})
+    found = turnwise.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False)[0]
+    assert found["SA"] == 0.5
+    assert found.comparison.off_ontology == 1

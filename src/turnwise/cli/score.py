@@ -13,9 +13,12 @@ from turnwise.cli.dispatch import EXIT_INCOMPLETE
 if TYPE_CHECKING:
     from turnwise.report.table import Table
     from turnwise.tracking.inputs import Input
+    from turnwise.tracking.measures import Measure
+    from turnwise.tracking.official import Official
     from turnwise.tracking.results import Results
     from turnwise.tracking.sensitivity import Sensitivity
     from turnwise.tracking.study import Study
+    from turnwise.values import Profile
 
 app = application("State-tracking scores of predicted against gold dialogue states.")
 
@@ -55,7 +58,10 @@ def score(
     worst: Annotated[int, typer.Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
     worst_by: Annotated[str, typer.Option(metavar="MEASURE", help="The measure that --worst goes by.")] = "FGA@0.5",
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="The first measure under all house profiles, and what each rule does.")
+        bool,
+        typer.Option(
+            "--sensitivity", help="The first measure under the house profiles and those named, and what each rule does."
+        ),
     ] = False,
     coverage: Annotated[
         str,
@@ -84,7 +90,9 @@ def score(
         bool, typer.Option("--sgd-across-turn", help="SGD joint scores multiplied over the services of a turn.")
     ] = False,
     no_intervals: Annotated[bool, typer.Option("--no-intervals", help="Without confidence intervals.")] = False,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of dialogues for the 95% intervals.")] = 1000,
+    resamples: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Resamples of dialogues for the 95% intervals.")
+    ] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
@@ -107,31 +115,40 @@ def score(
     if explain_measures:
         _explain_measures()
         return
-    from turnwise.tracking.api import build_study, chosen_measures
+    from turnwise.tracking.api import build_study, chosen_measures, required_measures
     from turnwise.tracking.intervals import Resampling
     from turnwise.tracking.scoring import score_study
+    from turnwise.tracking.views import require_view
+    from turnwise.tracking.worst import ranking_measure
     from turnwise.values.registry import DEFAULT, profile_named
 
     chosen = chosen_measures(measures or None)
+    ranking = ranking_measure(worst_by)
+    for name in by or ():
+        require_view(name)
     profiles = [profile_named(name) for name in profile or ["verbatim" if schema else DEFAULT]]
     gold, systems = _read(files or [], gold_format, pred_format)
     slots = _ontology(ontology or schema)
     study = build_study(gold, systems, coverage=coverage, exclude=exclude or (), ontology=slots)
     resampling = None if no_intervals else Resampling(resamples, seed)
-    results = score_study(study, chosen, profiles, resampling=resampling, strict=bool(measures))
+    results = score_study(study, chosen, profiles, resampling=resampling, required=required_measures(measures))
     _say_coverage(results)
     tables = _tables(results, by or [], faults)
-    found = _sensitivity(results, study) if sensitivity else None
+    found = _sensitivity(results, study, profiles) if sensitivity else None
     if found:
         from turnwise.tracking.tables import sensitivity_tables
 
         tables += sensitivity_tables(found)
-    if schema:
-        tables += _sgd(results, study, schema, train_schema, exact=sgd_exact, across_turn=sgd_across_turn)
+    official = _sgd(study, schema, train_schema, exact=sgd_exact, across_turn=sgd_across_turn) if schema else {}
+    if official:
+        from turnwise.tracking.official import sgd_table
+
+        tables.append(sgd_table(official))
+        _add_official(results, official)
     if json is None or str(json) != "-":
         for one in tables:
             out.print(one.render("terminal"))
-        _print_worst(results, study, worst, worst_by)
+        _print_worst(results, study, worst, ranking)
     if json:
         shown = results.as_dict(tuple(by or ()))
         write_json(json, shown | {"sensitivity": found} if found else shown)
@@ -140,7 +157,8 @@ def score(
 
         write_tables(tables, table)
     if run or store:
-        _keep(results, gold, systems, store, {"coverage": coverage, "exclude": sorted(exclude or ())})
+        settings = {"coverage": coverage, "exclude": sorted(exclude or ())}
+        _keep(results, gold, systems, store, settings, official)
     if any(not system.coverage.all_gold_scored for system in results):
         raise typer.Exit(EXIT_INCOMPLETE)
 
@@ -181,14 +199,20 @@ def _ontology(path: Path | None) -> Any:
 
 
 def _say_coverage(results: Results) -> None:
+    from turnwise.tracking.align import number
+
     for system in results:
         _say(f"{system.name} ({system.profile}): {system.coverage.sentence()}")
         comparison = system.comparison
         renamed, outside = len(comparison.coder.renamed), len(comparison.coder.out_of_scope)
-        facts = [f"{renamed} slot names unified" if renamed else "", f"{outside} out of scope" if outside else ""]
-        if comparison.off_ontology:
-            facts.append(f"{comparison.off_ontology:,} predictions of slots that the inventory does not have")
-        told = ", ".join(fact for fact in facts if fact)
+        facts = {
+            f"{number(renamed, 'slot name')} unified": renamed,
+            f"{number(outside, 'slot name')} out of scope": outside,
+            f"{number(comparison.off_ontology, 'prediction')} of slots that the inventory does not have": (
+                comparison.off_ontology
+            ),
+        }
+        told = ", ".join(fact for fact, count in facts.items() if count)
         if told:
             _say(f"{system.name} ({system.profile}): {told}")
 
@@ -206,40 +230,43 @@ def _tables(results: Results, views: list[str], faults: bool) -> list[Table]:
     return tables
 
 
-def _sensitivity(results: Results, study: Study) -> Sensitivity:
+def _sensitivity(results: Results, study: Study, named: list[Profile]) -> Sensitivity:
     from turnwise.tracking.sensitivity import sensitivity
     from turnwise.values.registry import HOUSE, profile_named
 
     profiles = [profile_named(name) for name in HOUSE]
+    profiles += [profile for profile in named if profile not in profiles]
     steps = len(study.systems) * sum(1 + len(profile.values) for profile in profiles)
     with progress_bar("comparing profiles", steps) as advance:
         return sensitivity(study, results[0].measures[0], profiles, advance)
 
 
 def _sgd(
-    results: Results, study: Study, schema: Path, train_schema: Path | None, *, exact: bool, across_turn: bool
-) -> list[Table]:
+    study: Study, schema: Path, train_schema: Path | None, *, exact: bool, across_turn: bool
+) -> dict[str, Official]:
     from turnwise.formats import read_ontology
-    from turnwise.tracking.official import sgd_scores, sgd_table
+    from turnwise.tracking.official import Official
 
     slots = read_ontology(schema)
     seen = set(read_ontology(train_schema).domains) if train_schema else None
-    found = {
-        name: sgd_scores(system, slots, seen, fuzzy=not exact, across_turn=across_turn)
+    return {
+        name: Official(system, slots, seen, fuzzy=not exact, across_turn=across_turn)
         for name, system in study.systems.items()
     }
+
+
+def _add_official(results: Results, official: dict[str, Official]) -> None:
     for system in results:
-        system.extra["sgd"] = found[system.name].official()
-    return [sgd_table(found)]
+        found = official[system.name]
+        system.extra["sgd"] = found.scores.official()
+        system.extra["sgd_signature"] = found.signature(system.comparison.signature.gold).long()
 
 
-def _print_worst(results: Results, study: Study, most: int, by: str) -> None:
+def _print_worst(results: Results, study: Study, most: int, measure: Measure) -> None:
     if not most:
         return
-    from turnwise.tracking.measures.registry import parse_measure
     from turnwise.tracking.worst import layout, worst_dialogues
 
-    measure = parse_measure(by)
     for system in results:
         for dialogue, value in worst_dialogues(system, measure, most):
             out.print(f"\n{system.name} ({system.profile}): {measure} {value:.2%}", markup=False)
@@ -247,13 +274,19 @@ def _print_worst(results: Results, study: Study, most: int, by: str) -> None:
 
 
 def _keep(
-    results: Results, gold: Input | None, systems: list[Input], folder: Path | None, config: dict[str, Any]
+    results: Results,
+    gold: Input | None,
+    systems: list[Input],
+    folder: Path | None,
+    config: dict[str, Any],
+    official: dict[str, Official],
 ) -> None:
     from turnwise.runs import Store
     from turnwise.tracking.keep import store_results
 
     paths = {system.name: system.path for system in systems if system.path}
-    ids = store_results(results, Store(folder), paths=paths, gold=gold.path if gold else None, config=config)
+    reference = gold.path if gold else None
+    ids = store_results(results, Store(folder), paths=paths, gold=reference, config=config, official=official)
     for identifier in ids:
         _say(f"stored as run {identifier}")
 

@@ -119,22 +119,32 @@ def _dialogue(number: int, states: Sequence[LooseState], *, gold: bool) -> Dialo
 def loose_state(state: LooseState, dialogue: int, turn: int) -> State:
     """A state in the data model from a nested or a flat mapping."""
     nested: State = {}
+    if not isinstance(state, Mapping):
+        raise TurnwiseError(f"a state is a mapping, not {state!r:.60}", dialogue=str(dialogue), turn=turn)
     for key, value in state.items():
         if isinstance(value, Mapping):
             for slot, inner in value.items():
-                nested.setdefault(key, {})[slot] = _values(inner)
+                nested.setdefault(key, {})[slot] = _values(inner, f"{key}-{slot}", dialogue, turn)
             continue
         domain, hyphen, slot = key.partition("-")
         if not hyphen:
             raise TurnwiseError(
                 f"'{key}' is neither a domain with slots nor written domain-slot", dialogue=str(dialogue), turn=turn
             )
-        nested.setdefault(domain, {})[slot] = _values(value)
+        nested.setdefault(domain, {})[slot] = _values(value, key, dialogue, turn)
     return nested
 
 
-def _values(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _values(value: str | Sequence[str], slot: str, dialogue: int, turn: int) -> tuple[str, ...]:
+    values = (value,) if isinstance(value, str) or not isinstance(value, Sequence) else tuple(value)
+    for one in values:
+        if not isinstance(one, str):
+            raise TurnwiseError(
+                f"{slot} is {one!r:.60}; values are texts, and an absent slot is left out",
+                dialogue=str(dialogue),
+                turn=turn,
+            )
+    return values
 
 
 def _with_inventory(counts: Counts, inventory: int | None) -> Counts:

@@ -63,7 +63,10 @@ def load_systems(sources: Source | Mapping[str, Source] | Sequence[str | Path], 
     if all(isinstance(source, str | Path) for source in sources):
         paths = [str(source) for source in sources]
         return [load(path, name, format) for path, name in zip(paths, system_names(paths), strict=True)]
-    return [load([one for one in sources if isinstance(one, Dialogue)], None, format)]
+    dialogues = [one for one in sources if isinstance(one, Dialogue)]
+    if len(dialogues) < len(sources):
+        raise TurnwiseError("predictions are either files or dialogues; for several systems give a mapping of names")
+    return [load(dialogues, None, format)]
 
 
 def system_name(path: str) -> str:

@@ -34,11 +34,16 @@ def view(name: str, comparison: Comparison, measures: Sequence[Measure]) -> View
         "turn": lambda: _by_group(counts, measures, counts.turn),
         "n-domains": lambda: _by_group(counts, measures, domains_per_dialogue(comparison)[counts.dialogue]),
     }
-    if name not in makers:
-        raise TurnwiseError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
+    require_view(name)
     if name != "turn" and (comparison.flags_only or not comparison.has_gold):
         raise TurnwiseError(f"the view by {name} needs gold and predicted states, and there are only correctness flags")
     return makers[name]()
+
+
+def require_view(name: str) -> None:
+    """An error with the nearest names where there is no such view."""
+    if name not in VIEWS:
+        raise TurnwiseError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
 
 
 def _by_group(counts: Counts, measures: Sequence[Measure], group: Codes) -> View:

@@ -11,17 +11,31 @@ from turnwise.errors import TurnwiseError
 from turnwise.tracking.align import number
 from turnwise.tracking.fga import TYPE1, default_rule, error_types, turns_since_error, weights
 from turnwise.tracking.measures.base import Measure
+from turnwise.tracking.measures.registry import parse_measure
 from turnwise.tracking.results import SystemScores
 from turnwise.tracking.study import System
 
 _RULE = "-" * 22
 
 
+def ranking_measure(text: str) -> Measure:
+    """The measure that dialogues are ranked by: one that single dialogues have."""
+    measure = parse_measure(text)
+    _require_dialogues(measure)
+    return measure
+
+
+def _require_dialogues(measure: Measure) -> None:
+    if measure.grouped:
+        raise TurnwiseError(f"{measure} has no value for single dialogues; choose another measure for --worst-by")
+
+
 def worst_dialogues(scores: SystemScores, measure: Measure, most: int) -> list[tuple[str, float]]:
     """The dialogues with the lowest value of a measure; longer ones first among equals."""
-    if measure.grouped:
-        raise TurnwiseError(f"{measure} has no value for single dialogues; choose another measure for --worst")
+    _require_dialogues(measure)
     counts, ids = scores.comparison.counts, scores.comparison.aligned.ids
+    if why := measure.obstacle(counts):
+        raise TurnwiseError(f"{measure} cannot be computed: {why}", file=scores.name)
     above, below = measure.by_dialogue(counts)
     scored = np.flatnonzero(below > 0)
     values = above[scored] / below[scored]
