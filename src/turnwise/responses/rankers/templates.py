@@ -1,0 +1,64 @@
+"""Task 6, learned: replies are templates with slots; what to say is classified, what to fill in is chosen.
+
+    score(candidate) = log P(act | cues) + log P(template | act, cues) + log P(filling | template, marks)
+
+All three parts are learned from dialogs; see ``docs/task6.md``. The plain ranker takes the candidates only as the list
+to choose from; the transductive one (its own name, shown apart) also learns from which texts stand in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from turnwise.responses.episodes import Point, points_of
+from turnwise.responses.ranker import Ranker, Scores, Tell, silent
+from turnwise.responses.task import Task
+from turnwise.responses.templates.inventory import Inventory
+from turnwise.responses.templates.lexicon import learn_lexicon
+from turnwise.responses.templates.model import Model, learn, restored
+from turnwise.responses.templates.options import options_of
+
+
+class Templates(Ranker):
+    """Templates classified and filled."""
+
+    name = "templates"
+    summary = "templates classified and filled, for real talk (ours)"
+    model: Model
+
+    def fit(self, task: Task, tell: Tell = silent) -> None:
+        options = options_of(self.options)
+        dialogs = [dialog for split in options.splits for dialog in task.split(split)]
+        self.candidates = task.candidates
+        inventory = Inventory(learn_lexicon(task.facts, dialogs, task.candidates), task.candidates)
+        self.model = learn(dialogs, inventory, options, seed=self.seed, known=self.known_texts(task), tell=tell)
+
+    def known_texts(self, task: Task) -> set[str] | None:
+        """The replies that are known to occur in train and dev; None when the candidates are but a list."""
+        return None
+
+    def scores(self, points: Sequence[Point]) -> Scores:
+        return self.model.scores(points)
+
+    def settings(self) -> dict[str, Any]:
+        return self.model.settings()
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        return self.model.arrays()
+
+    def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.model = restored(settings, arrays, self.candidates)
+
+
+class TemplatesTransductive(Templates):
+    """The same, adapted to the candidate file: texts in it that neither train nor dev has were said in test."""
+
+    name = "templates-transductive"
+    summary = "templates classified and filled, adapted to the candidate file (ours)"
+
+    def known_texts(self, task: Task) -> set[str] | None:
+        known = (dialog for split in ("trn", "dev") for dialog in task.splits.get(split, ()))
+        return {point.reply for point in points_of(known)}

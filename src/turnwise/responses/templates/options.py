@@ -1,0 +1,59 @@
+"""Settings of the template rankers, all of them settable by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from turnwise.errors import TurnwiseError, nearest
+from turnwise.responses.templates.cues import GROUPS
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How a template ranker learns; defaults were chosen on dev and by leaving one system out."""
+
+    #: Penalties (L2) of the classifier of acts, and of the classifier of templates that words an act.
+    penalty: float = 10.0
+    wording_penalty: float = 10.0
+    #: Penalties of the filling: of weights that all templates share, and of a template's own.
+    fill_penalty: float = 3.0
+    fill_own_penalty: float = 10.0
+    #: Templates of different systems that say the same count as one act.
+    align: bool = True
+    #: Cues that acts are classified without, separated by commas: words, state, bot, history.
+    without: str = "history"
+    #: Dialogs to learn from.
+    learn_from: Literal["trn", "trn+dev"] = "trn"
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of cues that are used."""
+        left_out = [name for name in self.without.split(",") if name]
+        for name in left_out:
+            if name not in GROUPS:
+                raise TurnwiseError(f"there are no cues named '{name}'.{nearest(name, GROUPS)}")
+        return [group for group in GROUPS if group not in left_out]
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits to learn from."""
+        return self.learn_from.split("+")
+
+
+def options_of(given: Mapping[str, str]) -> Options:
+    """Options from texts such as ``{"penalty": "3"}``; unknown names and bad values are errors."""
+    for name in given:
+        if name not in Options.__struct_fields__:
+            raise TurnwiseError(
+                f"the template models have no setting '{name}'.{nearest(name, Options.__struct_fields__)}"
+            )
+    try:
+        options = msgspec.convert(dict(given), Options, strict=False)
+    except msgspec.ValidationError as error:
+        raise TurnwiseError(f"a setting of the model has the wrong kind of value: {error}") from error
+    if min(options.penalty, options.wording_penalty, options.fill_penalty, options.fill_own_penalty) <= 0:
+        raise TurnwiseError("penalty, wording_penalty, fill_penalty and fill_own_penalty must be above 0")
+    options.groups  # noqa: B018 - names are checked here, not in the middle of training
+    return options
