@@ -27,9 +27,10 @@ def plain(query: Tensor, memories: Tensor, rotation: Tensor, hops: int) -> Tenso
 
 def test_values_and_gradients_against_the_formulas() -> None:
     for hops in (1, 3):
-        inputs = [drawn(3, 5).requires_grad_(), drawn(3, 4, 5).requires_grad_(), drawn(5, 5).requires_grad_()]
-        ours, attention = read_memories(*inputs, EMPTY, hops)
-        theirs = plain(*inputs, hops)
+        query, memories, rotation = drawn(3, 5), drawn(3, 4, 5), drawn(5, 5)
+        inputs = [one.requires_grad_() for one in (query, memories, rotation)]
+        ours, attention = read_memories(query, memories, rotation, EMPTY, hops)
+        theirs = plain(query, memories, rotation, hops)
         torch.testing.assert_close(ours, theirs)
         pull = drawn(3, 5)
         mine = torch.autograd.grad((ours * pull).sum(), inputs)
