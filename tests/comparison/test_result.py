@@ -122,3 +122,11 @@ def test_rank_table_names_measures_that_disagree() -> None:
     table = rank_table(comparison)
     assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
     assert table.notes == ["Of 3 pairs of systems, these measures put some into opposite orders: JGA and SA (3)."]
+
+
+def test_too_few_resamples_to_find_anything_are_said() -> None:
+    scores = make().scores
+    few, enough = (pair_table(compare_scores(scores, resamples=count)) for count in (59, 60))
+    assert "nothing can be found: use 60 or more (--resamples)" in few.notes[-1]
+    assert len(enough.notes) == 1
+    assert any(difference.found for difference in compare_scores(scores, resamples=60).differences())

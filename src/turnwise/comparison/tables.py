@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -104,6 +105,12 @@ def pair_table(comparison: Comparison) -> Table:
     table.notes.append(
         "Wins, ties and losses: dialogues on which the first system scores higher than the second, equal, or lower."
     )
+    needed = math.ceil(len(comparison.bootstrap.pairs) / ALPHA)
+    if comparison.resamples < needed:
+        table.notes.append(
+            f"With so few resamples no p-value can be below {ALPHA:g}, so nothing can be found: "
+            f"use {needed:,} or more (--resamples)."
+        )
     return table
 
 
