@@ -139,7 +139,7 @@ def _places(counts: Counts) -> list[int]:
 
 
 def test_turns_without_flags_scored_as_empty_are_wrong() -> None:
-    states = [*STATES, {"train": {"leaveAt": ("09:15",)}}]
+    states: list[State] = [*STATES, {"train": {"leaveAt": ("09:15",)}}]
     found = score(gold(*states), flags(*ROWS), coverage="empty", intervals=False)[0]
     assert found["JGA"] == pytest.approx(1 / 6)
     assert found.comparison.counts.turns.missed[-1] == 1

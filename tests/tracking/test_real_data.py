@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -199,3 +200,18 @@ def test_gold_against_itself_is_perfect(shared_data: Path, source: str) -> None:
         assert score.value == 1.0 or name == "RSA", name
     empty = result.comparison.counts.totals()["both_empty"] / len(result.comparison.counts)
     assert result["RSA"] == pytest.approx(1 - empty)
+
+
+def test_the_gold_of_som_dst_is_the_raw_gold_under_the_profile_trade(shared_data: Path) -> None:
+    """SOM-DST's files hold gold states after its preprocessing; the preset repeats it on all 751 turns."""
+    processed = [
+        msgspec.structs.replace(
+            dialogue,
+            turns=tuple(msgspec.structs.replace(turn, predicted=turn.state, state=None) for turn in dialogue.turns),
+        )
+        for dialogue in turnwise.read(shared_data / "dst_predictions" / "somdst_human100.tar.gz").dialogues
+    ]
+    raw = shared_data / "multiwoz21" / "test.json.gz"
+    trade, plain = turnwise.score(raw, processed, profile=["trade", "plain"], measures="JGA", intervals=False)
+    assert trade.coverage.turns == 751
+    assert trade["JGA"] == 1.0 > plain["JGA"]

@@ -121,6 +121,12 @@ def test_presets_do_what_their_sources_do() -> None:
     assert one("trade", ("hotel", "type"), "bed and breakfast") is None
     assert one("trade", ("restaurant", "area"), "cambridge") is None
     assert one("trade", ("hotel", "area"), "we") == "west"
+    assert one("trade", ("restaurant", "name"), "restaurant one seven") == "restaurant 17"
+    assert one("trade", ("restaurant", "name"), "restaurant one seven", "predicted") == "restaurant one seven"
+    assert one("trade", ("attraction", "name"), "Christ's College,cambridge") == "christ 's college , cambridge"
+    assert one("trade", ("taxi", "leave"), "9.15") == "9.15"
+    assert one("trade", ("hotel", "stay"), "two") == "2"
+    assert one("trade", ("restaurant", "pricerange"), "upmarket") == "expensive"
     assert one("trippy", ("hotel", "parking"), "free") == "true"
     assert one("trippy", ("hotel", "type"), "guesthouse") == "false"
     assert one("trippy", ("train", "leave"), "3:30 pm") == "15 30"

@@ -13,6 +13,8 @@ from turnwise.values.rules import LowerCollapse, Replace, Sides, Substitute, Val
 
 _GOLD: Sides = "gold"
 
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
 _TEXT = Substitute(
     name="text step",
     side=_GOLD,
@@ -23,8 +25,22 @@ _TEXT = Substitute(
         ("/", " and "),
         ("-", " "),
         (r"[\"<>@()\[\]]", ""),
+        (r"\s*(?:(?<!\d)([?.,!])|([?.,!])(?!\d))\s*", r" \1\2 "),
+        (r"(?<=\w)'s\b", " 's"),
     ),
-    why="The part of the tokenising step that changes slot values; word lists for running text do not.",
+    why="Contractions and split plurals, which belong to running text, are not repeated.",
+)
+#: A word is replaced together with the spaces around it, so of two in a row only the first is: MultiWOZ's
+#: "restaurant two two" is "restaurant 2 two" in the files of TRADE and SOM-DST, and "restaurant one seven" is 17.
+_WORDS = Substitute(
+    name="words of the text step",
+    side=_GOLD,
+    patterns=(
+        *((rf"(^| ){word}( |$)", rf"\g<1>{digits}\g<2>") for digits, word in enumerate(_NUMBERS, 1)),
+        ("(^| )upmarket( |$)", r"\1expensive\2"),
+        (r"(?:(?<= )|^)(\d+) (?=\d+(?: |$))", r"\1"),
+    ),
+    why="Number words become digits, and digits that stand side by side one number.",
 )
 
 _GENERAL: dict[str, dict[str, tuple[str, ...]]] = {
@@ -115,5 +131,5 @@ TRADE = replace(
     name="trade",
     summary="The label corrections of TRADE and SOM-DST, applied to the gold side only, as their code does.",
     source="Wu et al. 2019 and Kim et al. 2020, public preprocessing; specification of turnwise, section 8.2",
-    values=(LowerCollapse(), _TEXT, SAY_DONTCARE, *_corrections(), ABSENT),
+    values=(LowerCollapse(), _TEXT, _WORDS, SAY_DONTCARE, *_corrections(), ABSENT),
 )
