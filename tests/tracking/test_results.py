@@ -290,3 +290,19 @@ def test_predictions_outside_an_ontology_are_counted() -> None:
     found = turnwise.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False)[0]
     assert found["SA"] == 0.5
     assert found.comparison.off_ontology == 1
+
+
+def test_the_best_of_a_measure_of_which_less_is_better() -> None:
+    def errors(counts: Counts, settings: Settings) -> Rows:
+        return counts.errors.astype(float), counts.exact.astype(float) + 1
+
+    card = Card(
+        name="Errors", title="", summary="", formula="", source="", rows=errors, higher_is_better=False, parameters=()
+    )
+    gold, theirs = data()
+    results = turnwise.score(gold, {"good": gold, "bad": theirs}, measures=[Measure(card), "JGA"], intervals=False)
+    for table in (results.table(), score_table(results)):
+        bold = [[cell.bold for cell in row] for row in table.cells]
+        marked = "\n".join(str(row) for row in bold)
+        assert sum(map(sum, bold)) == 2, marked
+        assert all(bold[0][-2:]) if table.columns[0].title == "system" else bold[0][1] and bold[1][1]

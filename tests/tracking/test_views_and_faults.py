@@ -114,7 +114,7 @@ def test_the_worst_dialogues_in_the_papers_layout() -> None:
     assert worst == [("A", 0.25), ("C", pytest.approx(1 / 3))]
     text = layout(system, study.systems["it"], "A")
     assert text.startswith("Dialogue ID : A\n")
-    assert text.count("Matched : True") == 1
+    assert text.count("Matched : True\nError   : none; FGA@0.5 weight 1\n\n------") == 1
     assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
     assert "Error   : type 2, carried over, 1 turn after the last new error; FGA@0.5 weight 0.3935" in text
     assert "PR  : {'hotel': {'area': 'south'}}" in text

@@ -98,7 +98,7 @@ def score(
         Path | None, typer.Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
     ] = None,
     table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables as .md, .tex, .csv or .json.")
+        Path | None, typer.Option(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
     ] = None,
     run: Annotated[bool, typer.Option("--run", help="Keep the scores in the run store, one run per system.")] = False,
     store: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -150,6 +150,11 @@ class Results:
         """Was more than one profile asked for?"""
         return len({system.profile for system in self.systems}) > 1
 
+    def best(self, measure: str) -> Callable[[Iterable[float]], float]:
+        """``max``, or ``min`` for a measure of which less is better."""
+        cards = {str(one): one.card for system in self.systems for one in system.measures}
+        return max if cards[measure].higher_is_better else min
+
     def as_dict(self, views: tuple[str, ...] = ()) -> dict[str, Any]:
         """The JSON that ``turnwise score --json`` writes."""
         return {
@@ -165,11 +170,12 @@ class Results:
         """Systems down, measures across, in percent."""
         names = list(dict.fromkeys(name for system in self.systems for name in system.scores))
         lead = ["system", *(["profile"] if self.several_profiles else []), "dialogues", "turns"]
-        best: Literal["max"] | None = "max" if len(self.systems) > 1 and not self.several_profiles else None
-        table = Table(
-            "State-tracking scores (percent)",
-            [*lead, *(Column(name, digits=2, percent=True, best=best) for name in names)],
-        )
+        ranked = len(self.systems) > 1 and not self.several_profiles
+        marks: list[Literal["max", "min"] | None] = [
+            ("max" if self.best(name) is max else "min") if ranked else None for name in names
+        ]
+        columns = [Column(name, digits=2, percent=True, best=best) for name, best in zip(names, marks, strict=True)]
+        table = Table("State-tracking scores (percent)", [*lead, *columns])
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
             cells = [_cell(system.scores.get(name)) for name in names]

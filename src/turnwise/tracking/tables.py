@@ -30,7 +30,7 @@ def score_table(results: Results) -> Table:
     )
     for name in names:
         values = [system.scores[name].value for system in results if name in system.scores]
-        best = max(values) if len(results) > 1 and not results.several_profiles else None
+        best = results.best(name)(values) if len(results) > 1 and not results.several_profiles else None
         table.add(name, *(_cell(system, name, best) for system in results))
     return table
 

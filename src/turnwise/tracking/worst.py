@@ -9,7 +9,7 @@ import numpy as np
 from turnwise.dialogue import Dialogue, State, Turn, dialogue_key
 from turnwise.errors import TurnwiseError
 from turnwise.tracking.align import number
-from turnwise.tracking.fga import TYPE1, default_rule, error_types, turns_since_error, weights
+from turnwise.tracking.fga import EXACT, TYPE1, default_rule, error_types, turns_since_error, weights
 from turnwise.tracking.measures.base import Measure
 from turnwise.tracking.measures.registry import parse_measure
 from turnwise.tracking.results import SystemScores
@@ -63,13 +63,14 @@ def layout(scores: SystemScores, system: System, dialogue: str, rate: float = 0.
         lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or (other.text if other else '')}", ""]
         lines += [f"GT  : {_flat(user.state)}", f"PR  : {_predicted(other, system)}", ""]
         lines.append(f"Matched : {bool(counts.exact[row])}")
-        if not counts.exact[row]:
-            lines.append(_error(int(types[row]), float(since[row]), float(weight[row]), rate))
-        lines.append(_RULE)
+        lines.append(_error(int(types[row]), float(since[row]), float(weight[row]), rate))
+        lines += ["", _RULE]
     return "\n".join(lines)
 
 
 def _error(kind: int, since: float, weight: float, rate: float) -> str:
+    if kind == EXACT:
+        return f"Error   : none; FGA@{rate:g} weight 1"
     if kind == TYPE1:
         return f"Error   : type 1, made in this turn; FGA@{rate:g} weight 0"
     origin = f"{number(int(since), 'turn')} after the last new error" if np.isfinite(since) else "no earlier error"
