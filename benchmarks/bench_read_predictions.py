@@ -1,48 +1,81 @@
-"""What reading a MultiWOZ-sized prediction file costs, and what the time beyond parsing is spent on.
+"""What reading prediction files costs beside ``orjson.loads``, and what the rest of the time is spent on.
 
-For each format, in CPU seconds of one run: ``orjson.loads`` of the bytes, our reading of the same bytes into dialogues,
-and of that the part no JSON parser does: taking texts apart and building the states of both sides.
+    python benchmarks/bench_read_predictions.py
 
-python benchmarks/bench_read_predictions.py
+The files are made up in the size of MultiWOZ's test set; one new slot in fourteen is predicted wrongly, so that about
+half of the turns are right, as with real trackers. ``reading_parts`` says what the columns mean.
 """
 
 from __future__ import annotations
 
-import gc
-import io
 import json
 import random
-import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
-import orjson
+from reading_parts import HEADER, Anatomy, Change, row
 
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.flags import FLAG_SLOTS
-from turnwise.formats.registry import format_named
-from turnwise.formats.source import Part
+from turnwise.formats import flags, hi_dst, mwzeval, nested, predictions, simpletod, som_dst, t5_dst, trade, trippy
+from turnwise.formats.beliefs import Beliefs
 
-DIALOGUES, TURNS, REPEATS = 1000, 7, 5
-SLOTS = [(domain, slot.replace("_", " ")) for domain, slots in FLAG_SLOTS.items() for slot in slots]
+DIALOGUES, TURNS = 1000, 7
+WRONG = 1 / 14
+SLOTS = [(domain, slot.replace("_", " ")) for domain, slots in flags.FLAG_SLOTS.items() for slot in slots]
+
+Written: TypeAlias = dict[tuple[str, str], str]
+TEXTS: dict[str, list[Change]] = {"states": [(Beliefs, "_made", lambda self, texts: ({}, 0))]}
+ANATOMIES = {
+    "nested": Anatomy(
+        lambda content, part: nested._FILE._whole.decode(content),
+        {"states": [(nested, "clean_state", lambda raw: {})]},
+    ),
+    "som-dst": Anatomy(lambda content, part: each(som_dst._DECODER.decode, content), TEXTS),
+    "trade": Anatomy(lambda content, part: trade._FILE._whole.decode(content), TEXTS),
+    "t5-dst": Anatomy(
+        lambda content, part: each(lambda raw: t5_dst._TURNS.decode(t5_dst._DIALOGUE.decode(raw).turns), content), TEXTS
+    ),
+    "hi-dst": Anatomy(
+        lambda content, part: hi_dst._FILE._whole.decode(content),
+        {"states": [(hi_dst, "slot_state", lambda values: {})]},
+    ),
+    "flags": Anatomy(
+        lambda content, part: flags._FILE._whole.decode(content), {"verdicts": [(flags, "_judged", lambda raw: {})]}
+    ),
+    "simpletod": Anatomy(lambda content, part: each(simpletod._DECODER.decode, content), TEXTS),
+    "mwzeval": Anatomy(
+        lambda content, part: each(mwzeval._DECODER.decode, content),
+        {"states": [(mwzeval, "clean_state", lambda raw: {})]},
+    ),
+    "trippy": Anatomy(
+        lambda content, part: [trippy._RECORD.decode(raw) for raw in trippy._RECORDS.decode(content)],
+        {"states": [(trippy, "slot_state", lambda values: {})]},
+    ),
+}
 
 
-def corpus() -> dict[str, list[dict[tuple[str, str], str]]]:
-    """Growing states of made-up values, about five slots a turn."""
+def each(decode: Callable[[Any], object], content: bytes) -> object:
+    """The members of the file's object, decoded one by one."""
+    return [decode(raw) for raw in predictions._MEMBERS.decode(content).values()]
+
+
+def corpus() -> dict[str, list[tuple[Written, Written]]]:
+    """Growing states of made-up values: gold and prediction of each turn."""
     draw = random.Random(0)
     dialogues = {}
     for number in range(DIALOGUES):
-        state: dict[tuple[str, str], str] = {}
-        states = []
+        gold: Written = {}
+        predicted: Written = {}
+        turns = []
         for _ in range(TURNS):
-            state = state | {draw.choice(SLOTS): f"value {draw.randrange(50)}" for _ in range(2)}
-            states.append(state)
-        dialogues[f"MUL{number:04}.json"] = states
+            new = {draw.choice(SLOTS): f"value {draw.randrange(50)}" for _ in range(draw.randrange(3))}
+            gold = gold | new
+            predicted = predicted | {slot: "wrong" if draw.random() < WRONG else value for slot, value in new.items()}
+            turns.append((gold, predicted))
+        dialogues[f"MUL{number:04}.json"] = turns
     return dialogues
 
 
-def nested(state: dict[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+def as_objects(state: Written) -> dict[str, dict[str, str]]:
     """A state as nested objects."""
     found: dict[str, dict[str, str]] = {}
     for (domain, slot), value in state.items():
@@ -50,78 +83,67 @@ def nested(state: dict[tuple[str, str], str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def texts(state: dict[tuple[str, str], str], joint: str = "-") -> list[str]:
+def texts(state: Written, joint: str = "-") -> list[str]:
     """A state as a list of texts."""
     return [joint.join((*name, value)) for name, value in state.items()]
 
 
 def files() -> dict[str, Any]:
-    """The corpus in each format; gold and prediction are the same."""
+    """The corpus in each format."""
     dialogues = corpus()
 
-    def by_turn(turn: Callable[[dict[tuple[str, str], str]], Any]) -> dict[str, Any]:
-        return {name: {str(n): turn(state) for n, state in enumerate(states)} for name, states in dialogues.items()}
+    def by_turn(turn: Callable[[Written, Written], Any]) -> dict[str, Any]:
+        return {name: {str(n): turn(*sides) for n, sides in enumerate(turns)} for name, turns in dialogues.items()}
 
-    trade = by_turn(lambda state: {"turn_belief": texts(state), "pred_bs_ptr": texts(state)})
-    t5 = by_turn(lambda state: {"turn_belief": texts(state), "pred_belief": texts(state)})
-    spaced = {name: [texts(state, " ") for state in states] for name, states in dialogues.items()}
+    t5 = by_turn(lambda gold, predicted: {"turn_belief": texts(gold), "pred_belief": texts(predicted)})
     return {
-        "nested": by_turn(lambda state: {"gt": nested(state), "pr": nested(state)}),
+        "nested": by_turn(lambda gold, predicted: {"gt": as_objects(gold), "pr": as_objects(predicted)}),
         "som-dst": {
-            f"{name}_{n}": [texts(s), texts(s)] for name, states in dialogues.items() for n, s in enumerate(states)
+            f"{name}_{n}": [texts(predicted), texts(gold)]
+            for name, turns in dialogues.items()
+            for n, (gold, predicted) in enumerate(turns)
         },
-        "trade": trade,
+        "trade": by_turn(lambda gold, predicted: {"turn_belief": texts(gold), "pred_bs_ptr": texts(predicted)}),
         "t5-dst": {name: {"domain": "hotel", "turns": turns} for name, turns in t5.items()},
-        "hi-dst": by_turn(
-            lambda s: {side: {"-".join(name): value for name, value in s.items()} for side in ("gt", "pr_turn")}
-        ),
-        "flags": by_turn(lambda state: [int(slot in state) for slot in SLOTS]),
-        "simpletod": {n: {"generated_turn_belief": one, "target_turn_belief": one} for n, one in spaced.items()},
-        "mwzeval": {
-            name: [{"response": "there are 5 of them .", "state": nested(state)} for state in states]
-            for name, states in dialogues.items()
+        "hi-dst": by_turn(lambda gold, predicted: {"gt": hyphenated(gold), "pr_turn": hyphenated(predicted)}),
+        "flags": by_turn(lambda gold, predicted: [int(gold.get(slot) == predicted.get(slot)) for slot in SLOTS]),
+        "simpletod": {
+            name: {
+                "generated_turn_belief": [texts(predicted, " ") for _, predicted in turns],
+                "target_turn_belief": [texts(gold, " ") for gold, _ in turns],
+            }
+            for name, turns in dialogues.items()
         },
-        "trippy": [trippy(name, n, state) for name, states in dialogues.items() for n, state in enumerate(states)],
+        "mwzeval": {
+            name: [{"response": "there are 5 of them .", "state": as_objects(predicted)} for _, predicted in turns]
+            for name, turns in dialogues.items()
+        },
+        "trippy": [record(name, n, *sides) for name, turns in dialogues.items() for n, sides in enumerate(turns)],
     }
 
 
-def trippy(dialogue: str, turn: int, state: dict[tuple[str, str], str]) -> dict[str, Any]:
+def hyphenated(state: Written) -> dict[str, str]:
+    """A state from ``domain-slot`` to value."""
+    return {"-".join(name): value for name, value in state.items()}
+
+
+def record(dialogue: str, turn: int, gold: Written, predicted: Written) -> dict[str, Any]:
     """One object of TripPy's file: nine fields a slot, three of them used."""
-    record: dict[str, Any] = {"guid": ["test", dialogue, str(turn)]}
+    made: dict[str, Any] = {"guid": ["test", dialogue, str(turn)]}
     for domain, slot in SLOTS:
-        name, value = f"{domain}-{slot.replace(' ', '_')}", state.get((domain, slot), "none")
-        record |= {f"class_prediction_{name}": 2 * (value != "none"), f"class_label_id_{name}": 0}
-        record |= {
-            f"{what}_{name}": 0 for what in ("start_prediction", "end_prediction", "refer_prediction", "refer_id")
-        }
-        record |= {f"input_ids_{name}": "", f"slot_prediction_{name}": value, f"slot_groundtruth_{name}": value}
-    return record
-
-
-def best(work: Callable[[], object]) -> float:
-    """The least CPU seconds of a few tries."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+        name, value = f"{domain}-{slot.replace(' ', '_')}", predicted.get((domain, slot), "none")
+        made |= {f"class_prediction_{name}": 2 * (value != "none"), f"class_label_id_{name}": 0}
+        made |= {f"{what}_{name}": 0 for what in ("start_prediction", "end_prediction", "refer_prediction", "refer_id")}
+        made |= {f"input_ids_{name}": "", f"slot_prediction_{name}": value}
+        made[f"slot_groundtruth_{name}"] = gold.get((domain, slot), "none")
+    return made
 
 
 def main() -> None:
     """Print one line a format."""
-    print(f"{'format':<10} {'MB':>6} {'orjson':>8} {'reading':>8} {'ratio':>6}   beyond parsing, µs a turn")
-    gc.disable()
+    print(HEADER)
     for name, value in files().items():
-        content = json.dumps(value, indent=1).encode()
-        reader = format_named(name)
-        assert isinstance(reader, DialogueFormat)
-        part = Part(name, partial(io.BytesIO, content), 1 << 40)
-        parsing = best(partial(orjson.loads, content))
-        reading = best(lambda reader=reader, part=part: list(reader.read(part, Notes())))  # type: ignore[misc]
-        beyond = (reading - parsing) / (DIALOGUES * TURNS) * 1e6
-        numbers = f"{len(content) / 1e6:6.1f} {parsing:8.4f} {reading:8.4f} {reading / parsing:6.2f}"
-        print(f"{name:<10} {numbers}   {beyond:.1f}")
+        print(row(name, json.dumps(value, indent=1).encode(), ANATOMIES[name]))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Beliefs:
         self._states = Remembered(_TEXTS, self._made, part)
 
     def state(self, texts: Iterable[str]) -> State:
-        """The state of decoded texts."""
+        """The state of texts that are already decoded."""
         return self._noted(self._made(texts))
 
     def read(self, raw: msgspec.Raw) -> State:

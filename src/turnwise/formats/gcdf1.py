@@ -32,17 +32,17 @@ class _State(Struct, gc=False):
     slot_values: dict[str, Values] | UnsetType = UNSET
 
 
-class _Frame(Struct):
+class _Frame(Struct, gc=False):
     service: str = ""
     actions: tuple[_Action, ...] | UnsetType = UNSET
     state: _State | None = None
 
 
-class _Heard(Struct):
+class _Heard(Struct, gc=False):
     frames: tuple[_Frame, ...] | UnsetType = UNSET
 
 
-class _Turn(Struct):
+class _Turn(Struct, gc=False):
     speaker: str
     utterance: str = ""
     frames: tuple[_Frame, ...] | UnsetType = UNSET
@@ -50,7 +50,7 @@ class _Turn(Struct):
     turn_id: str | int | None = None
 
 
-class _Task(Struct):
+class _Task(Struct, gc=False):
     info: dict[str, str] = {}
     fail_info: dict[str, str] = {}
     book: dict[str, str] = {}
@@ -58,7 +58,7 @@ class _Task(Struct):
     reqt: dict[str, Any] | list[str] = {}
 
 
-class _Dialogue(Struct):
+class _Dialogue(Struct, gc=False):
     turns: tuple[_Turn, ...]
     dialogue_id: str = ""
     goal: dict[str, _Task] | None = None
