@@ -8,29 +8,8 @@ from typing import Annotated
 
 import typer
 
+from turnwise.cli import comparing
 from turnwise.cli.common import application, err
-from turnwise.cli.comparing import (
-    Asked,
-    CorrelationOption,
-    FigureFormatOption,
-    FiguresOption,
-    FormatOption,
-    JsonOption,
-    LevelOption,
-    Output,
-    RatedOption,
-    RatingsOption,
-    ResamplesOption,
-    SeedOption,
-    ShowByOption,
-    ShowOption,
-    SweepOption,
-    TableOption,
-    tell,
-)
-from turnwise.cli.comparing import (
-    show as show_tables,
-)
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
@@ -68,24 +47,24 @@ def main(
     pred_format: Annotated[
         str | None, typer.Option(metavar="NAME", help="The format of PRED, if not recognised.")
     ] = None,
-    resamples: ResamplesOption = 10_000,
-    seed: SeedOption = 0,
-    level: LevelOption = 0.95,
-    correlation: CorrelationOption = None,
-    sweep: SweepOption = False,
-    show: ShowOption = 0,
-    show_by: ShowByOption = None,
-    ratings: RatingsOption = None,
-    rated: RatedOption = None,
-    format: FormatOption = "terminal",
-    table: TableOption = None,
-    json: JsonOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
+    resamples: comparing.ResamplesOption = 10_000,
+    seed: comparing.SeedOption = 0,
+    level: comparing.LevelOption = 0.95,
+    correlation: comparing.CorrelationOption = None,
+    sweep: comparing.SweepOption = False,
+    show: comparing.ShowOption = 0,
+    show_by: comparing.ShowByOption = None,
+    ratings: comparing.RatingsOption = None,
+    rated: comparing.RatedOption = None,
+    format: comparing.FormatOption = "terminal",
+    table: comparing.TableOption = None,
+    json: comparing.JsonOption = None,
+    figures: comparing.FiguresOption = None,
+    figure_format: comparing.FigureFormatOption = "svg",
 ) -> None:
     """Compare trackers: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
-    output = Output(format, table, json, figures, figure_format)
-    asked = Asked(correlation, sweep, show, show_by, ratings, rated)
+    output = comparing.Output(format, table, json, figures, figure_format)
+    asked = comparing.Asked(correlation, sweep, show, show_by, ratings, rated)
     if systems is not None:
         _refuse(
             {
@@ -125,7 +104,7 @@ def main(
         )
     for system in comparison.results:
         err.print(f"{system.name} ({system.profile}): {system.coverage.sentence()}", markup=False, soft_wrap=True)
-    tell(comparison, asked.wishes(comparison.systems), output)
+    comparing.tell(comparison, asked.wishes(comparison.systems), output)
 
 
 def _refuse(given: Mapping[str, object]) -> None:
@@ -137,9 +116,9 @@ def _refuse(given: Mapping[str, object]) -> None:
         raise TurnwiseError(f"--systems takes only a table of scores, so leave out {', '.join(unfit)}")
 
 
-def _tell_systems(path: Path, output: Output) -> None:
+def _tell_systems(path: Path, output: comparing.Output) -> None:
     from turnwise.comparison.published import as_json, read_system_table, spread_figure, system_tables
 
     read = read_system_table(path)
     drawings = {"mean_spread": lambda: spread_figure(read)}
-    show_tables(system_tables(read), lambda: as_json(read), lambda: drawings, output)
+    comparing.show(system_tables(read), lambda: as_json(read), lambda: drawings, output)
