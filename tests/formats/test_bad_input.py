@@ -285,3 +285,17 @@ def test_a_stream_that_breaks_while_reading_is_an_error() -> None:
     part._opener = lambda: Breaking(b"{}")
     with pytest.raises(TurnwiseError, match=r"cannot be read .*Input/output error"):
         part.read()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{}", "it is JSON: an object with nothing in it"),
+        (b"[1, 2]", "it is JSON: a list whose first entry is a number"),
+        (b'{"a": {"b": 1}}', "it is JSON: an object whose first entry is an object under the key 'a'"),
+    ],
+)
+def test_json_of_no_known_shape_is_described(content: bytes, words: str) -> None:
+    with pytest.raises(TurnwiseError, match="no known format fits it") as caught:
+        recognise(part_of(content))
+    assert words in str(caught.value)

@@ -23,6 +23,7 @@ _STARTS = {
     b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first, gzip and zip are read as they are",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }
+_KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"}
 
 
 @cache
@@ -85,6 +86,18 @@ def _why(peek: Peek) -> str:
             return f" ({what})"
     if peek.head.lstrip()[:1] in (b"{", b"[") and peek.json is None:
         return " (its JSON is nested too deeply)" if peek.too_deep else " (it begins like JSON but is not valid JSON)"
+    if peek.json is not None:
+        return f" ({_shape(peek)})"
     if b"\x00" in peek.head[:4096]:
         return " (it is a binary file)"
     return ""
+
+
+def _shape(peek: Peek) -> str:
+    """What JSON it is, in a few words, for people to see whether they took the right file."""
+    kind = "an object" if isinstance(peek.json, dict) else "a list"
+    if peek.first is None:
+        return f"it is JSON: {kind} with nothing in it"
+    key, value = peek.first
+    inside = _KINDS.get(type(value), "something")
+    return f"it is JSON: {kind} whose first entry is {inside}" + (f" under the key {key[:40]!r}" if key else "")
