@@ -139,7 +139,7 @@ def test_accumulator_rules() -> None:
     accumulator.update(gold, theirs)
     low, high = accumulator.compute_intervals(Resampling(200))["JGA"]
     assert low <= accumulator.compute()["JGA"] <= high
-    with pytest.raises(TurnwiseError, match="same profile and measures"):
+    with pytest.raises(TurnwiseError, match="same measures, profile"):
         accumulator.merge(Accumulator(measures="SA"))
     accumulator.reset()
     with pytest.raises(TurnwiseError, match="nothing has been added"):
@@ -173,7 +173,11 @@ def test_streams_of_codes_give_the_same(
         assert "share" in str(error) or "no turn carries" in str(error)
         return
     path = tmp_path_factory.mktemp("codes") / "codes.parquet"
-    write_codes(found.comparison, path)
+    try:
+        write_codes(found.comparison, path)
+    except TurnwiseError as error:
+        assert "cannot be written as codes" in str(error) and not found.comparison.coder.identity
+        return
     values = score_codes(path, found.measures, inventory=30, chunk=chunk)
     assert values == pytest.approx({name: score.value for name, score in found.scores.items()}, nan_ok=True)
 
@@ -306,3 +310,55 @@ def test_the_best_of_a_measure_of_which_less_is_better() -> None:
         marked = "\n".join(str(row) for row in bold)
         assert sum(map(sum, bold)) == 2, marked
         assert all(bold[0][-2:]) if table.columns[0].title == "system" else bold[0][1] and bold[1][1]
+
+
+def test_accumulators_count_what_is_missing() -> None:
+    gold, theirs = data(4)
+    left_out, as_empty = (Accumulator(measures="JGA", coverage=policy) for policy in ("intersection", "empty"))
+    for one in (left_out, as_empty):
+        one.update(gold[:2], theirs[:2])
+        one.update(gold[2:], theirs[3:])
+        assert (one.missing_turns, one.extra_turns) == (2, 0)
+    whole = turnwise.score(gold, theirs[:2] + theirs[3:], measures="JGA", coverage="empty", intervals=False)[0]
+    assert as_empty.compute()["JGA"] == whole["JGA"] < left_out.compute()["JGA"]
+    with pytest.raises(TurnwiseError, match="same measures, profile, inventory and coverage"):
+        left_out.merge(as_empty)
+
+
+def test_flags_and_states_are_not_added_up() -> None:
+    gold, theirs = data(2)
+    judged = [Dialogue(id="D1", turns=tuple(Turn(speaker="user", judged={"hotel": {"area": True}}) for _ in range(2)))]
+    accumulator, other = Accumulator(measures="JGA"), Accumulator(measures="JGA")
+    accumulator.update(gold[:1], theirs[:1])
+    other.update(gold[1:], judged)
+    with pytest.raises(TurnwiseError, match="keep them apart"):
+        accumulator.merge(other)
+    with pytest.raises(TurnwiseError, match="keep them apart"):
+        accumulator.update(gold[1:], judged)
+
+
+@pytest.mark.parametrize("bad", [[1, None], [1.0, 0.5]])
+def test_streams_of_what_is_no_code(tmp_path: Path, bad: list[float | None]) -> None:
+    path = tmp_path / "codes.parquet"
+    table = {"dialogue": ["a", "a"], "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": bad}
+    polars.DataFrame(table).write_parquet(path)
+    with pytest.raises(TurnwiseError, match="'pred:hotel-area' must hold whole numbers"):
+        score_codes(path, parse_measures(["JGA"]), inventory=30)
+
+
+def alternating(*gold: tuple[str, ...]) -> tuple[list[Dialogue], list[Dialogue]]:
+    """A slot whose acceptable values go from turn to turn, and which is always predicted as the first of all."""
+    wanted = tuple(Turn(speaker="user", state={"hotel": {"name": values}}) for values in gold)
+    given = tuple(Turn(speaker="user", predicted={"hotel": {"name": gold[0][:1]}}) for _ in gold)
+    return [Dialogue(id="a", turns=wanted)], [Dialogue(id="a", turns=given)]
+
+
+def test_codes_of_alternatives(tmp_path: Path) -> None:
+    path = tmp_path / "codes.parquet"
+    found = turnwise.score(*alternating(("x",), ("x", "y"), ("z",), ("z", "y")), intervals=False)[0]
+    write_codes(found.comparison, path)
+    values = score_codes(path, found.measures, inventory=30)
+    assert values == pytest.approx({name: score.value for name, score in found.scores.items()})
+    beyond = turnwise.score(*alternating(("x",), ("x", "y"), ("y",)), intervals=False)[0]
+    with pytest.raises(TurnwiseError, match="cannot be written as codes"):
+        write_codes(beyond.comparison, path)

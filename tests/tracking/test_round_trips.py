@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import turnwise
+from support.examples import EXAMPLES
 from turnwise.dialogue import Dialogue, State, Turn
 from turnwise.formats.base import DialogueFormat
 from turnwise.formats.registry import formats
@@ -87,3 +89,21 @@ def test_the_hash_seed_does_not_show(tmp_path: Path) -> None:
         printed.append(done.stdout)
     assert printed[0] == printed[1]
     assert b'"JGA"' in printed[0]
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_gold_against_itself_as_every_format_reads_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "example"
+    path.write_bytes(EXAMPLES[name])
+    if not isinstance(formats()[name], DialogueFormat):
+        pytest.skip("a resource holds no states")
+    gold = [
+        Dialogue(id=dialogue.id, turns=tuple(Turn(speaker="user", state=turn.state) for turn in dialogue.user_turns()))
+        for dialogue in turnwise.read(path).dialogues
+    ]
+    if not any(turn.state is not None for dialogue in gold for turn in dialogue.turns):
+        pytest.skip("the format has no gold states")
+    found = turnwise.score(gold, gold, profile="verbatim", measures="all", intervals=False)[0]
+    reached = {measure: score.value for measure, score in found.scores.items() if measure != "RSA"}
+    assert all(value == 1.0 or math.isnan(value) for value in reached.values()), reached
+    assert reached["JGA"] == 1.0

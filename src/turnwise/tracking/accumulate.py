@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from turnwise.dialogue import Dialogue, State, Turn
 from turnwise.errors import TurnwiseError
-from turnwise.tracking.api import chosen_measures
+from turnwise.tracking.api import chosen_measures, coverage_policy
 from turnwise.tracking.counts import Counts, merge
 from turnwise.tracking.intervals import Resampling, intervals
 from turnwise.tracking.measures.base import Measure
@@ -26,6 +26,8 @@ class Accumulator:
 
     Every dialogue is given whole and once; which batch or shard it came in does not matter. The slot inventory is the
     profile's; for profiles without one it must be named, so that it does not depend on what has been seen so far.
+    ``coverage`` is as in :func:`turnwise.score`; turns that are on one side only are counted in ``missing_turns`` and
+    ``extra_turns``.
     """
 
     def __init__(
@@ -34,9 +36,12 @@ class Accumulator:
         measures: str | Sequence[str | Measure] | None = None,
         profile: str | Profile = DEFAULT,
         inventory: int | None = None,
+        coverage: str = "intersection",
     ) -> None:
         self.profile = profile_named(profile) if isinstance(profile, str) else profile
         self.measures = chosen_measures(measures)
+        self.coverage = coverage_policy(coverage)
+        self.missing_turns = self.extra_turns = 0
         self._inventory = inventory
         if self.profile.inventory is None and inventory is None and any(m.card.name == "SA" for m in self.measures):
             raise TurnwiseError(
@@ -46,24 +51,35 @@ class Accumulator:
 
     def update(self, gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> None:
         """Add a batch of dialogues."""
-        study = Study(gold, {"batch": predicted})
+        study = Study(gold, {"batch": predicted}, coverage=self.coverage)
         comparison = study.comparison("batch", self.profile)
         counts = comparison.counts_with_slots() if any(m.grouped for m in self.measures) else comparison.counts
         for measure in self.measures:
             if why := measure.obstacle(counts):
                 raise TurnwiseError(f"{measure} cannot be computed: {why}")
+        if self._parts and self._parts[0].flags_only != counts.flags_only:
+            raise TurnwiseError("some batches have predicted states and some only correctness flags: keep them apart")
+        covered = comparison.aligned.coverage
+        self.missing_turns += covered.missing_turns
+        self.extra_turns += covered.extra_turns
         self._parts.append(_with_inventory(counts, self._inventory))
 
     def merge(self, other: Accumulator) -> None:
         """Add what another accumulator has seen."""
-        ours, theirs = [str(m) for m in self.measures], [str(m) for m in other.measures]
-        if self.profile.label != other.profile.label or ours != theirs:
-            raise TurnwiseError("only accumulators with the same profile and measures can be merged")
+        if self._settings() != other._settings():
+            raise TurnwiseError(
+                "only accumulators with the same measures, profile, inventory and coverage can be merged"
+            )
+        if self._parts and other._parts and self._parts[0].flags_only != other._parts[0].flags_only:
+            raise TurnwiseError("one accumulator has seen predicted states and the other only flags: keep them apart")
         self._parts += other._parts
+        self.missing_turns += other.missing_turns
+        self.extra_turns += other.extra_turns
 
     def reset(self) -> None:
         """Forget everything."""
         self._parts.clear()
+        self.missing_turns = self.extra_turns = 0
 
     def compute(self) -> dict[str, float]:
         """The value of every measure over everything seen; NaN where undefined."""
@@ -74,6 +90,9 @@ class Accumulator:
         """The interval of every measure over everything seen."""
         bounds = intervals([(self._counts(), self.measures)], how or Resampling())[0]
         return {str(measure): bound for measure, bound in zip(self.measures, bounds, strict=True)}
+
+    def _settings(self) -> tuple[object, ...]:
+        return [str(measure) for measure in self.measures], self.profile.label, self._inventory, self.coverage
 
     def _counts(self) -> Counts:
         if not self._parts:

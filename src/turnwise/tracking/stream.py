@@ -16,9 +16,10 @@ import numpy as np
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
 from turnwise.tracking.arrays import Codes, Flags
-from turnwise.tracking.comparison import Comparison
+from turnwise.tracking.coding import Coder
+from turnwise.tracking.comparison import Comparison, Stretch
 from turnwise.tracking.counts import Counts
-from turnwise.tracking.kernel import count
+from turnwise.tracking.kernel import TurnCounts, count
 from turnwise.tracking.measures.base import Measure
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ _BLOCK = 1 << 15
 
 
 def write_codes(comparison: Comparison, path: Path) -> None:
-    """Write a comparison as codes. Predictions that match gold without being equal get the gold code."""
+    """Write a comparison as codes. Predictions that match gold without being equal get the gold code.
+
+    Where a slot has alternatives, one number cannot always say with which values of this and of the previous turn it
+    agrees; if the codes would give other counts than the values do, it is an error.
+    """
     import polars
 
     if comparison.flags_only or not comparison.has_gold:
@@ -42,7 +47,7 @@ def write_codes(comparison: Comparison, path: Path) -> None:
     frames = []
     for stretch in comparison.stretches():
         span = slice(stretch.start, stretch.stop)
-        predicted = np.where(comparison.coder.same(stretch.gold, stretch.predicted), stretch.gold, stretch.predicted)
+        gold, predicted = _codes(comparison, stretch)
         numbers = comparison.aligned.dialogue[span].tolist()
         columns: dict[str, object] = {
             "dialogue": [ids[number] for number in numbers],
@@ -50,11 +55,38 @@ def write_codes(comparison: Comparison, path: Path) -> None:
         }
         absent = np.zeros(stretch.stop - stretch.start, np.int32)
         place = {number: row for row, number in enumerate(stretch.slots.tolist())}
-        for prefix, side in ((GOLD, stretch.gold), (PREDICTED, predicted)):
+        for prefix, side in ((GOLD, gold), (PREDICTED, predicted)):
             columns |= {f"{prefix}{name}": side[place[n]] if n in place else absent for n, name in enumerate(names)}
         frames.append(polars.DataFrame(columns))
     with atomic(path) as scratch:
         polars.concat(frames).write_parquet(scratch, row_group_size=CHUNK)
+
+
+def _codes(comparison: Comparison, stretch: Stretch) -> tuple[Codes, Codes]:
+    coder = comparison.coder
+    gold, predicted = _steady(coder, stretch.gold, stretch.first), _steady(coder, stretch.predicted, stretch.first)
+    predicted = np.where(coder.same(stretch.gold, stretch.predicted), gold, predicted)
+    if not coder.identity:
+        told = count(gold, predicted, stretch.first)
+        meant = count(stretch.gold, stretch.predicted, stretch.first, coder)
+        for name in TurnCounts.__dataclass_fields__:
+            if not np.array_equal(getattr(told, name), getattr(meant, name)):
+                raise TurnwiseError(
+                    "the states have alternatives that cannot be written as codes: score the dialogues themselves, or "
+                    "use a profile with gold_values: first"
+                )
+    return gold, predicted
+
+
+def _steady(coder: Coder, codes: Codes, first: Flags) -> Codes:
+    """Codes that stay the same while a slot keeps its value in other words."""
+    if coder.identity or codes.shape[1] < 2:
+        return codes
+    kept = coder.kept(codes[:, :-1], codes[:, 1:]) & ~first[1:]
+    steady = codes.copy()
+    for turn in range(1, codes.shape[1]):
+        steady[:, turn] = np.where(kept[:, turn - 1], steady[:, turn - 1], codes[:, turn])
+    return steady
 
 
 def score_codes(path: Path, measures: Sequence[Measure], *, inventory: int, chunk: int = CHUNK) -> dict[str, float]:
@@ -85,6 +117,7 @@ def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator
         dialogue = frame["dialogue"]
         first: Flags = np.ones(len(frame), bool)
         first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
+        _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
         turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
         gold, predicted = _dense(frame, GOLD, slots), _dense(frame, PREDICTED, slots)
         for start, stop in _blocks(first):
@@ -133,6 +166,13 @@ def _slots(frame: polars.DataFrame, path: Path) -> list[str]:
             file=str(path),
         )
     return gold
+
+
+def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -> None:
+    """A null or a fraction is no code, and must not become a number that looks like one."""
+    for name in columns:
+        if not frame[name].dtype.is_integer() or frame[name].null_count():
+            raise TurnwiseError(f"the column '{name}' must hold whole numbers and no null", file=str(path))
 
 
 def _dense(frame: polars.DataFrame, prefix: str, slots: list[str]) -> Codes:
