@@ -140,3 +140,10 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
     both = Study([cares[0]], {"it": [cares[1]]})
     found = sensitivity(both, parse_measure("JGA"), [profile_named("canon_nodc")])
     assert next(e for e in found.rules if e.rule == "without dontcare").gained == 1
+
+
+def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
+    right, wrong = ({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {})
+    gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
+    found = Faults(score([gold], [theirs], intervals=False)[0].comparison).first_errors()
+    assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})

@@ -56,9 +56,10 @@ class FirstErrors:
     """The first wrong turn of dialogues whose last turn is wrong (RSA paper, Figure 1)."""
 
     dialogues: int
-    #: Dialogue id to the number of its first wrong turn, and to that number over the number of turns.
+    #: Dialogue id to the number of its first wrong turn t0, to t0 / N of its N turns, and to (t0 + 1) / N.
     turn: dict[str, int]
     position: dict[str, float]
+    position_after: dict[str, float]
     #: Dialogues that are exact again at some turn after the first error, and still end wrong.
     recovering: list[str]
 
@@ -141,17 +142,17 @@ class Faults:
         """Among dialogues whose last turn is wrong: where the first wrong turn is, and which recover in between."""
         counts, ids = self.comparison.counts, self.comparison.aligned.ids
         offsets = self.comparison.aligned.offsets.tolist()
-        turn, position, recovering = {}, {}, []
+        turn, position, after, recovering = {}, {}, {}, []
         for number, name in enumerate(ids):
             exact = counts.exact[offsets[number] : offsets[number + 1]]
             if exact[-1]:
                 continue
             place = int(np.argmin(exact))
             turn[name] = int(counts.turn[offsets[number] + place])
-            position[name] = place / len(exact)
+            position[name], after[name] = place / len(exact), (place + 1) / len(exact)
             if exact[place:].any():
                 recovering.append(name)
-        return FirstErrors(len(turn), turn, position, recovering)
+        return FirstErrors(len(turn), turn, position, after, recovering)
 
     def confusions(self, most: int | None = None) -> list[tuple[Pair, str, str, int]]:
         """(slot, gold value, predicted value, turns), most frequent first; an absent slot is an empty string."""
