@@ -143,7 +143,8 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
 
 
 def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
-    right, wrong = ({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {})
+    north: dict[str, str] = {"hotel-area": "north"}
+    right, wrong = (north, north), (north, dict[str, str]())
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
     found = Faults(score([gold], [theirs], intervals=False)[0].comparison).first_errors()
     assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})
