@@ -19,7 +19,7 @@ from turnwise.responses.task import Task
 from turnwise.responses.templates.inventory import Inventory
 from turnwise.responses.templates.lexicon import learn_lexicon
 from turnwise.responses.templates.model import Model, learn, restored
-from turnwise.responses.templates.options import options_of
+from turnwise.responses.templates.options import Options, options_of
 
 
 class Templates(Ranker):
@@ -27,6 +27,7 @@ class Templates(Ranker):
 
     name = "templates"
     summary = "templates classified and filled, for real talk (ours)"
+    settable = Options.__struct_fields__
     model: Model
 
     def fit(self, task: Task, tell: Tell = silent) -> None:
@@ -34,10 +35,10 @@ class Templates(Ranker):
         dialogs = [dialog for split in options.splits for dialog in task.split(split)]
         self.candidates = task.candidates
         inventory = Inventory(learn_lexicon(task.facts, dialogs, task.candidates), task.candidates)
-        self.model = learn(dialogs, inventory, options, seed=self.seed, known=self.known_texts(task), tell=tell)
+        self.model = learn(dialogs, inventory, options, seed=self.seed, known=self.known_replies(task), tell=tell)
 
-    def known_texts(self, task: Task) -> set[str] | None:
-        """The replies that are known to occur in train and dev; None when the candidates are but a list."""
+    def known_replies(self, task: Task) -> list[str] | None:
+        """All replies of train and dev; None when the candidates are but a list."""
         return None
 
     def scores(self, points: Sequence[Point]) -> Scores:
@@ -59,6 +60,6 @@ class TemplatesTransductive(Templates):
     name = "templates-transductive"
     summary = "templates classified and filled, adapted to the candidate file (ours)"
 
-    def known_texts(self, task: Task) -> set[str] | None:
+    def known_replies(self, task: Task) -> list[str] | None:
         known = (dialog for split in ("trn", "dev") for dialog in task.splits.get(split, ()))
-        return {point.reply for point in points_of(known)}
+        return [point.reply for point in points_of(known)]

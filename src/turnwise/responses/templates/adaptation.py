@@ -1,18 +1,21 @@
 """Adapting to a candidate file: every candidate was said in some dialog, so those that the known dialogs lack tell how
 often each template is used in the unknown ones.
 
-Let a template be used N times in the unknown dialogs, with filling c each time with probability p_c. Fillings of known
-dialogs say nothing about N. Of the others, those in the candidate file were said and all the rest was not:
+Of n uses of a template in known dialogs, n₁ had a filling that occurs only once. By Good and Turing the next use has a
+filling not seen before with probability u ≈ n₁ / n, and N further uses bring about N · u new texts (Good and Toulmin
+1956, first order). Turned round: a template with m new texts in the candidate file is used N ≈ m / u times in the
+unknown dialogs. One template tells little, so those of a group g (the own templates of one system, of the other, and
+those both use) lend each other a ratio, and each then has a Gamma prior of shape a around it:
 
-    log L(N) = Σ_{c new} log(1 − exp(−N p_c))  −  N (1 − Σ_{c candidate} p_c)
+    s_g = (1 + Σ m) / (1 + Σ n u)   over the group's templates with slots,     E[N] = (a + m) / (a / (s_g · n) + u)
 
-p_c is the product of the frequencies of its entities. N has a Gamma prior around the template's uses in the known
-dialogs; its posterior mean is taken. A template without slots keeps its prior; a template that is new as a whole gets
-the act of the known template with the most words in common, if there is one.
+A template without slots says nothing and keeps s_g · n. A template that is new as a whole gets the act of the known
+template with the most words in common, if there is one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,14 +25,11 @@ from turnwise.responses.templates.alignment import words_in_common
 from turnwise.responses.templates.inventory import Ints, Inventory
 from turnwise.responses.templates.logistic import Floats
 
-#: Counts added to every entity of a kind.
-_SMOOTHING = 0.5
 _SIBLING = 0.5
-#: Shape of the Gamma prior: 1 is vague.
-_SHAPE = 1.0
-_GRID = np.logspace(-2, 4, 600)
-#: Templates that tell how many unknown dialogs there are must have been used this often.
-_USED = 20
+#: Shape of the Gamma prior: the larger, the more a template follows its group; chosen by leaving one system out.
+_SHAPE = 10.0
+#: A template with fewer uses than this is rare; those tell how new the texts of a new template are.
+_RARE = 20
 
 
 class Adapted(NamedTuple):
@@ -44,52 +44,27 @@ class Adapted(NamedTuple):
     extra: Floats
 
 
-def filling_probabilities(inventory: Inventory, replies: Sequence[int]) -> Floats:
-    """Per candidate the product of its entities' frequencies in known replies, each among the entities of its kind."""
-    counts = np.full(len(inventory.entities), _SMOOTHING)
-    for candidate in replies:
-        np.add.at(counts, inventory.keys[candidate], 1.0)
-    kinds = np.unique(inventory.entity_kinds, return_inverse=True)[1]
-    share = counts / np.bincount(kinds, weights=counts)[kinds] if len(counts) else counts
-    return np.array([np.prod(share[keys]) for keys in inventory.keys])
-
-
-def expected_uses(p: Floats, is_new: Floats, prior_mean: float) -> float:
-    """The posterior mean of N for one template, from its candidates' probabilities and which of them are new."""
-    new = p[is_new > 0]
-    happened = np.log(-np.expm1(-_GRID[:, None] * new[None, :])).sum(axis=1)
-    log_posterior = happened - _GRID * max(1.0 - float(p.sum()), 0.0) + _gamma(prior_mean)
-    weight = np.exp(log_posterior - log_posterior.max()) * _GRID  # the grid is logarithmic: dN = N dlog N
-    return float((weight * _GRID).sum() / weight.sum())
-
-
-def _gamma(mean: float) -> Floats:
-    found: Floats = (_SHAPE - 1.0) * np.log(_GRID) - _SHAPE * _GRID / mean
-    return found
-
-
-def uses_in_unknown(
-    inventory: Inventory, replies: Sequence[int], known: set[str], new_prior: float
-) -> tuple[Floats, float]:
-    """(expected uses of each template in the unknown dialogs, how many times the known dialogs they are).
-
-    ``replies`` are the candidates said in the dialogs learned from, ``known`` the texts of all known dialogs.
-    """
-    uses = np.bincount(inventory.template_of[list(replies)], minlength=len(inventory.templates)).astype(np.float64)
-    p = filling_probabilities(inventory, replies)
-    is_new = np.array([text not in known for text in inventory.candidates], dtype=np.float64)
-    scale = 1.0
-    for _ in range(2):
-        prior = scale * np.where(uses > 0, uses, new_prior)
-        found = np.array(
-            [
-                expected_uses(p[members], is_new[members], float(mean)) if len(members) > 1 else float(mean)
-                for members, mean in zip(inventory.members, prior, strict=True)
-            ]
-        )
-        telling = [t for t, members in enumerate(inventory.members) if len(members) > 1 and uses[t] >= _USED]
-        scale = float(np.median(found[telling] / uses[telling])) if telling else 1.0
-    return found, scale
+def expected_uses(inventory: Inventory, replies: Sequence[int], group_of: Ints) -> Floats:
+    """How often each template is used in unknown dialogs; ``replies`` are the candidates said in known ones."""
+    counts = Counter(replies)
+    said = np.array([counts[candidate] for candidate in range(len(inventory.candidates))])
+    uses, once, new = (
+        np.bincount(inventory.template_of, weights=weights, minlength=len(inventory.templates))
+        for weights in (said, said == 1, said == 0)
+    )
+    has_slots = np.array([len(members) > 1 for members in inventory.members])
+    known = uses > 0
+    rare = known & has_slots & (uses < _RARE)
+    newness = float(once[rare].sum() + 1.0) / float(uses[rare].sum() + 1.0)
+    unseen = np.where(known, (once + 0.5) / (uses + 1.0), newness)
+    telling = known & has_slots
+    groups = int(group_of.max()) + 1
+    found = np.bincount(group_of[telling], weights=new[telling], minlength=groups)
+    due = np.bincount(group_of[telling], weights=(uses * unseen)[telling], minlength=groups)
+    ratio = ((found + 1.0) / (due + 1.0))[group_of]
+    prior = ratio * uses
+    posterior = (_SHAPE + new) / (np.divide(_SHAPE, prior, out=np.ones(len(prior)), where=known) + unseen)
+    return np.where(known, np.where(has_slots, posterior, prior), new / unseen)
 
 
 def siblings(inventory: Inventory, uses: Floats) -> list[tuple[int, int]]:
@@ -104,14 +79,14 @@ def siblings(inventory: Inventory, uses: Floats) -> list[tuple[int, int]]:
     return pairs
 
 
-def adapted(uses: Floats, expected: Floats, scale: float, act_of: Ints) -> Adapted:
-    """The change from known to unknown dialogs."""
+def adapted(uses: Floats, expected: Floats, act_of: Ints) -> Adapted:
+    """The change from ``uses`` in the dialogs learned from to those expected in unknown ones."""
+    scaled = uses * (expected.sum() / uses.sum())
     acts = int(act_of.max()) + 1
-    before = scale * np.bincount(act_of, weights=uses, minlength=acts)
-    after = np.bincount(act_of, weights=expected, minlength=acts)
+    before, after = (np.bincount(act_of, weights=counts, minlength=acts) for counts in (scaled, expected))
     seen = uses > 0
     ratio = np.divide(after, before, out=np.ones(acts), where=before > 0)
-    factor = np.divide(expected, scale * uses, out=np.zeros(len(uses)), where=seen)
+    factor = np.divide(expected, scaled, out=np.zeros(len(uses)), where=seen)
     extra = np.divide(expected, before[act_of], out=np.ones(len(uses)), where=before[act_of] > 0)
     return Adapted(np.log(ratio), factor, np.where(seen, 0.0, extra))
 

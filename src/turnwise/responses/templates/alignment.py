@@ -26,6 +26,14 @@ def own_templates(uses: Floats, others: Floats) -> Ints:
     return np.flatnonzero((uses >= _LEAST_USES) & (others < _SLIPS * uses))
 
 
+def ownership(first: Floats, second: Floats) -> Ints:
+    """Per template: 0 when both systems use it, 1 or 2 when it is the first's or the second's own."""
+    owner = np.zeros(len(first), dtype=np.int64)
+    owner[own_templates(first, second)] = 1
+    owner[own_templates(second, first)] = 2
+    return owner
+
+
 def words_in_common(one: str, other: str) -> float:
     """Jaccard index of the words of two templates, slots and punctuation left out."""
     first, second = _words(one), _words(other)

@@ -1,7 +1,7 @@
 """The model: log P(candidate) = log P(act | cues) + log P(template | act, cues) + log P(filling | template, marks).
 
-Acts are told without the history of the dialog's wording, which says who speaks: that helps in a system's own dialogs
-and hurts in another's. How the act is worded is told by a second classifier, over templates and with the history.
+Templates of different systems that say the same are one act, so that what is learned about when to say it is shared; a
+second classifier, over templates, tells how the act is worded, for which the history of the dialog says most.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from turnwise.responses.episodes import Episode, Point, points_of
 from turnwise.responses.ranker import Tell, silent
-from turnwise.responses.templates.adaptation import Adapted, adapted, siblings, unadapted, uses_in_unknown
+from turnwise.responses.templates.adaptation import Adapted, adapted, expected_uses, siblings, unadapted
 from turnwise.responses.templates.aliases import learn_aliases
-from turnwise.responses.templates.alignment import acts_of, own_templates
+from turnwise.responses.templates.alignment import acts_of, ownership
 from turnwise.responses.templates.classifier import Classifier
 from turnwise.responses.templates.cues import Cues
 from turnwise.responses.templates.examples import Example, Reader, gold_candidates, reply_templates
@@ -122,12 +122,12 @@ def learn(
     options: Options,
     *,
     seed: int = 0,
-    known: set[str] | None = None,
+    known: Sequence[str] | None = None,
     tell: Tell = silent,
 ) -> Model:
     """A model of dialogs: who speaks, which templates are paraphrases, what to say and what to fill in.
 
-    With ``known``, the texts of all known dialogs, it adapts to the candidates that are none of them.
+    With ``known``, the replies of all known dialogs, it adapts to the candidates that are none of them.
     """
     aliases = learn_aliases(dialogs, inventory)
     counts = template_counts(inventory, reply_templates(dialogs, inventory))
@@ -141,10 +141,9 @@ def learn(
     model.fit(dialogs)
     tell(f"learned {len(model.acts.vocabulary.cues):,} cues for {act_of.max() + 1} acts from {len(dialogs):,} dialogs")
     if known is not None:
-        own = [own_templates(systems.use[one], systems.use[1 - one]) for one in (0, 1)]
-        new_prior = float(uses[np.concatenate(own)].mean()) if any(map(len, own)) else 1.0
-        replies = gold_candidates(points_of(dialogs), inventory).tolist()
-        expected, scale = uses_in_unknown(inventory, replies, known, new_prior)
-        model.adapted = adapted(uses, expected, scale, act_of)
-        tell(f"adapted to {len(set(inventory.candidates) - known):,} candidates that no known dialog has")
+        index = {text: place for place, text in enumerate(inventory.candidates)}
+        groups = ownership(systems.use[0], systems.use[1])
+        expected = expected_uses(inventory, [index[text] for text in known if text in index], groups)
+        model.adapted = adapted(uses, expected, act_of)
+        tell(f"adapted to {len(set(inventory.candidates).difference(known)):,} candidates that no known dialog has")
     return model

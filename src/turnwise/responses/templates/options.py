@@ -15,15 +15,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How a template ranker learns; defaults were chosen on dev and by leaving one system out."""
 
     #: Penalties (L2) of the classifier of acts, and of the classifier of templates that words an act.
-    penalty: float = 10.0
-    wording_penalty: float = 10.0
+    penalty: float = 3.0
+    wording_penalty: float = 1.0
     #: Penalties of the filling: of weights that all templates share, and of a template's own.
     fill_penalty: float = 3.0
     fill_own_penalty: float = 10.0
     #: Templates of different systems that say the same count as one act.
     align: bool = True
     #: Cues that acts are classified without, separated by commas: words, state, bot, history.
-    without: str = "history"
+    without: str = ""
     #: Dialogs to learn from.
     learn_from: Literal["trn", "trn+dev"] = "trn"
 
