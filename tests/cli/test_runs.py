@@ -57,6 +57,12 @@ def test_listing_shows_scores_and_coverage(place: Place) -> None:
     assert place.run("runs", "list", "--kind", "responses").out.count("memory") == 2
 
 
+def test_listing_shows_scores_that_carry_an_interval(place: Place) -> None:
+    with place.store.create(kind="tracking", name="dots") as run:
+        run.scores = {"JGA": {"value": 0.25, "low": 0.2, "high": 0.3}, "AGA": {"value": None}}
+    assert "JGA 0.25" in place.run("runs", "list").out
+
+
 def test_listing_for_programs(place: Place, tmp_path: Path) -> None:
     id_ = place.add("augpt")
     printed = place.run("runs", "list", "--json", "-")

@@ -37,6 +37,16 @@ def test_it_is_the_public_function() -> None:
     assert turnwise.compare is compare
 
 
+def test_measures_without_a_share_in_each_dialogue_are_named_not_dropped() -> None:
+    gold = gold_dialogues(10)
+    systems = {"a": tracker(gold, 0.1, 1), "b": tracker(gold, 0.2, 2)}
+    found = compare(gold, systems, measures=["JGA", "F1(average=slot)"], resamples=100)
+    assert found.measures == ("JGA",)
+    assert any("F1(average=slot) cannot be compared" in note for note in found.scores.notes)
+    with pytest.raises(TurnwiseError, match="name another measure too"):
+        compare(gold, systems, measures=["F1(average=slot)"], resamples=100)
+
+
 def test_the_same_seed_gives_the_same_bytes() -> None:
     gold = gold_dialogues(20)
     systems = {"a": tracker(gold, 0.1, 1), "b": tracker(gold, 0.2, 2)}

@@ -107,11 +107,18 @@ def _print_list(store: Store, manifests: list[Manifest]) -> None:
         return
     table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores", "tables"])
     for manifest in manifests:
-        numbers = [(name, value) for name, value in manifest.scores.items() if isinstance(value, int | float)]
+        numbers = [(name, value) for name, value in map(_number, manifest.scores.items()) if value is not None]
         shown = ", ".join(f"{name} {value:.4g}" for name, value in numbers[:_SCORES_IN_LIST])
         more = ", ..." if len(numbers) > _SCORES_IN_LIST else ""
         table.add(manifest.id, manifest.name, _scored(manifest.coverage), shown + more, ", ".join(manifest.tables))
     out.print(table.render("terminal"))
+
+
+def _number(score: tuple[str, Any]) -> tuple[str, float | None]:
+    """A score's name and number, whether it stands alone or with its interval (``{"value": ...}``)."""
+    name, value = score
+    held = value.get("value") if isinstance(value, dict) else value
+    return name, held if isinstance(held, int | float) else None
 
 
 def _scored(coverage: dict[str, Any]) -> str | None:

@@ -91,14 +91,27 @@ def compare_results(
     """Compare systems that were scored together under one profile."""
     if results.several_profiles:
         raise TurnwiseError("systems are compared under one profile; name only one")
+    notes = _not_sums(results)
     scores = scores_from_frames(
         {system.name: system.dialogue_scores for system in results},
         signatures={system.name: results.signature.long() for system in results},
     )
     scores = on_the_same_turns(scores, {system.name: _turns(system) for system in results})
-    scores = replace(scores, notes=(*scores.notes, *_unlike(results, scores)))
+    scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(results, scores)))
     plain = compare_scores(scores, resamples=resamples, seed=seed, level=level)
     return TrackerComparison(**{part.name: getattr(plain, part.name) for part in fields(plain)}, results=results)
+
+
+def _not_sums(results: Results) -> list[str]:
+    """A note on measures that no dialogue has a share of, such as F1 averaged over slots: they cannot be paired."""
+    shares = {name for system in results for name in system.dialogue_scores["measure"].unique()}
+    alone = list(dict.fromkeys(name for system in results for name in system.scores if name not in shares))
+    if not alone:
+        return []
+    told = f"{', '.join(alone)} cannot be compared dialogue by dialogue ('turnwise score' gives it with its interval)"
+    if not shares:
+        raise TurnwiseError(f"{told}; name another measure too")
+    return [f"{told}; left out"]
 
 
 def _unlike(results: Results, scores: Scores) -> list[str]:
