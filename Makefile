@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHARED := $(abspath ../shared/data)
+export NO_MKDOCS_2_WARNING := 1
 # The tests read real data from here; where the folder is absent they skip and say so.
 export TURNWISE_DATA ?= $(wildcard $(SHARED))
 LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --all-extras
@@ -35,7 +36,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry src
-	$(BIN)/mkdocs build --strict --quiet --site-dir .venv/site
+	$(BIN)/mkdocs build --strict --site-dir .venv/site  # not --quiet: that would silence strictness too
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
