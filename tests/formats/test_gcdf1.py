@@ -145,6 +145,39 @@ def test_the_last_turn_cannot_carry_what_was_heard_of_it() -> None:
     assert sum(write_bytes("gcdf1", [dialogue])[1].counts.values()) == 1
 
 
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(speaker="user", state={}),
+        Turn(speaker="user", acts=(), state={}, active=()),
+        Turn(speaker="user", active=()),
+        Turn(speaker="user", acts=(), active=(), intents={}, requested={}),
+        Turn(speaker="user"),
+    ],
+)
+def test_recorded_and_empty_is_not_unrecorded(turn: Turn) -> None:
+    content, notes = write_bytes("gcdf1", [Dialogue(id="d", turns=(turn,))])
+    (again,), _ = read_bytes("gcdf1", content)
+    recorded = {name: getattr(again.turns[0], name) for name in turn.__struct_fields__ if name != "active"}
+    assert recorded == {name: getattr(turn, name) for name in recorded}
+    assert not again.turns[0].active
+    assert not notes.counts
+
+
+def test_states_survive_without_acts_and_active_services() -> None:
+    turn = Turn(speaker="user", state={"hotel": {"area": ("north",)}}, requested={"train": ("id",)})
+    content, notes = write_bytes("gcdf1", [Dialogue(id="d", turns=(turn,))])
+    (again,), _ = read_bytes("gcdf1", content)
+    assert again.turns == (msgspec.structs.replace(turn, active=("hotel", "train")),)
+    assert [what for what in notes.counts if "become active" in what]
+
+
+def test_the_instructions_of_a_goal_are_noted() -> None:
+    goal = Goal(tasks={"hotel": Task(info={"area": "north"})}, message=("find a hotel",))
+    _, notes = write_bytes("gcdf1", [Dialogue(id="d", turns=(), goal=goal)])
+    assert [what for what in notes.counts if "instructions" in what]
+
+
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=6)
 one_word: st.SearchStrategy[tuple[str, ...]] = words.map(lambda word: (word,))
 services = st.sampled_from(["hotel", "train", "general"])
@@ -157,7 +190,7 @@ tasks = st.builds(
 
 @st.composite
 def turns(draw: st.DrawFn) -> Turn:
-    said = tuple(draw(st.lists(acts, max_size=3)))
+    said = draw(st.none() | st.lists(acts, max_size=3).map(tuple))
     active = draw(st.permutations(["hotel", "train"]))
     return Turn(
         speaker=draw(st.sampled_from(["user", "system"])),

@@ -143,7 +143,7 @@ def _turn(position: int, raw: _Turn, following: _Heard | None) -> Turn:
         acts=_acts(frames),
         heard=heard,
         state=state,
-        active=tuple([frame.service for frame in frames]),
+        active=tuple([frame.service for frame in frames if frame.service]),
         intents=intents,
         requested=requested,
     )

@@ -1,4 +1,7 @@
-"""Writing GCDF1 conversations: the data model back into frames, one per service, and ``nlu`` on the following turn."""
+"""Writing GCDF1 conversations: the data model back into frames, one per service, and ``nlu`` on the following turn.
+
+What is recorded and empty belongs to no service ("nothing was asked for so far"); a frame without a service carries it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from turnwise.formats.base import Notes
 
 NO_INTENT = "NONE"
 REQUESTED = "?"
+NO_SERVICE = ""
+
+_FRAMED = ("acts", "active", "state", "intents", "requested")
 
 
 def write_dialogues(dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
@@ -27,22 +33,26 @@ def _dialogue(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
     turns = []
     heard: tuple[Act, ...] | None = None
     for position, turn in enumerate(dialogue.turns):
-        turns.append(_turn(position, turn, heard))
+        turns.append(_turn(position, turn, heard, notes))
         heard = turn.heard
     if heard is not None:
         notes.add("what was heard of a last turn dropped: no turn follows to carry it")
+    if dialogue.goal is not None and dialogue.goal.message:
+        notes.add("the instructions of a goal dropped: the format has no place for them")
     goal = {} if dialogue.goal is None else {"goal": _goal(dialogue.goal)}
     return {"dialogue_id": dialogue.id, "services": dialogue.domains, **goal, "metrics": {}, "turns": turns}
 
 
-def _turn(position: int, turn: Turn, heard: tuple[Act, ...] | None) -> dict[str, Any]:
+def _turn(position: int, turn: Turn, heard: tuple[Act, ...] | None, notes: Notes) -> dict[str, Any]:
     record: dict[str, Any] = {
         "speaker": turn.speaker.upper(),
         "turn_id": str(position),
         "utterance": turn.text,
     }
-    if turn.acts is not None or turn.active is not None:
-        record["frames"] = _frames(turn)
+    if any(getattr(turn, field) is not None for field in _FRAMED):
+        frames = record["frames"] = _frames(turn)
+        if turn.active is None and any(frame["service"] for frame in frames):
+            notes.add("turns without active services: all services with acts or states become active")
     if heard is not None:
         record["nlu"] = {"frames": [{"service": s, "actions": a} for s, a in _by_service(heard).items()]}
     return record
@@ -53,7 +63,7 @@ def _frames(turn: Turn) -> list[dict[str, Any]]:
     stateful = [mapping for mapping in (turn.state, turn.intents, turn.requested) if mapping is not None]
     services = dict.fromkeys([*(turn.active or ()), *actions, *(name for mapping in stateful for name in mapping)])
     frames = []
-    for service in services:
+    for service in services or (NO_SERVICE,):
         frame: dict[str, Any] = {"service": service, "slots": []}
         if turn.acts is not None:
             frame["actions"] = actions.get(service, [])
