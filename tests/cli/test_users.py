@@ -122,6 +122,19 @@ def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Pa
     assert "failed_sys_nlu" in names.out
 
 
+def test_what_cannot_be_searched_is_said(capsys: Capture, tmp_path: Path) -> None:
+    path, store = tmp_path / "talks.jsonl", tmp_path / "runs"
+    package.write([GOOD, BROKEN], path, format="native")
+    fresh = turnwise(capsys, "users", "find", path)
+    assert fresh.code == 1
+    assert "1 of 2 dialogues could not be scored" in fresh.err
+    assert "1 conversation\n" in fresh.err
+    run = turnwise(capsys, "users", "score", path, "--store", store).err.split("stored as run ")[1].split()[0]
+    stored = turnwise(capsys, "users", "find", "--run", run, "--store", store)
+    assert stored.code == 0
+    assert "1 dialogues of the run could not be scored" in stored.err
+
+
 def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     better = tmp_path / "better.json"
     package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")

@@ -86,6 +86,27 @@ def test_a_misspelt_name_gets_the_nearest(tables: Tables, conditions: dict[str, 
         count(tables, **conditions)
 
 
+def test_a_name_that_only_the_other_conditions_rule_out_is_no_misspelling(tables: Tables) -> None:
+    assert count(tables, domain="taxi", behaviour="unmatched") == 0
+    assert count(tables, domain="taxi", min_turns=1000) == 0
+    assert count(tables, verdict="excused", slot="day") == 0
+    assert count(tables, domain="train", slot="area") == 0
+
+
+@pytest.mark.parametrize(
+    ("conditions", "sentence"),
+    [
+        ({"first_turn": 10, "last_turn": 5}, "turn is at least 10"),
+        ({"min_score": 0.5, "max_score": 0.25}, "score is at least 0.5"),
+        ({"min_turns": 3, "max_turns": 2}, "turns is at least 3"),
+        ({"max_score": float("nan")}, "NaN"),
+    ],
+)
+def test_limits_that_nothing_can_meet_are_errors(conditions: dict[str, float], sentence: str) -> None:
+    with pytest.raises(TurnwiseError, match=sentence):
+        Query(**conditions)  # type: ignore[arg-type]
+
+
 def test_a_stored_run_answers_alike_and_speaks_sql(tables: Tables, convlab: Evaluation, tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     summary = summarise(convlab, resamples=0)

@@ -19,6 +19,7 @@ from turnwise.cli.users_options import (
     StoreFolder,
     Workers,
     evaluated,
+    finish,
     print_tables,
     settings_from,
 )
@@ -26,7 +27,7 @@ from turnwise.cli.users_options import (
 if TYPE_CHECKING:
     import polars
 
-    from turnwise.users.evaluate import Settings
+    from turnwise.users.evaluate import Evaluation, Settings
 
 
 def find(
@@ -97,20 +98,23 @@ def find(
         cause=cause,
     )
     settings = settings_from(canonical_map, config, override, mode, profile, database, format)
-    found = search(_tables(conversations, run, store, settings, workers), query)
+    tables, evaluations = _searched(conversations, run, store, settings, workers)
+    found = search(tables, query)
     if json is not None:
         import orjson
 
         write_json(json, orjson.loads(frame_json(found)))
     if json is None or str(json) != "-":
         out.print(frame_table("", found.head(limit or found.height)).render("terminal"))
-    err.print(f"{found.height:,} conversations" + (f", {limit} shown" if 0 < limit < found.height else ""))
+    noun = "conversation" if found.height == 1 else "conversations"
+    err.print(f"{found.height:,} {noun}" + (f", {limit} shown" if 0 < limit < found.height else ""))
+    finish(evaluations)
 
 
-def _tables(
+def _searched(
     conversations: str | None, run: str | None, store: Path | None, settings: Settings, workers: int
-) -> dict[str, polars.DataFrame]:
-    """The tables to search: those of a stored run, or those of conversations scored now."""
+) -> tuple[dict[str, polars.DataFrame], list[Evaluation]]:
+    """The tables to search: those of a stored run, or those of conversations scored now with their evaluation."""
     from turnwise.errors import TurnwiseError
     from turnwise.runs import Store
     from turnwise.users.find import NEEDED
@@ -119,12 +123,16 @@ def _tables(
     if (conversations is None) == (run is None):
         raise TurnwiseError("name the conversations to search, or a stored run with --run, and not both")
     if conversations is not None:
-        return frames(evaluated(conversations, settings, workers))
+        evaluation = evaluated(conversations, settings, workers)
+        return frames(evaluation), [evaluation]
     stored = Store(store).open(str(run))
     missing = [name for name in NEEDED if name not in stored.tables]
     if missing:
         raise TurnwiseError(f"the run {stored.manifest.id} is not a run of 'turnwise users score'")
-    return {name: stored.table(name) for name in NEEDED}
+    failed = stored.table("failures").height if "failures" in stored.tables else 0
+    if failed:
+        err.print(f"{failed:,} dialogues of the run could not be scored and are not searched: table 'failures'")
+    return {name: stored.table(name) for name in NEEDED}, []
 
 
 def _list_behaviours() -> None:

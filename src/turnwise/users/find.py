@@ -5,12 +5,14 @@ The same question can be asked of a fresh evaluation and of a stored run, becaus
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from turnwise.errors import TurnwiseError, nearest
 from turnwise.users.labels import matching_labels
+from turnwise.users.loops import CAUSES
 from turnwise.users.records import COMBINED, ENDS, MEASURES, VERDICTS
 
 if TYPE_CHECKING:
@@ -43,29 +45,33 @@ class Query:
     cause: str | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("measure", MEASURES), ("verdict", VERDICTS), ("end", ENDS)):
+        for name, known in (("measure", MEASURES), ("verdict", VERDICTS), ("end", ENDS), ("cause", CAUSES)):
             value = getattr(self, name)
             if value is not None and value not in known:
                 raise TurnwiseError(f"there is no {name} '{value}'.{nearest(value, known)}")
+        for low, high in (("first_turn", "last_turn"), ("min_score", "max_score"), ("min_turns", "max_turns")):
+            least, most = getattr(self, low), getattr(self, high)
+            if any(limit is not None and math.isnan(limit) for limit in (least, most)):
+                raise TurnwiseError("NaN is no limit of a score; give a number from 0 to 1")
+            if least is not None and most is not None and least > most:
+                what = low.partition("_")[2]
+                raise TurnwiseError(f"no {what} is at least {least:g} and at most {most:g}; swap the limits")
 
 
 def find(tables: Tables, query: Query) -> polars.DataFrame:
     """The conversations for which everything holds, with scores and the number of mentions that fit, in file order."""
     import polars as pl
 
+    _check_names(tables, query)
     found = _scored(tables, query).filter(*_conversation_conditions(query))
     hits = _mentions(tables, query)
     if hits is not None:
         found = found.join(hits, on="dialogue", how="inner", maintain_order="left")
     if query.cause is not None:
-        _check_known(query.cause, tables["loops"]["cause"].to_list(), "cause of loops")
         looping = tables["loops"].filter(pl.col("cause") == query.cause)
         found = found.join(looping.select("dialogue").unique(), on="dialogue", how="semi")
     if query.domain is not None and hits is None:
-        domains = pl.col("domains").str.split(", ").list.contains(query.domain)
-        known = sorted({name for row in found["domains"].to_list() for name in row.split(", ")})
-        _check_known(query.domain, known, "domain")
-        found = found.filter(domains)
+        found = found.filter(pl.col("domains").str.split(", ").list.contains(query.domain))
     return found
 
 
@@ -109,7 +115,6 @@ def _mentions(tables: Tables, query: Query) -> polars.DataFrame | None:
         rows = _verdict_rows(tables["explanations"], query)
     for column, value in (("domain", query.domain), ("slot", query.slot)):
         if value is not None:
-            _check_known(value, rows[column].to_list(), column)
             rows = rows.filter(pl.col(column) == value)
     if query.min_repeats is not None:
         again = rows.filter(pl.col("verdict").str.starts_with("repeated"))
@@ -148,8 +153,12 @@ def _within(rows: polars.DataFrame, query: Query, first: str, last: str) -> pola
     return rows
 
 
-def _check_known(value: str, known: list[str], what: str) -> None:
-    """A name that occurs nowhere is a misspelling; an empty table says nothing about names."""
-    names = set(known)
-    if names and value not in names:
-        raise TurnwiseError(f"no conversation has the {what} '{value}'.{nearest(value, names)}")
+def _check_names(tables: Tables, query: Query) -> None:
+    """A domain or slot that no conversation has is a misspelling; one that only these conditions rule out is not."""
+    goals = [name for row in tables["conversations"]["domains"].to_list() for name in row.split(", ") if name]
+    for what, value, more in (("domain", query.domain, goals), ("slot", query.slot, [])):
+        if value is None:
+            continue
+        known = {*more, *tables["explanations"][what].to_list(), *tables["behaviours"][what].to_list()} - {"", COMBINED}
+        if known and value not in known:
+            raise TurnwiseError(f"no conversation has the {what} '{value}'.{nearest(value, known)}")
