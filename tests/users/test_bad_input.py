@@ -10,6 +10,7 @@ import pytest
 import turnwise
 from support.talks import talk
 from turnwise.dialogue import Act, Dialogue, Goal, Task, Turn
+from turnwise.errors import TurnwiseError
 from turnwise.users.evaluate import Settings, evaluate
 from turnwise.users.score import Failure, Scorer
 from turnwise.values.canonical_map import CanonicalMap
@@ -72,6 +73,15 @@ def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
     evaluation = evaluate(tmp_path)
     assert (len(evaluation.scores), len(evaluation.failures)) == (1, 1)
     assert "already used" in evaluation.failures[0].reason
+    assert evaluation.failures[0].file == str(tmp_path / "b.json")
+
+
+def test_one_profile_does_not_fit_the_files_of_two_datasets(shared_data: Path, tmp_path: Path) -> None:
+    turnwise.write([GOOD], tmp_path / "a.json", format="gcdf1")
+    (tmp_path / "b.json.gz").write_bytes((shared_data / "sgd" / "dev_dialogues_001.json.gz").read_bytes())
+    with pytest.raises(TurnwiseError, match="formats gcdf1, sgd"):
+        evaluate(tmp_path)
+    assert evaluate(tmp_path, Settings(profile="multiwoz21")).scores[0].id == "good"
 
 
 def test_an_empty_conversation_is_scored_as_the_reference_does_and_warned_about() -> None:

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from turnwise.errors import TurnwiseError, nearest
 
 Mode: TypeAlias = Literal["reference", "recommended"]
 Failures: TypeAlias = Literal["auto", "paper", "live"]
 
+#: A number of turns or mentions.
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
+#: A similarity, from 0 to 1.
+Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
+
 MODES: tuple[str, ...] = get_args(Mode)
+_CHOICES: dict[str, tuple[str, ...]] = {"mode": MODES, "failures": get_args(Failures)}
 
 
 class SystemRequestBehaviour(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,7 +38,7 @@ class RequestRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
 
     count_fp: bool = True
     system_behaviour: SystemRequestBehaviour = SystemRequestBehaviour()
-    repeats_to_penalty: int = 3
+    repeats_to_penalty: Number = 3
 
 
 class MissingRequests(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +51,7 @@ class MissingRequests(Struct, frozen=True, forbid_unknown_fields=True):
 class RequestOptions(Struct, frozen=True, forbid_unknown_fields=True):
     """Options of R-GCDF1."""
 
-    repetitions_warning: int = 4
+    repetitions_warning: Number = 4
     repetitions: RequestRepetitions = RequestRepetitions()
     missing_requests: MissingRequests = MissingRequests()
     auto_add_to_ref: tuple[str, ...] = ("restaurant-ref", "hotel-ref", "train-ref", "train-Ref", "ref")
@@ -74,7 +80,7 @@ class ConstraintRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
     """``max_repetitions`` is the highest ordinal of a repetition that can be forgiven."""
 
     count_fp: bool = True
-    max_repetitions: int = 6
+    max_repetitions: Number = 6
     sys_behaviours: SystemRepetitionChecks = SystemRepetitionChecks()
     user_behaviours: UserRepetitionChecks = UserRepetitionChecks()
 
@@ -87,13 +93,13 @@ class OutsideGoalChecks(Struct, frozen=True, forbid_unknown_fields=True):
     booking_failure_response: bool = True
     booking_request_response: bool = True
     recommendations: bool = True
-    sys_context_size: int = 2
+    sys_context_size: Number = 2
 
 
 class AutoMatching(Struct, frozen=True, forbid_unknown_fields=True):
     """Constraints outside the goal that are always credited (the spelling of the first key is the reference's)."""
 
-    max_repetions_matched: int = 6
+    max_repetions_matched: Number = 6
     slots: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"taxi": ("departure", "destination")})
     vals: tuple[str, ...] = ("dontcare",)
     slot_value_pairs: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -103,9 +109,9 @@ class ConstraintsNotInGoal(Struct, frozen=True, forbid_unknown_fields=True):
     """Options for constraints whose slot the goal does not have; ``max_user_responses`` has no effect."""
 
     sys_checks: OutsideGoalChecks = OutsideGoalChecks()
-    max_repetitions: int = 6
+    max_repetitions: Number = 6
     auto_matching: AutoMatching = AutoMatching()
-    max_user_responses: int = 6
+    max_user_responses: Number = 6
 
 
 class EmptyResult(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,7 +125,7 @@ class ValueMatching(Struct, frozen=True, forbid_unknown_fields=True):
     """How values are brought to their canonical form."""
 
     use_fuzzy_match: bool = True
-    fuzzy_match_threshold: float = 0.9
+    fuzzy_match_threshold: Share = 0.9
     use_canonical_map: bool = True
 
 
@@ -132,7 +138,7 @@ class MultipleValues(Struct, frozen=True, forbid_unknown_fields=True):
 class ConstraintOptions(Struct, frozen=True, forbid_unknown_fields=True):
     """Options of I-GCDF1."""
 
-    repetitions_warning: int = 4
+    repetitions_warning: Number = 4
     repetitions: ConstraintRepetitions = ConstraintRepetitions()
     constraints_not_in_goal: ConstraintsNotInGoal = ConstraintsNotInGoal()
     empty_db_result: EmptyResult = EmptyResult()
@@ -154,7 +160,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     rgcd_f1: RequestOptions = RequestOptions()
     mode: Mode = "reference"
     failures: Failures = "auto"
-    max_turns: int = 100_000
+    max_turns: Number = 100_000
 
     @property
     def strict(self) -> bool:
@@ -175,10 +181,14 @@ def load_config(
 def config_from(tree: dict[str, Any], *, file: str | None = None) -> Config:
     """A nested mapping as configuration; everything wrong with it is one sentence."""
     _refuse_unknown(Config, tree, "", file)
+    for option, known in _CHOICES.items():
+        chosen = tree.get(option, known[0])
+        if chosen not in known:
+            raise TurnwiseError(f"{option} cannot be '{chosen}'.{nearest(str(chosen), known)}", file=file)
     try:
         config = msgspec.convert(tree, Config)
     except msgspec.ValidationError as error:
-        raise TurnwiseError(f"the configuration has a value of the wrong kind: {error}", file=file) from error
+        raise TurnwiseError(f"the configuration has a value that does not fit: {error}", file=file) from error
     if not config.use_lowercase:
         raise TurnwiseError("use_lowercase can only be true: goals and acts are compared in lower case", file=file)
     return config

@@ -115,7 +115,7 @@ def evaluate(
     """
     chosen = settings or Settings()
     parts = list(_dialogue_parts(source, chosen))
-    _, kind = parts[0]
+    kind = _one_kind(source, [kind for _, kind in parts], chosen)
     scorer, values = _scorer(chosen, kind)
     evaluation = Evaluation(
         name=name or system_name(source),
@@ -128,7 +128,7 @@ def evaluate(
     seen: set[str] = set()
     with bulk_load():
         for done, outcome in enumerate(_outcomes(scorer, parts, workers), start=1):
-            _gather(evaluation, outcome, seen)
+            _gather(evaluation, outcome, seen, evaluation.files[done - 1])
             if on_file:
                 on_file(done, len(parts))
     return evaluation
@@ -214,6 +214,18 @@ def _dialogue_parts(source: str | Path, settings: Settings) -> Iterator[tuple[Pa
         raise TurnwiseError("it holds no conversations", file=os.fspath(source))
 
 
+def _one_kind(source: str | Path, kinds: list[str], settings: Settings) -> str:
+    """The format of the files; formats may differ where that leaves no doubt about the profile."""
+    profiles = {PROFILES.get(kind, DEFAULT_PROFILE) for kind in kinds}
+    if len(profiles) > 1 and settings.profile is None:
+        found = ", ".join(sorted(set(kinds)))
+        raise TurnwiseError(
+            f"it holds conversations of different datasets (formats {found}); score them apart, or name a profile",
+            file=os.fspath(source),
+        )
+    return kinds[0]
+
+
 def _outcomes(scorer: Scorer, parts: list[tuple[Part, str]], workers: int | None) -> Iterator[_Outcome]:
     """What came of each file, in order; from other processes it comes as bytes, which is faster than pickling."""
     if workers in (None, 1):
@@ -252,14 +264,14 @@ def _score_file(scorer: Scorer, item: tuple[Part, str]) -> _Outcome:
     return outcome
 
 
-def _gather(evaluation: Evaluation, outcome: _Outcome, seen: set[str]) -> None:
+def _gather(evaluation: Evaluation, outcome: _Outcome, seen: set[str], file: str) -> None:
     evaluation.notes.update(outcome.notes)
     evaluation.failures += outcome.failures
     for score in outcome.scores:
         key = dialogue_key(score.id)
         if key in seen:
             reason = "this id was already used in a file before it; ids must be unique"
-            evaluation.failures.append(Failure(score.id, reason))
+            evaluation.failures.append(Failure(score.id, reason, file=file))
             continue
         seen.add(key)
         evaluation.scores.append(score)
