@@ -53,10 +53,11 @@ class Inventory:
         self.entity_kinds = [slot.kind for slot in self.entities]
         self.keys = [[self.entities[slot] for slot in key] for key in keys]
 
-    @staticmethod
-    def _keys(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
-        named = [slot for slot in slots if slot.kind == NAME]
-        return (named[0],) if named else slots
+    def _keys(self, slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
+        """The name, said or told by what belongs to it (``resto_rome_phone``); the values where there is neither."""
+        values = self.lexicon.values
+        named = [slot for slot in slots if slot.kind == NAME] or [slot for slot in slots if slot.kind not in values]
+        return (Slot(NAME, named[0].value),) if named else slots
 
     def parse(self, text: str) -> Parsed:
         """A text as template and entities."""
