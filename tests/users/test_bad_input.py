@@ -11,6 +11,7 @@ import turnwise
 from support.talks import talk
 from turnwise.dialogue import Act, Dialogue, Goal, Task, Turn
 from turnwise.errors import TurnwiseError
+from turnwise.users.config import Config
 from turnwise.users.evaluate import Settings, evaluate
 from turnwise.users.score import Failure, Scorer
 from turnwise.values.canonical_map import CanonicalMap
@@ -88,6 +89,16 @@ def test_an_empty_conversation_is_scored_as_the_reference_does_and_warned_about(
     (result,) = Scorer().score_all([talk(HOTEL, id="empty")])
     assert not isinstance(result, Failure)
     assert result.warnings
+
+
+def test_a_value_that_the_reference_takes_apart_is_warned_about() -> None:
+    odd = talk(HOTEL, ("hotel inform area=north",), (), ("hotel inform area=a###b",), (), id="odd")
+    result = Scorer().score(odd)
+    assert result.warnings == ("turn 2: the value 'a###b' contains '###' and is taken apart",)
+    assert [each.item for each in result.verdicts if each.turn == 2] == ["area===a", "area===b"]
+    repaired = Scorer(Config(mode="recommended")).score(odd)
+    assert repaired.warnings == ()
+    assert [each.item for each in repaired.verdicts if each.turn == 2] == ["area===a###b"]
 
 
 def test_a_dialogue_that_cannot_be_read_is_a_failure_with_its_place(tmp_path: Path) -> None:

@@ -44,6 +44,12 @@ DINNER = Dialogue(
 )
 
 
+def test_a_slot_without_values_is_no_constraint() -> None:
+    dialogue = Dialogue(id="1", turns=(user(("INFORM", "time", "noon"), state={"time": (), "city": ("Napa",)}),))
+    assert derived_goal(dialogue).tasks[SERVICE].info == {"city": "Napa"}
+    assert derived_map(dialogue).table("time", SERVICE) is not None
+
+
 def test_the_goal_is_the_final_state_and_all_requests() -> None:
     task = derived_goal(DINNER).tasks[SERVICE]
     assert task.info == {"time": "11:30", "restaurant_name": "Sino"}

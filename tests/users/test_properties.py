@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
 from turnwise.dialogue import Act, Dialogue, Goal, Task
-from turnwise.users.config import Config
-from turnwise.users.records import score
+from turnwise.users.config import Config, with_overrides
+from turnwise.users.explain import explanation
+from turnwise.users.records import MEASURES, score
 from turnwise.users.score import Failure, Scorer
 
 DOMAINS = ("hotel", "restaurant", "train", "taxi")
@@ -50,14 +51,21 @@ def talks(draw: st.DrawFn) -> Dialogue:
 
 
 RECOMMENDED = Scorer(Config(mode="recommended"))
+ONCE = {"igcd_f1.repetitions.count_fp": False, "rgcd_f1.repetitions.count_fp": False}
+SEVERE = {"igcd_f1.repetitions.max_repetitions": 0, "igcd_f1.compensate_preemption": False}
+SCORERS = (Scorer(), RECOMMENDED, *(Scorer(with_overrides(Config(), options)) for options in (ONCE, SEVERE)))
 
 
 @given(talks())
 def test_verdicts_sum_to_the_counts(dialogue: Dialogue) -> None:
-    for scorer in (Scorer(), RECOMMENDED):
+    for scorer in SCORERS:
         for result in scorer.score_all([dialogue]):
             if not isinstance(result, Failure):
                 assert_verdicts_add_up(result)
+                shown = explanation(result)
+                assert sum(table.title.startswith(MEASURES) for table in shown) == sum(
+                    map(bool, result.scores.values())
+                )
 
 
 @given(goals)

@@ -46,10 +46,14 @@ class Said(Struct, frozen=True):
 
 
 class Utterance(Struct, frozen=True, eq=False):
-    """The acts of one turn by service, services in order of appearance, and the families of all acts together."""
+    """The acts of one turn by service, services in order of appearance, and the families of all acts together.
+
+    ``torn``: a value of the turn that is taken apart because it contains the separator of values.
+    """
 
     services: dict[str, list[Said]]
     families: int
+    torn: str = ""
 
 
 class Lexicon:
@@ -90,8 +94,13 @@ class Lexicon:
                 said = self._prepare(act)
                 families |= said.families
                 services.setdefault(act.domain, []).append(said)
-            known = self._utterances[acts] = Utterance(services, families)
+            known = self._utterances[acts] = Utterance(services, families, self._torn(acts))
         return known
+
+    def _torn(self, acts: tuple[Act, ...]) -> str:
+        if not self._strict:
+            return ""
+        return next((value for act in acts for value in act.values if BETWEEN in value), "")
 
     def _prepare(self, act: Act) -> Said:
         slot = self._slot(act)

@@ -49,10 +49,13 @@ def derived_map(dialogue: Dialogue) -> CanonicalMap:
 
 
 def _final_state(dialogue: Dialogue) -> State:
+    """The state after the last user turn; a slot without acceptable values is an empty slot."""
     states = [turn.state for turn in dialogue.user_turns() if turn.state is not None]
     if not states:
         raise TurnwiseError("it has no states to derive the user's goal from")
-    return states[-1]
+    return {
+        service: {slot: values for slot, values in slots.items() if values} for service, slots in states[-1].items()
+    }
 
 
 def _spellings(dialogue: Dialogue, service: str, slot: str, known: set[str]) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from turnwise.dialogue import Task
 from turnwise.errors import TurnwiseError
-from turnwise.users.acts import INFORM, SLOT_VALUE, Utterance
+from turnwise.users.acts import BETWEEN, INFORM, SLOT_VALUE, Utterance
 from turnwise.users.config import Config
 from turnwise.users.normalise import Attempt, Normaliser
 from turnwise.users.profile import Profile
@@ -29,27 +29,36 @@ class Scene:
         self.profile = profile
         self.behaviours: list[Behaviour] = []
         self.attempts: list[tuple[str, int, Attempt]] = []
-        self.warnings: list[str] = []
+        #: What is odd about the dialogue, each sentence once, in order of appearance.
+        self.warnings: dict[str, None] = {}
         self.requests_removed: list[str] = []
         self._normaliser = normaliser
         self._user_parameters: Parameters | None = None
         self._system_parameters: Parameters | None = None
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
+        self._warn_of_torn_values()
 
     def fault(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
         if self.config.strict:
             raise TurnwiseError(f"{message}; the reference evaluator aborts here", turn=turn)
-        warning = message if turn is None else f"turn {turn}: {message}"
-        if warning not in self.warnings:
-            self.warnings.append(warning)
+        self.warnings[message if turn is None else f"turn {turn}: {message}"] = None
+
+    def _warn_of_torn_values(self) -> None:
+        """The reference takes values apart at its own separator, so that one said value counts as several."""
+        for moment in self.moments:
+            if moment.said.torn:
+                warning = (
+                    f"turn {moment.position}: the value '{moment.said.torn}' contains '{BETWEEN}' and is taken apart"
+                )
+                self.warnings[warning] = None
 
     def empty(self) -> None:
         """The conversation has no turns. The reference gives it 0 like any silent user; better is to refuse it."""
         message = "the conversation is empty"
         if not self.config.strict:
             raise TurnwiseError(f"{message}: there is no user to measure", turn=0)
-        self.warnings.append(f"{message}, and counts as a user that says nothing")
+        self.warnings[f"{message}, and counts as a user that says nothing"] = None
 
     def record(
         self,
