@@ -32,7 +32,6 @@ ABLATIONS: tuple[tuple[str, type[Templates], dict[str, str]], ...] = (
     ("without the last two replies", Templates, {"without": "bot"}),
     ("acts without the history", Templates, {"without": "history"}),
     ("without alignment", Templates, {"align": "false"}),
-    ("without alignment, wording_penalty 3", Templates, {"align": "false", "wording_penalty": "3"}),
     ("templates-transductive", TemplatesTransductive, {}),
 )
 
