@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +233,8 @@ def _outcomes(scorer: Scorer, parts: list[tuple[Part, str]], workers: int | None
         return
     decoder = msgspec.msgpack.Decoder(_Outcome)
     portable = ((_portable(part), kind) for part, kind in parts)
-    for content in map_ordered(partial(_score_elsewhere, scorer), portable, workers=workers):
+    work = partial(_score_elsewhere, pickle.dumps(scorer))
+    for content in map_ordered(work, portable, workers=workers):
         yield decoder.decode(content)
 
 
@@ -246,9 +247,19 @@ def _portable(part: Part) -> Part:
     return part
 
 
-def _score_elsewhere(scorer: Scorer, item: tuple[Part, str]) -> bytes:
+@lru_cache(maxsize=1)
+def _received(scorer: bytes) -> Scorer:
+    """The scorer another process sent, kept from file to file: what it remembers of values and acts is its speed.
+
+    The bytes come from this program, through the pool, which pickles everything else that passes it too.
+    """
+    received: Scorer = pickle.loads(scorer)  # noqa: S301
+    return received
+
+
+def _score_elsewhere(scorer: bytes, item: tuple[Part, str]) -> bytes:
     with bulk_load():
-        return msgspec.msgpack.encode(_score_file(scorer, item))
+        return msgspec.msgpack.encode(_score_file(_received(scorer), item))
 
 
 def _score_file(scorer: Scorer, item: tuple[Part, str]) -> _Outcome:
