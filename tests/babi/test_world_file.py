@@ -136,3 +136,9 @@ def test_unknown_world_names() -> None:
         load_world("restaurnt")
     with pytest.raises(TurnwiseError, match="no such file"):
         load_world("nowhere/world.yaml")
+
+
+def test_a_folder_is_no_world(tmp_path: Path) -> None:
+    write_world(tmp_path, "base: restaurant\n")
+    with pytest.raises(TurnwiseError, match="it is a folder; a world is one YAML file"):
+        load_world(tmp_path)

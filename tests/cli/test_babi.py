@@ -74,6 +74,14 @@ def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, .
     assert not (tmp_path / "out").exists()
 
 
+def test_a_split_named_twice_is_written_once(tmp_path: Path, capsys: Capture) -> None:
+    outcome = turnwise(
+        capsys, "babi", "simulate", "--out", tmp_path, "--tasks", "1", "--splits", "trn, dev,trn", "--dialogs", "1"
+    )
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.count("-trn.txt") == outcome.out.count("-dev.txt") == 1
+
+
 def write_calls(folder: Path) -> None:
     call = folder / "calls" / "voip-1"
     call.mkdir(parents=True)

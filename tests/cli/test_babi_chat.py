@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,17 @@ def test_a_whole_booking(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert bot[1] == "i'm on it"
     assert "api_call french paris two cheap" in bot
     assert " found: resto_paris_cheap_french_" in outcome.out
+
+
+def test_a_call_that_finds_nothing_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path
+) -> None:
+    copied = Path(shutil.copytree(data, tmp_path / "data"))
+    base = copied / "dialog-babi-kb-all.txt"
+    base.write_text(re.sub(r"(resto_paris_cheap_french_\S+ R_number\t)two", r"\1four", base.read_text()))
+    request = "can you book a table in paris with french cuisine for two people in a cheap price range"
+    outcome = talk(capsys, monkeypatch, copied, "hi", request, "", "", "")
+    assert "(nothing found)" in outcome.out
 
 
 def test_restart_begins_a_new_dialog(

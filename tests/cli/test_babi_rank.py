@@ -80,6 +80,13 @@ def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path:
     refused(turnwise(capsys, *common, "--load", tmp_path), "it holds no model")
 
 
+def test_a_split_named_twice_is_evaluated_once(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    written = tmp_path / "out.json"
+    asked = ("--split", "tst", "--split", "dev", "--split", "tst")
+    assert turnwise(capsys, "babi", "evaluate", "--data", data, *asked, "--json", written).code == 0
+    assert [cell["split"] for cell in cells_of(written)] == ["tst", "dev"]
+
+
 def test_several_seeds_with_settings(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     outcome = turnwise(
         capsys, "babi", "evaluate", "--data", data, "--model", "memn2n", "--split", "tst", "--seeds", 2,

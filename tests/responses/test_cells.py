@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from support.tiny_world import tiny_release
 from turnwise.errors import TurnwiseError
 from turnwise.responses import plan
-from turnwise.responses.cells import Cell, Key, cells, data_digest, kept_cells
+from turnwise.responses.cells import EVALUATION_VERSION, Cell, Key, cells, data_digest, kept_cells
 from turnwise.responses.plan import jobs_of, run_jobs
 from turnwise.responses.ranker import Ranker, ranker_class
 from turnwise.responses.tables import class_table, results_table
@@ -132,6 +132,15 @@ def test_cells_of_an_older_evaluation_are_not_used(data: Path, tmp_path: Path, m
     assert len(kept_cells(Store(tmp_path))) == 3
     monkeypatch.setattr("turnwise.responses.cells.EVALUATION_VERSION", 1_000)
     assert kept_cells(Store(tmp_path)) == {}
+
+
+def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
+    table(data, tmp_path, "rules")
+    with Store(tmp_path).create(
+        kind="responses", name="odd", config={"evaluation": EVALUATION_VERSION}, inputs=[], seed=0, signature=""
+    ) as run:
+        run.scores = {"cell": {"task": "one"}}
+    assert len(kept_cells(Store(tmp_path))) == 3
 
 
 def test_keys_name_everything_that_matters(data: Path) -> None:

@@ -175,3 +175,25 @@ def test_damaged_settings(folder: Path, settings: dict[str, Any]) -> None:
     edited(folder, settings=settings)
     with pytest.raises(TurnwiseError, match="settings of the model nearest are damaged"):
         load_ranker(folder)
+
+
+@pytest.mark.parametrize(("shape", "answer"), [((1,), 0), ((), 0), (None, -1), (None, 10**9), (None, "x")])
+def test_answers_that_are_not_one_candidate_for_each_utterance(
+    folder: Path, shape: tuple[int, ...] | None, answer: int | str
+) -> None:
+    path = folder / ARRAYS
+    with np.load(path) as held:
+        wanted = held["answers"].shape if shape is None else shape
+    with path.open("wb") as out:
+        np.savez(out, answers=np.full(wanted, answer))
+    edited(folder, arrays_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    with pytest.raises(TurnwiseError, match="settings of the model nearest are damaged"):
+        load_ranker(folder)
+
+
+@pytest.mark.parametrize("change", [{"input": "future"}, {"weight": "heavy"}, {"entities": 3}])
+def test_damaged_settings_of_tfidf(tmp_path: Path, change: dict[str, Any]) -> None:
+    save_ranker(fitted("tfidf"), tmp_path, 1)
+    edited(tmp_path, settings=json.loads((tmp_path / MANIFEST).read_text())["settings"] | change)
+    with pytest.raises(TurnwiseError, match="settings of the model tfidf are damaged"):
+        load_ranker(tmp_path)

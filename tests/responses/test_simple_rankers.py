@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,14 +13,14 @@ from support.tiny_world import TINY, point, tiny_task
 from turnwise.dialogue import Fact
 from turnwise.errors import TurnwiseError
 from turnwise.responses.bags import tokens
-from turnwise.responses.episodes import Episode, Line, Point, points_of
+from turnwise.responses.episodes import NO_RESULT, Episode, Line, Point, points_of
 from turnwise.responses.evaluate import evaluate
 from turnwise.responses.meeting import move_to
-from turnwise.responses.ranker import Ranker
+from turnwise.responses.ranker import Ranker, checked_scores
 from turnwise.responses.rankers.nearest import NearestNeighbour
 from turnwise.responses.rankers.rules import Rules
 from turnwise.responses.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
-from turnwise.responses.task import Task
+from turnwise.responses.task import LOGS, Task
 
 
 def task_of(pairs: list[tuple[str, str]], candidates: tuple[str, ...], facts: tuple[Fact, ...] = ()) -> Task:
@@ -134,3 +135,40 @@ def test_nearest_neighbour_cannot_move_where_its_replies_are_unknown() -> None:
     assert ranker.candidates[int(ranker.scores([point(utterance="b")])[0].argmax())] == "two"
     with pytest.raises(TurnwiseError, match="learned the reply 'one'"):
         ranker.move(["zero"], [])
+
+
+LONGEST = 812  # memories before a reply of task 6 (specification, section 1.5)
+
+
+@pytest.mark.parametrize("ranker", [Rules, TfIdf, TfIdfTypes, TfIdfChosen, TfIdfTypesChosen, NearestNeighbour])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(point(utterance="hi"), id="no memory"),
+        pytest.param(point(utterance=""), id="nothing said"),
+        pytest.param(point(("user", "zork"), ("bot", "frob"), utterance="plugh xyzzy"), id="unknown words only"),
+        pytest.param(point(*[("fact", "inn R_rating 8")] * LONGEST, utterance="<SILENCE>"), id="longest memory"),
+        pytest.param(point(("fact", NO_RESULT), utterance="<SILENCE>"), id="no result"),
+    ],
+)
+def test_edge_cases_get_one_finite_or_no_answer(ranker: type[Ranker], asked: Point) -> None:
+    task = tiny_task(1)
+    bot = ranker()
+    bot.fit(task)
+    alone, beside = checked_scores(bot, [asked]), checked_scores(bot, [*points_of(task.split("tst"))[:3], asked])
+    assert alone.shape == (1, len(task.candidates))
+    assert not np.isposinf(alone).any()
+    np.testing.assert_array_equal(alone[0], beside[-1])
+
+
+@pytest.mark.parametrize("number", [LOGS, 1, 5])
+def test_rules_without_a_knowledge_base_are_refused(number: int) -> None:
+    task = replace(task_of([("hi", "hello")], ("hello",)), number=number)
+    with pytest.raises(TurnwiseError, match="knowledge base, and there is none"):
+        Rules().fit(task)
+
+
+def test_rules_of_task_6_manage_without_a_knowledge_base() -> None:
+    bot = Rules()
+    bot.fit(replace(task_of([("hi", "hello")], ("hello",)), number=6))
+    assert checked_scores(bot, [point(utterance="hi")]).shape == (1, 1)

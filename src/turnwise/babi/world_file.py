@@ -46,6 +46,8 @@ def load_world(source: str | Path = "restaurant") -> World:
 
 
 def _text(name: str) -> str:
+    if Path(name).is_dir():
+        raise TurnwiseError("it is a folder; a world is one YAML file", file=name)
     parts = resolve(name, limit=_MAX_BYTES)
     if len(parts) != 1:
         raise TurnwiseError("a world is one YAML file", file=name)

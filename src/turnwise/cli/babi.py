@@ -56,7 +56,8 @@ def simulate(
 
     loaded = load_world(world)
     numbers = _tasks(tasks)
-    names = tuple(split.strip() for split in splits.split(",")) if splits else splits_of(loaded)
+    named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
+    names = named if splits else splits_of(loaded)
     parameters = Parameters(
         seed=seed,
         accept=accept,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,10 +20,12 @@ from turnwise.cli.babi_options import (
 from turnwise.cli.common import out
 
 if TYPE_CHECKING:
+    from turnwise.dialogue import Fact
     from turnwise.responses.bot import RankerBot
     from turnwise.responses.database import Database
 
 _MOST_CALLS = 5
+_MOST_NAMES = 8
 
 
 def register(app: typer.Typer) -> None:
@@ -67,10 +70,16 @@ def _answer(bot: RankerBot, database: Database, text: str) -> None:
         facts = database.answer(reply)
         if facts is None:
             return
-        names = list(dict.fromkeys(fact.entity for fact in facts))
-        out.print(f"     ({len(names)} found: {', '.join(names[:8])}{' …' if len(names) > 8 else ''})", markup=False)
+        out.print(f"     ({_found(facts)})", markup=False)
         reply = bot.respond("", facts)
         out.print(f"bot> {reply}", markup=False)
+
+
+def _found(facts: Iterable[Fact]) -> str:
+    names = list(dict.fromkeys(fact.entity for fact in facts))
+    if not names:
+        return "nothing found"
+    return f"{len(names)} found: {', '.join(names[:_MOST_NAMES])}{' …' if len(names) > _MOST_NAMES else ''}"
 
 
 def _heard() -> str:

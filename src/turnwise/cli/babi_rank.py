@@ -187,7 +187,7 @@ def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> l
             raise TurnwiseError(f"there is no split '{name}' to evaluate on.{nearest(name, EVALUATED)}")
         if available is not None and name not in available:
             raise TurnwiseError(f"there is no split '{name}' in this data")
-    chosen = list(asked or EVALUATED)
+    chosen = dict.fromkeys(asked or EVALUATED)
     return [name for name in chosen if available is None or name in available]
 
 

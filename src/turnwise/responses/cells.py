@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -109,13 +110,14 @@ def signature(key: Key, task: Task, result: Evaluation) -> str:
 
 
 def kept_cells(store: Store) -> Kept:
-    """The cells that stand in the store, by their configuration; the newest wins."""
+    """The cells that stand in the store, by their configuration; the newest wins. A damaged one counts as not kept."""
     found = {}
     for manifest in store.list():
         ours = manifest.kind == KIND and manifest.config.get("evaluation") == EVALUATION_VERSION
         if ours and "cell" in manifest.scores:
-            cell = msgspec.convert(manifest.scores["cell"], Cell, strict=False)
-            found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
+            with suppress(msgspec.ValidationError):
+                cell = msgspec.convert(manifest.scores["cell"], Cell, strict=False)
+                found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
     return found
 
 

@@ -67,4 +67,7 @@ class NearestNeighbour(Ranker):
         return {"answers": self._answers}
 
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._prepare(list(settings["utterances"]), arrays["answers"])
+        groups, answers = list(settings["utterances"]), arrays["answers"]
+        if answers.shape != (len(groups),) or not np.isin(answers, np.arange(len(self.candidates))).all():
+            raise ValueError("the answers are not one candidate for each utterance")
+        self._prepare(groups, answers)

@@ -13,11 +13,14 @@ from turnwise.babi.knowledge import lexicon_of
 from turnwise.babi.rule_bot import RuleBot
 from turnwise.babi.world_file import load_world
 from turnwise.dialogue import Fact
+from turnwise.errors import TurnwiseError
 from turnwise.responses.episodes import NO_RESULT, Line, Point
 from turnwise.responses.ranker import Tell, silent
 from turnwise.responses.replying import ReplyingRanker
 from turnwise.responses.task import Task
 
+#: The task that has a bot of its own, which also manages without a knowledge base.
+_DSTC2 = 6
 _CALL = re.compile(r"api_call (\S+) (\S+) (\S+)")
 
 
@@ -41,13 +44,18 @@ class Rules(ReplyingRanker):
 
     def fit(self, task: Task, tell: Tell = silent) -> None:
         self.world = self.options.get("world", self.world)
+        if task.number != _DSTC2 and not task.facts:
+            raise TurnwiseError(
+                "the model rules takes its words from a knowledge base, and there is none; put dialog-babi-kb-all.txt "
+                "beside the dialogs, or choose another model"
+            )
         self.candidates = task.candidates
         self._prepare(task.number, list(task.facts))
 
     def _prepare(self, task: int, facts: list[Fact]) -> None:
         self._task, self._facts = task, facts
         self._bot: _Follower
-        if task == 6:
+        if task == _DSTC2:
             self._bot = Dstc2Bot(callable_values(self.candidates), facts)
         else:
             self._bot = RuleBot(load_world(self.world).phrases, lexicon_of(facts))

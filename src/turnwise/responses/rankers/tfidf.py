@@ -93,7 +93,9 @@ class TfIdf(Ranker):
         return {"input": self.input, "weight": self.weight, "entities": self.entities.words}
 
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.input, self.weight = settings["input"], settings["weight"]
+        self.input, self.weight = settings["input"], float(settings["weight"])
+        if self.input not in _INPUTS:
+            raise ValueError(f"there is no input '{self.input}'")
         self._prepare(self.candidates, TypedEntities(settings["entities"]))
 
 
