@@ -122,6 +122,23 @@ def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Pa
     assert "failed_sys_nlu" in names.out
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "sentence"),
+    [
+        ("score", ("--table", "scores.xyz"), "choose such an ending"),
+        ("figures", ("--table", "scores.xyz"), "choose such an ending"),
+        ("figures", ("--as", "svg,gif"), "cannot be drawn as 'gif'"),
+        ("score", ("other.json", "--reference", "out.json"), "one user model"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(
+    capsys: Capture, tmp_path: Path, command: str, options: tuple[str, ...], sentence: str
+) -> None:
+    result = turnwise(capsys, "users", command, tmp_path / "absent.json", *options)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in result.err
+
+
 def test_what_cannot_be_searched_is_said(capsys: Capture, tmp_path: Path) -> None:
     path, store = tmp_path / "talks.jsonl", tmp_path / "runs"
     package.write([GOOD, BROKEN], path, format="native")
@@ -139,7 +156,10 @@ def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path,
     better = tmp_path / "better.json"
     package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")
     store = tmp_path / "runs"
-    result = turnwise(capsys, "users", "score", talks, better, "--store", store)
+    result = turnwise(capsys, "users", "score", talks, better, "--store", store, "--json", tmp_path / "both.json")
+    signature = json.loads((tmp_path / "both.json").read_text())["signature"]
+    assert "mode:reference|profile:" in signature
+    assert "turns:" not in signature
     assert result.code == 0
     runs = [line.split("stored as run ")[1].split()[0] for line in result.err.splitlines() if "stored as" in line]
     compared = turnwise(capsys, "runs", "compare", *runs, "--store", store)

@@ -19,7 +19,9 @@ from turnwise.cli.users_options import (
     ProfileName,
     Source,
     StoreFolder,
+    TableFile,
     Workers,
+    check_endings,
     evaluated,
     finish,
     print_tables,
@@ -66,9 +68,7 @@ def score(
     reference: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
     ] = None,
-    table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .csv, .json.")
-    ] = None,
+    table: TableFile = None,
     run: Annotated[bool, typer.Option("--run", help="Keep the results in the run store, one run per source.")] = False,
     store: StoreFolder = None,
     workers: Workers = 1,
@@ -77,10 +77,15 @@ def score(
 
     A dialogue that cannot be scored is named with the reason and the others go on; the exit code is then 1.
     """
+    from turnwise.errors import TurnwiseError
     from turnwise.formats.corpus import bulk_load
-    from turnwise.users.summary import as_system, summarise
+    from turnwise.users.reference import reference_report
+    from turnwise.users.summary import as_system, shared_signature, summarise
     from turnwise.users.tables import score_table, verdict_table
 
+    check_endings(table)
+    if reference is not None and len(conversations) > 1:
+        raise TurnwiseError("--reference writes the results of one user model; name one source")
     with bulk_load():
         settings = settings_from(canonical_map, config, override, mode, profile, database, format)
         evaluations = [evaluated(source, settings, workers) for source in conversations]
@@ -101,10 +106,11 @@ def score(
                 for evaluation, summary in zip(evaluations, summaries, strict=True)
             ]
             coverage = {each.name: each.coverage() for each in evaluations}
-            write_json(json, {"signature": evaluations[0].signature, "coverage": coverage, "systems": systems})
+            signature = shared_signature([each.signature for each in evaluations])
+            write_json(json, {"signature": signature, "coverage": coverage, "systems": systems})
         write_table_file(tables, table)
         if reference is not None:
-            _write_reference(evaluations, reference)
+            write_json(reference, reference_report(evaluations[0]))
         if run or store:
             for source, evaluation, summary in zip(conversations, evaluations, summaries, strict=True):
                 _keep(source, evaluation, summary, settings, store, seed)
@@ -132,15 +138,15 @@ def figures(
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all numbers as JSON; - is the screen.")
     ] = None,
-    table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .csv, .json.")
-    ] = None,
+    table: TableFile = None,
     workers: Workers = 1,
 ) -> None:
     """The analyses of the paper: Figures 1 to 7 as tables and plots, confusions of NLU, and loops with their cause."""
     from turnwise.users.figures import paper_figures
     from turnwise.users.tables import confusion_table, figure_table, loop_table, slot_table
 
+    kinds = [ending.strip() for ending in endings.split(",")]
+    check_endings(table, kinds)
     evaluation = evaluated(
         conversations, settings_from(canonical_map, config, override, mode, profile, database, format), workers
     )
@@ -159,8 +165,8 @@ def figures(
         from turnwise.users.charts import chart
 
         for figure in drawn:
-            for ending in endings.split(","):
-                path = save(chart(figure), folder / f"figure{figure.key}.{ending.strip()}")
+            for kind in kinds:
+                path = save(chart(figure), folder / f"figure{figure.key}.{kind}")
                 err.print(f"drawn: {path}", markup=False)
     finish([evaluation])
 
@@ -177,14 +183,13 @@ def explain(
     database: DatabaseFolder = None,
     format: Format = None,
     talk: Annotated[bool, typer.Option("--talk", help="First the conversation itself, with what was heard.")] = False,
-    table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .csv, .json.")
-    ] = None,
+    table: TableFile = None,
 ) -> None:
     """Where every point of one dialogue's scores was won or lost, and why."""
     from turnwise.users.evaluate import evaluate_one
     from turnwise.users.explain import explanation, transcript
 
+    check_endings(table)
     settings = settings_from(canonical_map, config, override, mode, profile, database, format)
     found, scored = evaluate_one(conversations, dialogue, settings)
     if talk:
@@ -208,15 +213,6 @@ def _explained(evaluation: Evaluation, dialogue: str) -> list[Table]:
     from turnwise.users.explain import explanation
 
     return explanation(score_of(evaluation, dialogue))
-
-
-def _write_reference(evaluations: list[Evaluation], path: Path) -> None:
-    from turnwise.errors import TurnwiseError
-    from turnwise.users.reference import reference_report
-
-    if len(evaluations) > 1:
-        raise TurnwiseError("--reference writes the results of one user model; name one source")
-    write_json(path, reference_report(evaluations[0]))
 
 
 def _figure_numbers(evaluation: Evaluation) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +46,9 @@ Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each 
 StoreFolder = Annotated[
     Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; else $TURNWISE_RUNS or ./runs.")
 ]
+TableFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
+]
 
 
 def settings_from(
@@ -87,6 +91,20 @@ def print_tables(tables: list[Table]) -> None:
         if place:
             out.print()
         out.print(each.render("terminal"))
+
+
+def check_endings(table: Path | None, figures: Sequence[str] = ()) -> None:
+    """Refuse a file of tables or a kind of figure that cannot be written, before any work is done."""
+    from turnwise.errors import TurnwiseError
+    from turnwise.report.figures.save import ENDINGS
+    from turnwise.report.table import format_of
+
+    if table is not None:
+        format_of(table)
+    for ending in figures:
+        if f".{ending}" not in ENDINGS:
+            kinds = ", ".join(each.removeprefix(".") for each in ENDINGS)
+            raise TurnwiseError(f"a figure cannot be drawn as '{ending}'; choose from {kinds}")
 
 
 def write_table_file(tables: list[Table], path: Path | None) -> None:

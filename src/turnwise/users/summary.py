@@ -7,6 +7,7 @@ own combined scores (spec section 8). Intervals come from resampling dialogues.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -81,6 +82,16 @@ def domains(evaluation: Evaluation, measure: Measure) -> list[str]:
     """``combined`` and then the domains that have a score for the measure, by name."""
     found = {domain for score in evaluation.scores for domain in score.scores[measure]} - {COMBINED}
     return [COMBINED, *sorted(found)]
+
+
+def shared_signature(signatures: Sequence[str]) -> str:
+    """What the signatures of several systems have in common, part by part.
+
+    >>> shared_signature(["mode:reference|dialogues:10", "mode:reference|dialogues:9"])
+    'mode:reference'
+    """
+    first, *others = (signature.split("|") for signature in signatures)
+    return "|".join(part for part in first if all(part in other for other in others))
 
 
 def as_system(evaluation: Evaluation, summary: list[DomainSummary], *, per_dialogue: bool = False) -> dict[str, Any]:
