@@ -56,6 +56,10 @@ def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:
     [
         ("name: x\nacts: {informs: [a]}\ndomains: {}\n", "Did you mean 'inform'"),
         ("name: x\nacts: {}\ndomains: {}\nslots: []\n", "slots"),
+        ("name: x\nacts: {}\ndomains: {}\ntime_slot: []\n", "Did you mean 'time_slots'"),
+        ("name: x\nacts: {}\ndomains: {pizza: {entity_slot: [name]}}\n", "domains.pizza.entity_slot.*'entity_slots'"),
+        ("name: x\nacts: {inform: ['(']}\ndomains: {}\n", "regular expression"),
+        ("- a\n- b\n", "shape"),
         ("acts: [", "YAML"),
     ],
 )
@@ -65,6 +69,13 @@ def test_a_wrong_profile_is_one_sentence(tmp_path: Path, content: str, sentence:
     with pytest.raises(TurnwiseError, match=sentence) as caught:
         load_profile(str(path))
     assert "own.yaml" in str(caught.value)
+
+
+def test_a_profile_that_was_edited_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    for name in ("first", "second"):
+        path.write_text(f"name: {name}\nacts: {{}}\ndomains: {{}}\n")
+        assert load_profile(str(path)).name == name
 
 
 def test_an_unknown_profile_gets_the_nearest_name() -> None:

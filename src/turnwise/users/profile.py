@@ -7,6 +7,7 @@ with turnwise are found by name; anyone else's by the path of its file. ``docs/u
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
@@ -90,12 +91,10 @@ def shipped() -> list[str]:
     return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
 
 
-@cache
 def load_profile(name: str) -> Profile:
     """A shipped profile by name, or one of your own by the path of its YAML file."""
     if name in shipped():
-        content = (resources.files("turnwise.users") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
-        return _parse(content, name)
+        return _shipped_profile(name)
     path = Path(name)
     if not path.is_file():
         raise TurnwiseError(f"there is no dataset profile and no file '{name}'.{nearest(name, shipped())}")
@@ -105,16 +104,50 @@ def load_profile(name: str) -> Profile:
         raise TurnwiseError(f"the profile cannot be read ({error})", file=str(path)) from error
 
 
+@cache
+def _shipped_profile(name: str) -> Profile:
+    content = (resources.files("turnwise.users") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
+    return _parse(content, name)
+
+
 def _parse(text: str, file: str) -> Profile:
     import yaml
 
     try:
-        profile = msgspec.convert(yaml.safe_load(text), Profile)
+        content = yaml.safe_load(text)
+        _refuse_unknown(content, file)
+        profile = msgspec.convert(content, Profile)
     except (yaml.YAMLError, RecursionError) as error:
         raise TurnwiseError(f"the profile is not valid YAML ({error})", file=file) from error
     except msgspec.ValidationError as error:
         raise TurnwiseError(f"the profile does not have the expected shape: {error}", file=file) from error
-    for family in [*profile.acts, *profile.acts_repaired]:
+    for family, expressions in [*profile.acts.items(), *profile.acts_repaired.items()]:
         if family not in FAMILIES:
             raise TurnwiseError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", file=file)
+        for expression in expressions:
+            _check_expression(expression, family, file)
     return profile
+
+
+def _refuse_unknown(content: Any, file: str) -> None:
+    """Keys that a profile or one of its domains does not have; other wrong shapes are left to the conversion."""
+    if not isinstance(content, dict):
+        return
+    domains = content.get("domains")
+    groups: list[tuple[type[Struct], dict[Any, Any], str]] = [(Profile, content, "")]
+    if isinstance(domains, dict):
+        groups += [(Domain, entry, f"domains.{name}.") for name, entry in domains.items() if isinstance(entry, dict)]
+    for kind, group, path in groups:
+        known = kind.__struct_fields__
+        for key in group:
+            if key not in known:
+                raise TurnwiseError(f"a profile has no key '{path}{key}'.{nearest(str(key), known)}", file=file)
+
+
+def _check_expression(expression: str, family: str, file: str) -> None:
+    try:
+        re.compile(expression)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise TurnwiseError(
+            f"'{expression}' of the act family '{family}' is no regular expression ({error})", file=file
+        ) from error
