@@ -46,3 +46,9 @@ def test_the_map_of_multiwoz(shared_data: Path) -> None:
 def test_a_map_of_the_wrong_shape_is_one_sentence(content: Any) -> None:
     with pytest.raises(TurnwiseError, match=r"file\.json"):
         load(content)
+
+
+@pytest.mark.parametrize("content", [{"area": {"north": ["up"]}}, {"area": {"hotel": {"north": ["up"]}}}])
+def test_a_map_without_special_keys_says_what_to_add(content: Any) -> None:
+    with pytest.raises(TurnwiseError, match='add "special_keys"'):
+        load(content)

@@ -69,3 +69,11 @@ def test_a_slot_split_by_domain_has_nothing_for_others() -> None:
     assert values.table("food", "taxi") is None
     with pytest.raises(TurnwiseError, match="departure"):
         values.table("departure", "hotel")
+
+
+def test_a_value_outside_goals_may_be_named_like_the_domain() -> None:
+    content = {"type": {"guesthouse": ["b&b"], "special_keys": {"not_in_goal": {"hotel": ["a hotel"]}}}}
+    table = CanonicalMap(content).table("type", "hotel")
+    assert table is not None
+    assert table.canonical("a hotel") == "hotel"
+    assert table.known == {"guesthouse", "hotel"}

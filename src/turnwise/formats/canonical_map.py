@@ -46,8 +46,13 @@ def _is_table(table: dict[str, Any]) -> bool:
 
 
 def _check(name: str, table: Any, part: Part) -> None:
-    if not isinstance(table, dict):
-        raise TurnwiseError(f"the entry {name} must map canonical values to lists of paraphrases", file=part.name)
+    if not isinstance(table, dict) or SPECIAL not in table:
+        slot, _, key = name.partition(".")
+        raise TurnwiseError(
+            f"the slot {slot} has no {SPECIAL}, and the domain {key} within it neither; "
+            f'add "{SPECIAL}": {{"not_in_goal": {{}}}} to the slot, or to each of its domains',
+            file=part.name,
+        )
     for value, paraphrases in table.items():
         if value == SPECIAL:
             _check_special(name, paraphrases, part)

@@ -70,13 +70,16 @@ class ValueTable:
     def __init__(self, table: Mapping[str, Any], domain: str) -> None:
         self._paraphrases: dict[str, list[str]] = {key: texts for key, texts in table.items() if key != SPECIAL}
         outside: Mapping[str, Any] = table[SPECIAL].get(NOT_IN_GOAL, {})
-        chosen: Mapping[str, Any] = outside.get(domain) or outside
+        # A list under the domain's name belongs to a value of that name (a guesthouse's type may be "hotel").
+        of_domain = outside.get(domain)
+        split: Mapping[str, Any] = of_domain if isinstance(of_domain, Mapping) else outside
+        chosen = split or outside
         self.known = frozenset([*self._paraphrases, *chosen])
         inside_texts = [text for texts in self._paraphrases.values() for text in texts]
         # Iterating an entry gives a list's members or an object's keys: both are what the reference takes.
         self.candidates = Candidates([*inside_texts, *(text for entry in chosen.values() for text in entry)])
         self._canonical: dict[str, str] = {}
-        for key, texts in [*self._paraphrases.items(), *(outside.get(domain, outside)).items()]:
+        for key, texts in [*self._paraphrases.items(), *split.items()]:
             for text in texts:
                 self._canonical.setdefault(text, key)
 
