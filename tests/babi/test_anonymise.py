@@ -41,6 +41,12 @@ from turnwise.errors import TurnwiseError
         ("the one we had, at once", "the one we had, at once"),
         ("Mr. Jones and dr O'Neill", "<person> and <person>"),
         ("my name is Xenia Petrova and i", "my name is <person> and i"),
+        ("i am Dr. John Smith, ok?", "i am <person>, ok?"),
+        ("prof Ana María López-Gil and Mr J. R. Ewing", "<person> and <person>"),
+        ("dr who is in", "<person> is in"),
+        ("John Paul Smith and John F. Kennedy", "<person> and <person>"),
+        ("hi Emma La Tasca is full", "hi <person> <org> is full"),
+        ("Mrs Anna La Tasca", "<person> <org>"),
         ("thanks john please", "thanks <person> please"),
         ("John Smith was here", "<person> was here"),
         ("in new york city or NEW YORK", "in <location> or <location>"),
@@ -135,6 +141,8 @@ def test_list_files(tmp_path: Path) -> None:
     path.write_text("# nothing\n")
     with pytest.raises(TurnwiseError, match="no entries"):
         read_gazetteer(path)
+    with pytest.raises(TurnwiseError, match="it is a folder; a list is one text file"):
+        read_gazetteer(tmp_path)
     with pytest.raises(TurnwiseError, match="Did you mean 'person'"):
         check_kind("persn")
 

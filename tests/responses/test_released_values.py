@@ -89,6 +89,8 @@ def test_statistics_and_the_joint_vocabulary(shared_data: Path) -> None:
     rows = table.records()
     assert [row["candidates"] for row in rows] == [4212] * 5 + [2407]
     assert [round(row["api_outputs"]) for row in rows[:5]] == [0, 0, 23, 7, 24]
+    # Task 6, specification, section 1.5; an answer without results is an output too.
+    assert [round(rows[5][name], 1) for name in ("user", "bot", "api_outputs")] == [6.5, 8.9, 42.7]
 
 
 def test_printed_numbers_are_the_papers(expected: Path) -> None:

@@ -28,14 +28,17 @@ _TEENS = (
 )
 _TENS = "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen"
 _STREET = r"(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|blvd|alley)\b\.?"
+_NAME = r"[^\W\d_](?:\.|[\w'’-]*)"
+#: One or two capitalised words or initials: middle names and surnames.
+_MORE_NAMES = r"(?:\s[A-ZÀ-ÖØ-Þ](?:\.|[a-zß-öø-ÿ][\w'’-]*|['’][A-Z][\w'’-]*)){1,2}"
 
 #: Kind and pattern. At one place the first that fits wins, so the more specific come first.
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("token", r"<[a-z_]+>"),
     ("email", r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"),
     ("url", r"(?:https?://|www\.)\S+[\w/]"),
-    ("person", r"(?:mr|mrs|ms|miss|dr|prof)\b\.?\s+[^\W\d_][\w'’-]*"),
-    ("person", r"(?<=\bmy name is )[^\W\d_][\w'’-]*(?:\s(?-i:[A-Z])[\w'’-]+)?"),
+    ("person", rf"(?:mr|mrs|ms|miss|dr|prof)\b\.?\s+{_NAME}(?-i:{_MORE_NAMES})?"),
+    ("person", rf"(?<=\bmy name is ){_NAME}(?-i:{_MORE_NAMES})?"),
     ("date", r"\d{4}-\d{1,2}-\d{1,2}\b"),
     ("date", r"\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})\b|\d{1,2}/\d{1,2}\b"),
     ("date", rf"(?:the\s)?{_DAY}(?:\sof)?\s{_MONTH}(?!\w)(?:,?\s\d{{4}}\b)?"),
@@ -49,7 +52,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("number", rf"(?:{_TEENS}|{_TENS})\b"),
 )  # fmt: skip
 
-_SURNAME = re.compile(r"\s[A-Z][a-z][\w'’-]*")
+_SURNAME = re.compile(_MORE_NAMES)
+_UNCOVERED = re.compile(rb"\x00+")
+_SOMETHING = re.compile(r"\S+")
 
 _COMBINED = re.compile(
     "|".join(rf"(?P<p{place}>(?<![\w@]){pattern})" for place, (_, pattern) in enumerate(PATTERNS)), re.IGNORECASE
@@ -96,18 +101,21 @@ class Anonymiser:
         yield text[place:]
 
     def _entities(self, text: str) -> list[tuple[int, int, str]]:
-        """A user's own entries first, then patterns, then the built-in lists; nothing is taken twice."""
+        """A user's own entries first, then patterns, then the built-in lists; nothing is taken twice.
+
+        Of an entity that overlaps with one taken before, what is left over is taken: no part of it may stay.
+        """
         patterns = ((m.start(), m.end(), PATTERNS[int((m.lastgroup or "p0")[1:])][0]) for m in _COMBINED.finditer(text))
         covered = bytearray(len(text))
         taken = []
         for start, end, kind in chain(self._given.find(text), patterns, self._names(text)):
-            if not any(covered[start:end]):
-                covered[start:end] = b"x" * (end - start)
-                taken.append((start, end, kind))
+            for first, last in _words_left(text, covered, start, end):
+                covered[first:last] = b"x" * (last - first)
+                taken.append((first, last, kind))
         return sorted(taken)
 
     def _names(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Entries of the built-in lists; a given name takes the capitalised word after it along."""
+        """Entries of the built-in lists; a given name takes the capitalised words after it along."""
         for start, end, kind in self._built_in.find(text):
             surname = _SURNAME.match(text, end) if kind == "person" else None
             yield start, surname.end() if surname else end, kind
@@ -117,3 +125,10 @@ class Anonymiser:
             return original
         self.replaced[kind, original.lower()] += 1
         return f"<{kind}>"
+
+
+def _words_left(text: str, covered: bytearray, start: int, end: int) -> list[tuple[int, int]]:
+    """The stretches between start and end that nothing covers, from their first to their last word."""
+    stretches = [(gap.start() + start, gap.end() + start) for gap in _UNCOVERED.finditer(covered[start:end])]
+    words = [list(_SOMETHING.finditer(text, first, last)) for first, last in stretches]
+    return [(found[0].start(), found[-1].end()) for found in words if found]

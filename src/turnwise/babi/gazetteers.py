@@ -59,6 +59,8 @@ class Gazetteer:
 
 def read_gazetteer(path: Path) -> list[str]:
     """The entries of a list file: one a line; empty lines and lines that begin with ``#`` do not count."""
+    if path.is_dir():
+        raise TurnwiseError("it is a folder; a list is one text file", file=str(path))
     entries = [entry for part in resolve(path) for entry in _entries(part.text())]
     if not entries:
         raise TurnwiseError("the list has no entries; write one a line", file=str(path))

@@ -10,7 +10,7 @@ from turnwise.report.cells import Column
 from turnwise.report.table import Table
 from turnwise.responses.bags import tokens
 from turnwise.responses.cells import Cell
-from turnwise.responses.episodes import NO_RESULT, SILENCE
+from turnwise.responses.episodes import SILENCE
 from turnwise.responses.published import column_of, published
 from turnwise.responses.task import LOGS, Task
 
@@ -102,13 +102,13 @@ _COUNTED = ("utterances", "user", "bot", "api_outputs")
 
 
 def averages(task: Task, split: str) -> dict[str, float]:
-    """Utterances of user (without silences) and bot, and facts shown, per dialog."""
+    """Utterances of user (without silences) and bot, and lines of API output (facts, or that there are none)."""
     dialogs = task.split(split)
     lines = [line for one in dialogs for line in one.lines]
     user = sum(line.kind == "user" and line.text != SILENCE for line in lines) / len(dialogs)
     bot = sum(line.kind == "bot" for line in lines) / len(dialogs)
-    facts = sum(line.kind == "fact" and line.text != NO_RESULT for line in lines) / len(dialogs)
-    return {"utterances": user + bot + facts, "user": user, "bot": bot, "api_outputs": facts}
+    outputs = sum(line.kind == "fact" for line in lines) / len(dialogs)
+    return {"utterances": user + bot + outputs, "user": user, "bot": bot, "api_outputs": outputs}
 
 
 def joint_vocabulary(tasks: Sequence[Task]) -> int:
