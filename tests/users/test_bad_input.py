@@ -68,6 +68,12 @@ def test_the_second_of_two_dialogues_with_one_id_fails() -> None:
     assert "unique" in second.reason
 
 
+def test_a_domain_called_combined_would_hide_behind_the_combined_score() -> None:
+    (failed,) = Scorer().score_all([talk({"combined": Task(info={"area": "north"})}, (), (), id="bad")])
+    assert isinstance(failed, Failure)
+    assert "rename it" in failed.reason
+
+
 def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         turnwise.write([GOOD], tmp_path / name, format="gcdf1")

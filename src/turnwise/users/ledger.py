@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from turnwise.errors import TurnwiseError
 from turnwise.users.records import COMBINED, Measure, Score, Verdict, VerdictName, score
 
 
@@ -70,6 +71,8 @@ def close(ledgers: list[Ledger], measure: Measure) -> tuple[dict[str, Score], li
     truth: Counter[str] = Counter()
     said: Counter[str] = Counter()
     for ledger in ledgers:
+        if ledger.domain == COMBINED:
+            raise TurnwiseError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
         verdicts += ledger.verdicts
         truth.update(ledger.truth)
         said.update(ledger.said)
