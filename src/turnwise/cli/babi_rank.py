@@ -86,11 +86,14 @@ def evaluate(
     from turnwise.responses.model_folder import save_ranker
     from turnwise.runs import Store
 
+    options = settings(given, preset, device)
+    if url is not None and (folder or save or options):
+        raise TurnwiseError("the bot behind --url is not ours to load, save or set; leave the other options out")
     loaded = _task(data, logs, task, seed)
     digest = data_digest(loaded)
     found = []
     for number in range(seed, seed + seeds):
-        ranker = _ranker(loaded, model, url, folder, number, settings(given, preset, device))
+        ranker = _ranker(loaded, model, url, folder, number, options)
         if save is not None:
             kept = save if seeds == 1 else save / f"seed{number}"
             save_ranker(ranker, kept, loaded.number)
