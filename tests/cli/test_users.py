@@ -139,6 +139,20 @@ def test_what_cannot_be_written_is_said_before_the_work(
     assert sentence in result.err
 
 
+def test_nothing_a_file_holds_reaches_the_terminal_as_a_command(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "talks.jsonl"
+    turns = (msgspec.structs.replace(GOOD.turns[0], text="\x1b[31mred"), *GOOD.turns[1:])
+    loud = msgspec.structs.replace(GOOD, turns=turns)
+    empty = msgspec.structs.replace(GOOD, id="\x1b[32mempty", turns=())
+    package.write([loud, empty, msgspec.structs.replace(BROKEN, id="\x1b[33mbroken")], path, format="native")
+    shown = turnwise(capsys, "users", "explain", path, "good", "--talk")
+    scored = turnwise(capsys, "users", "score", path)
+    assert "[31mred" in shown.out
+    assert "[32mempty" in scored.err
+    assert "[33mbroken" in scored.err
+    assert "\x1b" not in shown.out + scored.out + scored.err
+
+
 def test_what_cannot_be_searched_is_said(capsys: Capture, tmp_path: Path) -> None:
     path, store = tmp_path / "talks.jsonl", tmp_path / "runs"
     package.write([GOOD, BROKEN], path, format="native")

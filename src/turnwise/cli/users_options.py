@@ -117,11 +117,12 @@ def write_table_file(tables: list[Table], path: Path | None) -> None:
 
 def finish(evaluations: list[Evaluation]) -> None:
     """Say what failed or looked odd; incomplete results are exit code 1."""
+    from turnwise.report.escape import plain
     from turnwise.users.tables import failure_lines
 
     for evaluation in evaluations:
         for dialogue, warning in evaluation.warnings[:10]:
-            err.print(f"{evaluation.name}: dialogue {dialogue}: {warning}", markup=False, soft_wrap=True)
+            err.print(plain(f"{evaluation.name}: dialogue {dialogue}: {warning}"), markup=False, soft_wrap=True)
         if len(evaluation.warnings) > 10:
             err.print(f"{evaluation.name}: ... and {len(evaluation.warnings) - 10} more warnings", markup=False)
         if evaluation.failures:

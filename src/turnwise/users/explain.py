@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from turnwise.dialogue import Act, Dialogue, Goal
 from turnwise.report import Column, Table
+from turnwise.report.escape import plain
 from turnwise.users.acts import EQUALS
 from turnwise.users.labels import meaning
 from turnwise.users.loops import CAUSES
@@ -21,11 +22,11 @@ def explanation(score: DialogueScore) -> list[Table]:
 def transcript(dialogue: Dialogue) -> Iterator[str]:
     """The conversation turn by turn: the words, the acts behind them, and what was heard where that differs."""
     for position, turn in enumerate(dialogue.turns):
-        yield f"{position:>3} {turn.speaker:<6} {turn.text}"
+        yield f"{position:>3} {turn.speaker:<6} {plain(turn.text)}"
         if turn.acts:
-            yield f"{'':>11}said  {_acts(turn.acts)}"
+            yield f"{'':>11}said  {plain(_acts(turn.acts))}"
         if turn.heard is not None and turn.heard != turn.acts:
-            yield f"{'':>11}heard {_acts(turn.heard) or 'nothing'}"
+            yield f"{'':>11}heard {plain(_acts(turn.heard)) or 'nothing'}"
 
 
 def _goal(score: DialogueScore) -> Table:

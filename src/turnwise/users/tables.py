@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from turnwise.report import Cell, Column, Table
+from turnwise.report.escape import plain
 from turnwise.users.confusion import Confusion
 from turnwise.users.evaluate import Evaluation
 from turnwise.users.figures import PaperFigure
@@ -110,7 +111,7 @@ def verdict_table(evaluation: Evaluation) -> Table:
 
 def failure_lines(evaluation: Evaluation, most: int = 10) -> Sequence[str]:
     """A sentence for each dialogue that failed, the first few of them."""
-    lines = [str(failure) for failure in evaluation.failures[:most]]
+    lines = [plain(str(failure)) for failure in evaluation.failures[:most]]
     if len(evaluation.failures) > most:
         lines.append(f"... and {len(evaluation.failures) - most} more")
     return lines
