@@ -48,6 +48,13 @@ def test_faults_name_the_line(line: bytes, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_messages_of_a_dialogue_must_stand_together() -> None:
+    lines = [f'{{"dialogue":"{name}","speaker":"user","text":"hi"}}\n' for name in ("a", "b", "a")]
+    with pytest.raises(TurnwiseError, match="the dialogue 'a' goes on here after another one began") as caught:
+        read_bytes("chat-log", "".join(lines).encode())
+    assert caught.value.line == 3
+
+
 messages = st.builds(Turn, speaker=st.sampled_from(["user", "system"]), text=st.text(max_size=10))
 
 

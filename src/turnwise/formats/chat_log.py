@@ -46,7 +46,7 @@ class ChatLog(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         prefix = part.stem.removesuffix(".jsonl")
-        count, identifier, turns = 0, "", list[Turn]()
+        count, identifier, turns, begun = 0, "", list[Turn](), set[str]()
         for number, line in part.lines():
             if not line.strip():
                 if turns:
@@ -58,6 +58,7 @@ class ChatLog(DialogueFormat):
                 yield Dialogue(id=identifier, turns=tuple(turns))
                 turns = []
             if not turns:
+                _begin(named, begun, part, number)
                 count += 1
                 identifier = named or f"{prefix}-{count:04d}"
             turns.append(turn)
@@ -69,6 +70,17 @@ class ChatLog(DialogueFormat):
             for turn in dialogue.turns:
                 out.write(_ENCODER.encode({"dialogue": dialogue.id, "speaker": turn.speaker, "text": turn.text}))
                 out.write(b"\n")
+
+
+def _begin(named: str, begun: set[str], part: Part, line: int) -> None:
+    """Note that a dialogue begins; one that has an id begins only once."""
+    if named and named in begun:
+        raise TurnwiseError(
+            f"the dialogue '{named}' goes on here after another one began or an empty line; put its messages together",
+            file=part.name,
+            line=line,
+        )
+    begun.add(named)
 
 
 def _message(raw: dict[str, Any], part: Part, line: int, notes: Notes) -> tuple[str, Turn]:
