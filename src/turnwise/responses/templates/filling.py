@@ -70,7 +70,7 @@ class Filling:
     def _chunk(self, points: Sequence[Marked]) -> Floats:
         weights, slots = self.weights, self.slots
         columns = (weights.shared[slots.column_kind] + weights.own).T
-        scored = np.asarray(slots.entity_marks(points) @ columns).reshape(len(points), slots.entities, -1)
+        scored = np.asarray(slots.entity_marks(points) @ columns).reshape(len(points), slots.entities, columns.shape[1])
         scores = np.zeros((len(points), len(self._inventory.candidates)))
         bias = weights.entity * slots.biased
         for entities, column in zip(slots.entity.T, self._columns.T, strict=True):
