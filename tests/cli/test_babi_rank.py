@@ -56,6 +56,23 @@ def test_models_that_lack_a_package_are_named_and_the_others_listed(
     refused(evaluated, "needs the package torch: run pip install 'turnwise[neural]'")
 
 
+def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    evaluate = ("babi", "evaluate", "--data", data, "--split", "tst")
+    assert turnwise(capsys, *evaluate, "--model", "nearest", "--task", 2, "--save", model).code == 0
+    refused(turnwise(capsys, *evaluate, "--load", model, "--model", "tfidf"), "it holds the model nearest, not tfidf")
+    refused(turnwise(capsys, *evaluate, "--load", model, "--seed", 3), "was fitted with seed 0; leave the seed out")
+    refused(turnwise(capsys, *evaluate, "--load", model, "--seeds", 2), "leave --seeds out")
+    refused(
+        turnwise(capsys, "babi", "chat", "--data", data, "--load", model, "--model", "rules"),
+        "it holds the model nearest",
+    )
+    refused(turnwise(capsys, "babi", "interact", "--load", model, "--model", "rules"), "it holds the model nearest")
+    own = turnwise(capsys, *evaluate, "--load", model, "--model", "nearest", "--json", tmp_path / "own.json")
+    assert own.code == 0, own.err
+    assert [(cell["model"], cell["task"]) for cell in cells_of(tmp_path / "own.json")] == [("nearest", 2)]
+
+
 def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     outcome = turnwise(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
     assert outcome.code == 0, outcome.err
@@ -167,9 +184,9 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (("--set", "dim"), "--set takes NAME=VALUE"),
         (("--set", "dim=3"), "there is no setting 'dim' of rules"),
         (("--url", "http://127.0.0.1:9/"), "the bot at http://127.0.0.1:9/ did not answer"),
-        (("--url", "http://127.0.0.1:9/", "--load", "model"), "is not ours to load, save or set"),
-        (("--url", "http://127.0.0.1:9/", "--save", "model"), "is not ours to load, save or set"),
-        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "is not ours to load, save or set"),
+        (("--url", "http://127.0.0.1:9/", "--load", "model"), "is not ours to choose, load, save or set"),
+        (("--url", "http://127.0.0.1:9/", "--save", "model"), "is not ours to choose, load, save or set"),
+        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "is not ours to choose, load, save or set"),
         (("--task", "3"), "no dialog files of task 3"),
         (("--logs", "x.jsonl"), "give either --data FOLDER"),
         (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),

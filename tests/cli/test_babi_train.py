@@ -66,6 +66,27 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     assert Store().open(manifest.id).table("attention").height == 4
 
 
+def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    logs = tmp_path / "logs.jsonl"
+    said = [("user", "hi"), ("system", "hello"), ("user", "a table please"), ("system", "for when")]
+    logs.write_text(
+        "".join(
+            json.dumps({"dialogue": f"d{number}", "speaker": speaker, "text": text}) + "\n"
+            for number in range(10)
+            for speaker, text in said
+        )
+    )
+    trained = turnwise(capsys, "babi", "train", "--logs", logs, "--out", tmp_path / "m", *QUICK)
+    assert trained.code == 0, trained.err
+    assert "Training of memn2n on chat logs, seed 0" in trained.out
+    shown = turnwise(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--turn", 2)
+    assert shown.code == 0, shown.err
+    assert "user says: a table please" in shown.out
+    wrong = turnwise(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m")
+    assert wrong.code == 2
+    assert "its model was fitted on chat logs; give them with --logs FILE" in wrong.err
+
+
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turnwise.cli.babi_options import DataOption, DeviceOption, JsonOption, StoreOption, settings, tell
+from turnwise.cli.babi_options import (
+    DeviceOption,
+    JsonOption,
+    LogsOption,
+    MaybeDataOption,
+    StoreOption,
+    data_or_logs,
+    settings,
+    task_of,
+    tell,
+)
 from turnwise.cli.common import out, write_json
 from turnwise.errors import TurnwiseError
 
@@ -22,8 +32,9 @@ def register(app: typer.Typer) -> None:
 
 
 def attention(
-    data: DataOption,
     folder: Annotated[Path, typer.Option("--load", metavar="FOLDER", help="The trained memory network.")],
+    data: MaybeDataOption = None,
+    logs: LogsOption = None,
     dialog: Annotated[int, typer.Option(min=1, help="Which dialog of the split, counted from 1.")] = 1,
     turn: Annotated[int | None, typer.Option(min=1, help="Which reply, counted from 1. Default: all.")] = None,
     split: Annotated[str, typer.Option(help="trn, dev, tst or tst-OOV.")] = "tst",
@@ -40,13 +51,12 @@ def attention(
 
     from turnwise.report.figures import save
     from turnwise.responses.attention import attend, attention_figure, attention_table, keep_attention
-    from turnwise.responses.model_folder import fitted_on, load_ranker
-    from turnwise.responses.task import load_task
+    from turnwise.responses.model_folder import load_ranker, seed_of
     from turnwise.runs import Store
 
     if figure is not None and turn is None:
         raise TurnwiseError("--figure draws one reply; name it with --turn")
-    task = load_task(data, fitted_on(folder), (split,))
+    task = data_or_logs(data, logs, lambda: task_of(folder, None, 1), seed_of(folder), (split,))
     ranker = load_ranker(folder, task=task, options=settings(None, None, device))
     seen = attend(ranker, _points(task, split, dialog, turn))
     for one in seen:

@@ -15,6 +15,7 @@ from turnwise.cli.babi_options import (
     SetOption,
     fitted_ranker,
     settings,
+    task_of,
     tell,
 )
 from turnwise.cli.common import out
@@ -35,12 +36,14 @@ def register(app: typer.Typer) -> None:
 
 def chat(
     data: DataOption,
-    model: ModelOption = "rules",
-    task: Annotated[int, typer.Option(min=1, max=6, help="The task the model is fitted on.")] = 5,
+    model: ModelOption = None,
+    task: Annotated[
+        int | None, typer.Option(min=1, max=6, help="The task to fit on. Default: the loaded model's, or 5.")
+    ] = None,
     folder: LoadOption = None,
     given: SetOption = None,
     device: DeviceOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the model.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the model. Default: 0.")] = None,
 ) -> None:
     """Talk to a model in the terminal.
 
@@ -51,10 +54,10 @@ def chat(
     from turnwise.responses.database import Database
     from turnwise.responses.task import load_task
 
-    loaded = load_task(data, task, ("trn", "dev"))
+    loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
     ranker = fitted_ranker(loaded, model, folder, seed, settings(given, None, device))
     bot, database = RankerBot(ranker), Database(loaded.facts)
-    tell(f"{ranker.name}, task {task}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
+    tell(f"{ranker.name}, task {loaded.number}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
     while (text := _heard()) != "exit":
         if text == "restart":
             bot.reset()

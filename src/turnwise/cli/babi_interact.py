@@ -16,8 +16,9 @@ from turnwise.cli.babi_options import (
     SetOption,
     StoreOption,
     fitted_ranker,
-    load_options,
+    loaded_ranker,
     settings,
+    task_of,
     tell,
 )
 from turnwise.cli.common import out, write_json
@@ -34,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def interact(
     data: MaybeDataOption = None,
-    model: ModelOption = "rules",
+    model: ModelOption = None,
     folder: LoadOption = None,
     task: Annotated[
         int | None, typer.Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")
@@ -48,7 +49,9 @@ def interact(
     accept: Annotated[float, typer.Option(help="Probability that the user accepts an option (tasks 3, 5).")] = 0.25,
     min_results: Annotated[int, typer.Option(help="Least number of results of a shown query (tasks 3, 5).")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the world and its users.")] = 0,
-    model_seed: Annotated[int, typer.Option(min=0, help="Seed of a model that is fitted here.")] = 0,
+    model_seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of a model that is fitted here. Default: 0.")
+    ] = None,
     given: SetOption = None,
     device: DeviceOption = None,
     store: StoreOption = None,
@@ -81,15 +84,19 @@ def interact(
 
 
 def _ranker(
-    data: Path | None, model: str, folder: Path | None, task: int | None, seed: int, options: dict[str, str]
+    data: Path | None,
+    model: str | None,
+    folder: Path | None,
+    task: int | None,
+    seed: int | None,
+    options: dict[str, str],
 ) -> tuple[Ranker, int]:
     """The model, and the task to meet users of."""
-    from turnwise.responses.model_folder import fitted_on, load_ranker
     from turnwise.responses.task import load_task
 
-    if folder is not None:
-        return load_ranker(folder, options=load_options(options)), task or fitted_on(folder)
-    if data is None:
+    if folder is None and data is None:
         raise TurnwiseError("give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on)")
-    number = task or 5
-    return fitted_ranker(load_task(data, number, ("trn", "dev")), model, None, seed, options), number
+    number = task_of(folder, task, 5)
+    if folder is not None:
+        return loaded_ranker(folder, model, seed, options), number
+    return fitted_ranker(load_task(Path(str(data)), number, ("trn", "dev")), model, None, seed, options), number

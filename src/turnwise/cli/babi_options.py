@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,12 @@ DataOption = Annotated[
 MaybeDataOption = Annotated[
     Path | None, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
 ]
-ModelOption = Annotated[str, typer.Option("--model", help="A model's name (see 'turnwise babi models').")]
+#: What is fitted when neither --model nor --load is given.
+DEFAULT_MODEL = "rules"
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", help=f"A model's name (see 'turnwise babi models'). Default: {DEFAULT_MODEL}."),
+]
 LoadOption = Annotated[
     Path | None, typer.Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")
 ]
@@ -34,6 +39,10 @@ PresetOption = Annotated[
 ]
 DeviceOption = Annotated[
     str | None, typer.Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
+]
+LogsOption = Annotated[
+    str | None,
+    typer.Option("--logs", metavar="FILE", help="Chat logs instead of --data: operators' replies to choose from."),
 ]
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; without it, $TURNWISE_RUNS or ./runs.")
@@ -69,20 +78,55 @@ def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> Ranker:
     return ranker
 
 
-def fitted_ranker(task: Task, model: str, folder: Path | None, seed: int, options: dict[str, str]) -> Ranker:
+def fitted_ranker(
+    task: Task, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
+) -> Ranker:
     """The model in the folder, or else a new one fitted on the task."""
-    from turnwise.responses.model_folder import load_ranker
-
     if folder is not None:
-        return load_ranker(folder, task=task, options=load_options(options))
-    ranker = fresh_ranker(model, seed, options)
+        return loaded_ranker(folder, model, seed, options, task)
+    ranker = fresh_ranker(model or DEFAULT_MODEL, seed or 0, options)
     ranker.fit(task, tell)
     return ranker
 
 
-def load_options(options: dict[str, str]) -> dict[str, str]:
-    """Only the device can be set for a model that is fitted already."""
+def loaded_ranker(
+    folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: Task | None = None
+) -> Ranker:
+    """The model in the folder; nothing but the device can be chosen for it any more."""
+    from turnwise.responses.model_folder import load_ranker
+
     name = next((name for name in options if name != "device"), None)
     if name is not None:
         raise TurnwiseError(f"the model in the folder is fitted already; '{name}' cannot be set any more")
-    return options
+    ranker = load_ranker(folder, task=task, options=options)
+    if model not in (None, ranker.name):
+        raise TurnwiseError(f"it holds the model {ranker.name}, not {model}; leave --model out", file=str(folder))
+    if seed not in (None, ranker.seed):
+        raise TurnwiseError(f"its model was fitted with seed {ranker.seed}; leave the seed out", file=str(folder))
+    return ranker
+
+
+def task_of(folder: Path | None, given: int | None, default: int) -> int:
+    """The task asked for, else the one the model in the folder was fitted on, else the default."""
+    from turnwise.responses.model_folder import fitted_on
+    from turnwise.responses.task import LOGS
+
+    if given is not None or folder is None:
+        return given or default
+    if (found := fitted_on(folder)) == LOGS:
+        raise TurnwiseError("its model was fitted on chat logs; give them with --logs FILE", file=str(folder))
+    return found
+
+
+def data_or_logs(
+    data: Path | None, logs: str | None, task: Callable[[], int], seed: int, splits: tuple[str, ...] | None = None
+) -> Task:
+    """The task in the bAbI files (its number is asked for only then), or that in chat logs, dealt by the seed."""
+    from turnwise.responses.logs import log_task
+    from turnwise.responses.task import SPLITS, load_task
+
+    if logs is not None and data is None:
+        return log_task(logs, seed=seed)
+    if data is None or logs is not None:
+        raise TurnwiseError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
+    return load_task(data, task(), splits or SPLITS)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from turnwise.cli.babi_options import (
+    DEFAULT_MODEL,
     DataOption,
     DeviceOption,
     JsonOption,
     LoadOption,
+    LogsOption,
     MaybeDataOption,
     ModelOption,
     PresetOption,
     SetOption,
     StoreOption,
-    fitted_ranker,
+    data_or_logs,
+    fresh_ranker,
+    loaded_ranker,
     settings,
+    task_of,
     tell,
 )
 from turnwise.cli.common import err, out, progress_bar, write_json
@@ -27,9 +32,10 @@ from turnwise.errors import TurnwiseError
 
 if TYPE_CHECKING:
     from turnwise.report.table import Table
-    from turnwise.responses.cells import Cell
+    from turnwise.responses.cells import Cell, Key
     from turnwise.responses.ranker import Ranker
     from turnwise.responses.task import Task
+    from turnwise.runs import Store
 
 
 def register(app: typer.Typer) -> None:
@@ -60,11 +66,11 @@ def models() -> None:
 
 def evaluate(
     data: MaybeDataOption = None,
-    logs: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Chat logs instead of --data: operators' replies to choose from.")
+    logs: LogsOption = None,
+    model: ModelOption = None,
+    task: Annotated[
+        int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
     ] = None,
-    model: ModelOption = "rules",
-    task: Annotated[int, typer.Option(min=1, max=6, help="Which task of --data.")] = 1,
     split: Annotated[
         list[str] | None, typer.Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")
     ] = None,
@@ -76,34 +82,74 @@ def evaluate(
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from --seed on.")] = 1,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply."""
-    from turnwise.responses.cells import Key, compute, data_digest
-    from turnwise.responses.model_folder import save_ranker
+    """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply.
+
+    A training that was interrupted goes on after its last finished epoch when the same command runs again.
+    """
     from turnwise.runs import Store
 
     options = settings(given, preset, device)
-    if url is not None and (folder or save or options):
-        raise TurnwiseError("the bot behind --url is not ours to load, save or set; leave the other options out")
-    loaded = _task(data, logs, task, seed)
-    digest = data_digest(loaded)
-    found = []
-    for number in range(seed, seed + seeds):
-        ranker = _ranker(loaded, model, url, folder, number, options)
-        if save is not None:
-            kept = save if seeds == 1 else save / f"seed{number}"
-            save_ranker(ranker, kept, loaded.number)
-            tell(f"model kept in {kept}")
-        for name in _splits(split, loaded.splits):
-            tell(f"{ranker.name} on {name}, seed {ranker.seed}")
-            found.append(compute(Key.of(ranker, loaded, name, digest), ranker, loaded, Store(store)))
-        if not ranker.seeded:
-            break
+    if url is not None and (folder or save or options or model or seeds > 1):
+        raise TurnwiseError("the bot behind --url is not ours to choose, load, save or set; leave those options out")
+    if folder is not None and seeds > 1:
+        raise TurnwiseError("the model in the folder is fitted already and has one seed; leave --seeds out")
+    loaded = data_or_logs(data, logs, lambda: task_of(folder, task, 1), seed or 0)
+    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store))
+    if url is not None:
+        found = measuring.cells(_bot(url, loaded))
+    elif folder is not None:
+        found = measuring.cells(loaded_ranker(folder, model, seed, options, loaded), save)
+    else:
+        found = []
+        for number in range(seed or 0, (seed or 0) + seeds):
+            ranker = fresh_ranker(model or DEFAULT_MODEL, number, options)
+            found += measuring.cells_of_new(ranker, save and (save if seeds == 1 else save / f"seed{number}"))
+            if not ranker.seeded:
+                break
     _show(found, json)
+
+
+class _Measuring(NamedTuple):
+    """What rankers are evaluated on, and where the results go."""
+
+    task: Task
+    splits: Sequence[str]
+    store: Store
+
+    def keys(self, ranker: Ranker) -> list[Key]:
+        from turnwise.responses.cells import Key, data_digest
+
+        digest = data_digest(self.task)
+        return [Key.of(ranker, self.task, name, digest) for name in self.splits]
+
+    def cells(self, ranker: Ranker, save: Path | None = None) -> list[Cell]:
+        """The cells of a ranker that is ready to answer, and the ranker in a folder."""
+        from turnwise.responses.cells import compute
+        from turnwise.responses.model_folder import save_ranker
+
+        if save is not None:
+            save_ranker(ranker, save, self.task.number)
+            tell(f"model kept in {save}")
+        found = []
+        for key in self.keys(ranker):
+            tell(f"{ranker.name} on {key.split}, seed {ranker.seed}")
+            found.append(compute(key, ranker, self.task, self.store))
+        return found
+
+    def cells_of_new(self, ranker: Ranker, save: Path | None) -> list[Cell]:
+        """The same for one that is still to be fitted."""
+        from turnwise.responses.checkpoints import checkpointed
+
+        with checkpointed(ranker, self.keys(ranker)[0], self.store, tell):
+            ranker.fit(self.task, tell)
+            return self.cells(ranker, save)
 
 
 def table(
@@ -135,7 +181,7 @@ def table(
     jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
     found: list[Cell] = []
     with progress_bar("models on tasks", len(jobs)) as advance:
-        for cells in run_jobs(jobs, workers=workers):
+        for cells in run_jobs(jobs, workers=workers, tell=tell):
             found.extend(cells)
             advance(1)
     tables = [results_table(found)]
@@ -147,20 +193,7 @@ def table(
     _write(found, json)
 
 
-def _task(data: Path | None, logs: str | None, number: int, seed: int) -> Task:
-    from turnwise.responses.logs import log_task
-    from turnwise.responses.task import load_task
-
-    if (data is None) == (logs is None):
-        raise TurnwiseError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
-    if data is not None:
-        return load_task(data, number)
-    return log_task(str(logs), seed=seed)
-
-
-def _ranker(task: Task, model: str, url: str | None, folder: Path | None, seed: int, options: dict[str, str]) -> Ranker:
-    if url is None:
-        return fitted_ranker(task, model, folder, seed, options)
+def _bot(url: str, task: Task) -> Ranker:
     from turnwise.responses.replying import HttpBot
 
     bot = HttpBot(url)
@@ -190,8 +223,10 @@ def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> l
             raise TurnwiseError(f"there is no split '{name}' to evaluate on.{nearest(name, EVALUATED)}")
         if available is not None and name not in available:
             raise TurnwiseError(f"there is no split '{name}' in this data")
-    chosen = dict.fromkeys(asked or EVALUATED)
-    return [name for name in chosen if available is None or name in available]
+    chosen = [name for name in dict.fromkeys(asked or EVALUATED) if available is None or name in available]
+    if not chosen:
+        raise TurnwiseError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
+    return chosen
 
 
 def _show(cells: list[Cell], json: Path | None) -> None:

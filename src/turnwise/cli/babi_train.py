@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from turnwise.cli.babi_options import (
-    DataOption,
     DeviceOption,
     JsonOption,
-    ModelOption,
+    LogsOption,
+    MaybeDataOption,
     PresetOption,
     SetOption,
     StoreOption,
+    data_or_logs,
     fresh_ranker,
     settings,
     tell,
@@ -28,35 +29,35 @@ def register(app: typer.Typer) -> None:
 
 
 def train(
-    data: DataOption,
     folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
-    model: ModelOption = "memn2n",
-    task: Annotated[int, typer.Option(min=1, max=6, help="Which task.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the model.")] = 0,
+    data: MaybeDataOption = None,
+    logs: LogsOption = None,
+    model: Annotated[str, typer.Option(help="A model's name (see 'turnwise babi models').")] = "memn2n",
+    task: Annotated[int, typer.Option(min=1, max=6, help="Which task of --data.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit a model on a task's training and development dialogs and keep it in a folder.
+    """Fit a model on a task's training and development dialogs (or on chat logs) and keep it in a folder.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
     from turnwise.responses.cells import data_digest, options_text
     from turnwise.responses.model_folder import save_ranker
-    from turnwise.responses.task import load_task
     from turnwise.responses.training_run import keep_training, log_table
     from turnwise.runs import Store
 
-    loaded = load_task(data, task, ("trn", "dev"))
+    loaded = data_or_logs(data, logs, lambda: task, seed, ("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
     ranker.checkpoint = folder / "checkpoint.npz"
     ranker.fit(loaded, tell)
-    save_ranker(ranker, folder, task)
+    save_ranker(ranker, folder, loaded.number)
     run = keep_training(ranker, loaded, Store(store))
-    out.print(log_table(ranker, task).render("terminal"))
+    out.print(log_table(ranker, loaded.number).render("terminal"))
     tell(f"model kept in {folder}, log in run {run}")
     if json is not None:
-        known = {"model": model, "task": task, "seed": seed, "options": options_text(ranker.options)}
+        known = {"model": model, "task": loaded.number, "seed": seed, "options": options_text(ranker.options)}
         write_json(json, {**known, "data": data_digest(loaded), "run": run, "epochs": ranker.log})

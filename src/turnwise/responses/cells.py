@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from turnwise import __version__
+from turnwise.responses.checkpoints import checkpointed
 from turnwise.responses.evaluate import MRR, PER_DIALOG, PER_RESPONSE, Evaluation, evaluate
 from turnwise.responses.ranker import OUTWARD, Ranker, Tell, silent
 from turnwise.responses.task import Task
@@ -47,6 +48,10 @@ class Key(msgspec.Struct, frozen=True):
     def config(self) -> dict[str, Any]:
         """The key as the run's configuration."""
         return {**msgspec.structs.asdict(self), "evaluation": EVALUATION_VERSION}
+
+    def training(self) -> dict[str, Any]:
+        """What the training depends on: everything but the split."""
+        return {name: value for name, value in self.config().items() if name != "split"}
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,31 +127,28 @@ def kept_cells(store: Store) -> Kept:
 
 
 def cells(
-    ranker: Ranker, task: Task, splits: Sequence[str], store: Store | None, kept: Kept, tell: Tell = silent
+    ranker: Ranker, task: Task, splits: Sequence[str], store: Store, kept: Kept | None, tell: Tell = silent
 ) -> Iterator[Cell]:
     """The cells of a ranker on those of the splits the task has: kept ones as they are, the others computed.
 
-    The ranker comes fresh and is fitted only when a cell is missing.
+    The ranker comes fresh and is fitted only when a cell is missing; without ``kept`` everything is done anew.
     """
     data = data_digest(task)
-    fitted = False
-    for split in (name for name in splits if name in task.splits):
-        key = Key.of(ranker, task, split, data)
-        done = kept.get(_sorted(key.config()))
-        if done is None:
-            if not fitted:
-                ranker.fit(task, tell)
-                fitted = True
-            done = compute(key, ranker, task, store)
-        yield done
+    keys = [Key.of(ranker, task, split, data) for split in splits if split in task.splits]
+    done = {key: cell for key in keys if (cell := (kept or {}).get(_sorted(key.config()))) is not None}
+    if len(done) == len(keys):
+        yield from done.values()
+        return
+    with checkpointed(ranker, keys[0], store, tell, fresh=kept is None):
+        ranker.fit(task)
+        for key in keys:
+            yield done.get(key) or compute(key, ranker, task, store)
 
 
-def compute(key: Key, ranker: Ranker, task: Task, store: Store | None) -> Cell:
+def compute(key: Key, ranker: Ranker, task: Task, store: Store) -> Cell:
     """Evaluate a fitted ranker on one split and keep the outcome as a run."""
     result = evaluate(ranker, task.split(key.split))
     cell = cell_of(key, task, result)
-    if store is None:
-        return cell
     name = f"{key.model}-task{key.task}-{key.split}"
     with store.create(
         kind=KIND, name=name, config=key.config(), inputs=task.files, seed=key.seed, signature=cell.signature

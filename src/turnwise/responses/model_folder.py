@@ -59,6 +59,11 @@ def fitted_on(folder: Path) -> int:
     return _read_manifest(folder).task
 
 
+def seed_of(folder: Path) -> int:
+    """The seed that the model in a folder was fitted with."""
+    return _read_manifest(folder).seed
+
+
 def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str, str] | None = None) -> Ranker:
     """Read a fitted ranker back; a folder that is damaged, newer, or of another task is an error.
 

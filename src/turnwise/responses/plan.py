@@ -1,7 +1,7 @@
 """The work behind a table: one job per model, task and seed, in this process or in several.
 
 A job reads its task, fits its model if a cell is missing, and keeps every cell it finishes; an interrupted table goes
-on where it stopped because finished cells are found in the run store.
+on where it stopped because finished cells, and checkpoints of unfinished trainings, are found in the run store.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from turnwise.engine import map_ordered
 from turnwise.responses.cells import Cell, cells, kept_cells
-from turnwise.responses.ranker import options_by_model, ranker_class
+from turnwise.responses.ranker import Tell, options_by_model, ranker_class, silent
 from turnwise.responses.task import load_task
 from turnwise.runs import Store
 
@@ -51,15 +51,26 @@ def jobs_of(
     ]
 
 
-def run_jobs(jobs: Sequence[Job], *, workers: int = 1) -> Iterator[list[Cell]]:
+class _Outcome(NamedTuple):
+    """The cells of a job, and what is to be told about it."""
+
+    cells: list[Cell]
+    notes: list[str]
+
+
+def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> Iterator[list[Cell]]:
     """The cells of each job, in the jobs' order."""
-    return map_ordered(_run, jobs, workers=workers)
+    for outcome in map_ordered(_run, jobs, workers=workers):
+        for note in outcome.notes:
+            tell(note)
+        yield outcome.cells
 
 
-def _run(job: Job) -> list[Cell]:
+def _run(job: Job) -> _Outcome:
     task = load_task(job.data, job.task)
     store = Store(job.store)
-    kept = {} if job.fresh else kept_cells(store)
+    kept = None if job.fresh else kept_cells(store)
     ranker = ranker_class(job.model)(job.seed)
     ranker.options = dict(job.options)
-    return list(cells(ranker, task, job.splits, store, kept))
+    notes: list[str] = []
+    return _Outcome(list(cells(ranker, task, job.splits, store, kept, notes.append)), notes)

@@ -50,6 +50,12 @@ def delete_tree(path: Path) -> None:
         shutil.rmtree(path)
 
 
+def empty(folder: Path) -> None:
+    """Delete all that lies in a folder."""
+    for entry in folder.iterdir():
+        delete_tree(entry)
+
+
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
     """Whatever the operating system reports while writing below a folder becomes one sentence."""

@@ -18,12 +18,14 @@ Invariants
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 import msgspec
 
+from turnwise import __version__
 from turnwise.files import atomic
 from turnwise.runs.durable import delete_tree, sync_folder, writing
 from turnwise.runs.manifest import Manifest
@@ -92,17 +94,16 @@ class Resumable(RunWriter):
 
 def folder_name(draft: Manifest) -> str:
     """The name of the working folder: readable, and unique to what determines the result."""
-    facts = msgspec.json.encode(
-        [
-            draft.kind,
-            draft.name,
-            draft.config,
-            [(item.files, item.size, item.sha256) for item in draft.inputs],
-            draft.seeds,
-            draft.signature,
-            draft.versions["turnwise"],
-        ],
-        order="deterministic",
-    )
-    digest = hashlib.sha256(facts).hexdigest()[:16]
-    return f"{RESUMABLE}{slug(f'{draft.kind}-{draft.name}')}-{digest}"
+    inputs = [(item.files, item.size, item.sha256) for item in draft.inputs]
+    version = draft.versions["turnwise"]
+    return _name(draft.kind, draft.name, draft.config, inputs, draft.seeds, draft.signature, version)
+
+
+def workbench_name(kind: str, name: str, config: Mapping[str, Any]) -> str:
+    """The name of the folder for half-done work that is no run of its own."""
+    return _name(kind, name, config, __version__)
+
+
+def _name(kind: str, name: str, *facts: object) -> str:
+    digest = hashlib.sha256(msgspec.json.encode([kind, name, *facts], order="deterministic")).hexdigest()[:16]
+    return f"{RESUMABLE}{slug(f'{kind}-{name}')}-{digest}"

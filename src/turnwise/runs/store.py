@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from turnwise.errors import TurnwiseError, nearest
-from turnwise.runs.durable import delete_tree, writing
+from turnwise.runs.durable import delete_tree, empty, writing
 from turnwise.runs.manifest import MANIFEST, Manifest
 from turnwise.runs.naming import is_run_id, new_id
 from turnwise.runs.reader import Run
-from turnwise.runs.resumable import PARTS, Resumable, folder_name
+from turnwise.runs.resumable import PARTS, Resumable, folder_name, workbench_name
 from turnwise.runs.workspace import Claim, Workspace
 from turnwise.runs.writer import RunWriter, draft
 
@@ -98,6 +98,30 @@ class Store:
         except BaseException:
             claim.leave()
             raise
+
+    @contextmanager
+    def workbench(
+        self, *, kind: str, name: str, config: Mapping[str, Any], fresh: bool = False
+    ) -> Iterator[Path | None]:
+        """A folder for half-done work whose results go elsewhere, such as the checkpoint of a training.
+
+        The same call finds it again after the block or the process failed (``fresh`` empties it first). It is deleted
+        when the block ends, or fails with nothing in it. While another process has it, there is None to be had.
+        """
+        claim = self._workspace.resume_if_free(workbench_name(kind, name, config))
+        if claim is None:
+            yield None
+            return
+        try:
+            if fresh:
+                with writing(self.folder):
+                    empty(claim.folder)
+            yield claim.folder
+        except BaseException:
+            claim.leave() if any(claim.folder.iterdir()) else claim.discard()
+            raise
+        with writing(self.folder):
+            claim.discard()
 
     def unfinished(self) -> Sequence[str]:
         """Names of resumable work that waits to be taken up again by the call that began it."""

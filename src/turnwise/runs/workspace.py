@@ -80,14 +80,18 @@ class Workspace:
 
     def resume(self, name: str) -> Claim:
         """The folder of resumable work, new or as an earlier process left it; an error while another works in it."""
-        with writing(self._store):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            claim = self._claim(name, must_be_new=False, patience=_PATIENCE)
+        claim = self.resume_if_free(name)
         if claim is None:
             raise TurnwiseError(
                 "another process is at work on the same run; wait for it or stop it", file=str(self._folder / name)
             )
         return claim
+
+    def resume_if_free(self, name: str) -> Claim | None:
+        """The same, or None while another works in it."""
+        with writing(self._store):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return self._claim(name, must_be_new=False, patience=_PATIENCE)
 
     def remove(self, name: str) -> None:
         """Take a run out of the store by one rename, then delete it."""
