@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.reproduce.babi import LEARNED, UNTRAINED, kept_results, reproduce
+from turnwise.reproduce.babi import LEARNED, UNTRAINED, reproduce
+from turnwise.reproduce.babi_cells import kept_results
 from turnwise.reproduce.record import EXACT, IMPOSSIBLE
 from turnwise.responses.published import published
 

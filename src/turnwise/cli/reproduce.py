@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from turnwise.cli.common import application, out, write_json
+from turnwise.cli.babi_options import StoreOption, tell
+from turnwise.cli.common import application, err, out, write_json
 from turnwise.cli.comparing import draw_all
 from turnwise.files import atomic
+from turnwise.reproduce.record import Fresh
 from turnwise.reproduce.registry import PAPERS, reproduce
 
 app = application("What the papers printed, what turnwise computes from the data that is present, and a verdict.")
@@ -22,7 +24,14 @@ def main(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where the datasets lie; without it, $TURNWISE_DATA, else none."),
     ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
+    ] = False,
+    seeds: Annotated[int, typer.Option(min=1, help="With --fresh: seeds per learned model.")] = 3,
+    workers: Annotated[int, typer.Option(min=0, help="With --fresh: processes; 0 is one per core.")] = 1,
+    store: StoreOption = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a Markdown page.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JSON; - is standard output.")] = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures into this folder.")
@@ -32,10 +41,16 @@ def main(
     """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded."""
     from turnwise.reproduce.tables import as_json, as_markdown, item_tables, missing_table
 
-    found = reproduce(paper, data)
+    training = Fresh(seeds=seeds, workers=workers, store=store, tell=tell) if fresh else None
+    with err.status(f"computing what {paper} printed"):
+        found = reproduce(paper, data, fresh=training)
     if markdown is not None:
         with atomic(markdown) as scratch:
             scratch.write_text(as_markdown(found), encoding="utf-8")
+    if html is not None:
+        from turnwise.reproduce.pages import write_html
+
+        write_html(found, html)
     if figures is not None:
         draw_all(found.figures, figures, figure_format)
     if json is not None:

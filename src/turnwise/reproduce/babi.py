@@ -1,29 +1,33 @@
 """Bordes, Boureau and Weston, ICLR 2017: end-to-end goal-oriented dialog.
 
 Rankers that need no training are computed here and now. The learned ones come from results that are kept with the
-package (``kept/babi.json``, with the command, seeds and machine that made them); ``turnwise babi table`` makes them
-anew.
+package (``kept/``, with the command, seeds and machine that made them), or are trained anew.
 """
 
 from __future__ import annotations
 
-from importlib.resources import files
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
-
-import msgspec
+from typing import NamedTuple
 
 from turnwise.errors import TurnwiseError
-from turnwise.reproduce.record import Reproduction
+from turnwise.reproduce.babi_attention import attention_tables
+from turnwise.reproduce.babi_cells import KeptCell, kept_results
+from turnwise.reproduce.babi_looks import MODEL, SEED, Look, kept_looks
+from turnwise.reproduce.record import Fresh, Reproduction
 from turnwise.responses.evaluate import evaluate
 from turnwise.responses.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
 from turnwise.responses.published import column_of, published
 from turnwise.responses.ranker import ranker_class
 from turnwise.responses.tables import averages, joint_vocabulary
 from turnwise.responses.task import TASKS, Task, load_task
+from turnwise.wording import counted
 
 TITLE = "Learning End-to-End Goal-Oriented Dialog"
 CITATION = "Bordes, Boureau and Weston, ICLR 2017"
+#: The data of the paper, in the folder of all data.
+FOLDER = "babi"
 #: Computed each time: our model, and whose row of the paper it stands beside.
 UNTRAINED = {
     "rules": "rules",
@@ -43,58 +47,48 @@ LEARNED = {
 }
 
 
-class KeptCell(msgspec.Struct, frozen=True):
-    """One model on one task and split with one seed, as fractions."""
-
-    model: str
-    task: int
-    split: str
-    seed: int
-    per_response: float
-    per_dialog: float
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """Results of earlier trainings, and how they were made."""
-
-    command: str
-    hardware: str
-    commit: str
-    cells: list[KeptCell]
-
-
-def kept_results() -> Kept | None:
-    """The results kept with the package, or None where there are none."""
-    path = files("turnwise.reproduce").joinpath("kept", "babi.json")
-    return msgspec.json.decode(path.read_bytes(), type=Kept) if path.is_file() else None
-
-
-def reproduce(data: Path | None) -> Reproduction:
-    """Tables 1, 2 and 8 to 10, theirs beside ours; Tables 3 to 7 need a trained model."""
+def reproduce(data: Path | None, fresh: Fresh | None = None) -> Reproduction:
+    """Tables 1 to 10, theirs beside ours; ``fresh`` trains the learned models anew."""
     record = Reproduction("babi", TITLE, CITATION)
     record.missing.append("the Concierge conversations (a proprietary data set that was never released)")
     tasks = _tasks(data)
     if tasks is None:
         record.missing.append("the dialog bAbI files: a folder 'babi' in the data folder ('turnwise data get babi')")
+    results = _results(record, data, tasks, fresh)
     _table_1(record, tasks)
     for model, row in UNTRAINED.items():
         _untrained(record, model, _printed(row), tasks)
-    kept = kept_results()
-    if kept is None:
-        record.missing.append("results of the learned models ('turnwise babi table' trains them)")
-    for model, part in LEARNED.items():
-        _learned(record, model, part, kept)
+    _learned_of("Table 2", record, results.cells)
+    attention_tables(record, results.looks, tasks, results.how)
     _hyperparameters(record)
-    for number in range(3, 8):
-        record.impossible(
-            f"Table {number}", "attention of a memory network over one dialog", "a table of weights",
-            "needs a trained model: 'turnwise babi train', then 'turnwise babi attention'",
-        )  # fmt: skip
+    _learned_of("Table 10", record, results.cells)
     return record
 
 
+class _Results(NamedTuple):
+    """What the learned models did, and where that is from."""
+
+    cells: list[KeptCell]
+    looks: list[Look]
+    how: str
+
+
+def _results(record: Reproduction, data: Path | None, tasks: list[Task] | None, fresh: Fresh | None) -> _Results:
+    if fresh is not None:
+        if data is None or tasks is None:
+            raise TurnwiseError("to train models anew (--fresh), give --data FOLDER with the bAbI files in FOLDER/babi")
+        from turnwise.reproduce.babi_fresh import trained_cells, trained_looks
+
+        cells = trained_cells(data / FOLDER, tuple(LEARNED), fresh)
+        return _Results(cells, trained_looks(tasks, fresh), f"{MODEL} freshly trained on task {{task}}, seed {SEED}")
+    kept, looks = kept_results(), kept_looks()
+    if kept is None or looks is None:
+        record.missing.append("results of the learned models ('turnwise reproduce babi --fresh' trains them)")
+    return _Results(kept.cells if kept else [], looks.looks if looks else [], looks.command if looks else "")
+
+
 def _tasks(data: Path | None) -> list[Task] | None:
-    folder = data / "babi" if data is not None else None
+    folder = data / FOLDER if data is not None else None
     if folder is None or not folder.is_dir():
         return None
     return [load_task(folder, number) for number in TASKS]
@@ -138,22 +132,25 @@ def _untrained(record: Reproduction, model: str, printed: dict[str, tuple[str, s
             record.printed("Table 2", f"{model}, {named}: per-dialog", printed[named][1], result.per_dialog)
 
 
-def _learned(record: Reproduction, model: str, part: str, kept: Kept | None) -> None:
-    for column, (response, dialog) in _printed(model).items():
-        wanted = (model, column)
-        cells = [
-            cell for cell in (kept.cells if kept else ()) if (cell.model, column_of(cell.task, cell.split)) == wanted
-        ]
-        for what, theirs, values in (
-            ("per-response", response, [cell.per_response for cell in cells]),
-            ("per-dialog", dialog, [cell.per_dialog for cell in cells]),
-        ):
-            label = f"{model}, {column}: {what}"
-            if not values:
-                record.impossible(part, label, theirs, "no kept result; 'turnwise babi table' trains the model")
-            else:
-                spread = (min(values), max(values))
-                record.sampled(part, label, theirs, mean(values), spread, note=f"{len(values)} seeds, least to most")
+def _learned_of(part: str, record: Reproduction, cells: Sequence[KeptCell]) -> None:
+    for model in (name for name, place in LEARNED.items() if place == part):
+        for column, (response, dialog) in _printed(model).items():
+            found = [cell for cell in cells if (cell.model, column_of(cell.task, cell.split)) == (model, column)]
+            for what, theirs, values in (
+                ("per-response", response, [cell.per_response for cell in found]),
+                ("per-dialog", dialog, [cell.per_dialog for cell in found]),
+            ):
+                _line(record, part, f"{model}, {column}: {what}", theirs, values)
+
+
+def _line(record: Reproduction, part: str, label: str, theirs: str, values: Sequence[float]) -> None:
+    """The mean over seeds, and their spread."""
+    if not values:
+        record.impossible(part, label, theirs, "no kept result; --fresh trains the model")
+        return
+    spread = (min(values), max(values))
+    note = f"{counted(len(values), 'seed')}, least to most"
+    record.sampled(part, label, theirs, mean(values), spread, note=note)
 
 
 def _printed(model: str) -> dict[str, tuple[str, str]]:

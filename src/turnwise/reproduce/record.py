@@ -9,7 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from turnwise.report.table import Table
 
 Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]
 
@@ -78,6 +81,18 @@ class Item:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Fresh:
+    """How models are trained anew: with which seeds, in how many processes, and where their results are kept."""
+
+    seeds: int = 3
+    workers: int = 1
+    #: The run store's folder; None is the usual one.
+    store: Path | None = None
+    #: Called with a line about the work.
+    tell: Callable[[str], None] = lambda _: None
+
+
 @dataclass
 class Reproduction:
     """All lines of one paper, what is missing to do more, and the figures that can be drawn."""
@@ -87,6 +102,8 @@ class Reproduction:
     citation: str
     missing: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
+    #: Part of the paper to tables of a shape of their own, which follow the part's lines.
+    tables: dict[str, list[Table]] = field(default_factory=dict)
     #: Name of the file to the function that makes the chart.
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
 

@@ -1,4 +1,7 @@
-"""The papers that can be reproduced. Each is a module with ``reproduce(data) -> Reproduction``."""
+"""The papers that can be reproduced. Each is a module with ``reproduce(data) -> Reproduction``.
+
+One that trains models has ``reproduce(data, fresh=None)``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 from pathlib import Path
 
 from turnwise.errors import TurnwiseError, nearest
-from turnwise.reproduce.record import Reproduction
+from turnwise.reproduce.record import Fresh, Reproduction
 
 #: Name on the command line, and the module. A later part of the project adds its line here.
 PAPERS = {
@@ -16,6 +19,9 @@ PAPERS = {
     "babi": "turnwise.reproduce.babi",
     "gcdf1": "turnwise.reproduce.gcdf1",
 }
+
+#: Papers whose module also takes ``fresh``.
+TRAINED = ("babi",)
 
 ENVIRONMENT = "TURNWISE_DATA"
 
@@ -31,12 +37,18 @@ def data_folder(given: str | Path | None) -> Path | None:
     return folder
 
 
-def reproduce(paper: str, data: str | Path | None = None) -> Reproduction:
-    """Compute what a paper printed, as far as the data in the folder allows."""
+def reproduce(paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None) -> Reproduction:
+    """Compute what a paper printed, as far as the data in the folder allows.
+
+    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package.
+    """
     if paper not in PAPERS:
         raise TurnwiseError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
+    if fresh is not None and paper not in TRAINED:
+        raise TurnwiseError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
     module = importlib.import_module(PAPERS[paper])
-    result = module.reproduce(data_folder(data))
+    chosen = {} if fresh is None else {"fresh": fresh}
+    result = module.reproduce(data_folder(data), **chosen)
     if not isinstance(result, Reproduction):
         raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")
     return result

@@ -20,12 +20,19 @@ def missing_table(reproduction: Reproduction) -> Table:
 
 
 def item_tables(reproduction: Reproduction) -> list[Table]:
-    """One table for each part of the paper, in its order."""
-    parts = list(dict.fromkeys(item.part for item in reproduction.items))
-    tables = [_table(part, [item for item in reproduction.items if item.part == part]) for part in parts]
-    if tables:
-        tables[-1].notes.append(summary(reproduction))
-    return tables
+    """The tables of every part of the paper, in its order."""
+    return [table for found in tables_by_part(reproduction).values() for table in found]
+
+
+def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
+    """Part of the paper to its lines as a table, with a summary below the last, and its tables of another shape."""
+    parts: dict[str, list[Item]] = {}
+    for item in reproduction.items:
+        parts.setdefault(item.part, []).append(item)
+    lines = {part: _table(part, items) for part, items in parts.items()}
+    if lines:
+        list(lines.values())[-1].notes.append(summary(reproduction))
+    return {part: [table, *reproduction.tables.get(part, ())] for part, table in lines.items()}
 
 
 def _table(part: str, items: list[Item]) -> Table:
@@ -79,6 +86,10 @@ def as_json(reproduction: Reproduction) -> dict[str, Any]:
         "missing": reproduction.missing,
         "tally": reproduction.tally(),
         "items": [asdict(item) for item in reproduction.items],
+        "tables": {
+            part: [{"title": table.title, "rows": table.records(), "notes": table.notes} for table in tables]
+            for part, tables in reproduction.tables.items()
+        },
         "figures": sorted(reproduction.figures),
         "version": __version__,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 KIND = "attention"
 #: Characters of a memory that a figure shows.
 _LABEL = 60
+#: The colour of a weight that is not known.
+_UNKNOWN = "#efefef"
 
 
 class Attention(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,29 +125,42 @@ def attention_frame(all_seen: Sequence[Attention]) -> polars.DataFrame:
 
 def attention_figure(seen: Attention, most: int | None = 24) -> Any:
     """A heat map: memories down, hops across, every cell with its number."""
+    places = seen.top(most)
+    columns = {f"hop {number}": [hop[place] for place in places] for number, hop in enumerate(seen.hops, start=1)}
+    labels = [memory_label(place + 1, seen.memories[place]) for place in places]
+    title = f"Attention in {seen.dialogue}, reply {seen.turn + 1}"
+    return heat_map(labels, columns, title=title, note=f"user: {seen.utterance}  →  bot: {seen.chosen}")
+
+
+def heat_map(
+    labels: Sequence[str], columns: Mapping[str, Sequence[float | None]], *, title: str, note: str = ""
+) -> Any:
+    """Weights between 0 and 1: labels down, columns across; a weight that is not known is a pale cell with a dash."""
     alt = altair()
     rows = [
-        {"hop": f"hop {number}", "memory": _label(seen, place), "weight": hop[place], "text": f"{hop[place]:.2f}"}
-        for place in seen.top(most)
-        for number, hop in enumerate(seen.hops, start=1)
+        {"column": name, "memory": label, "weight": weight, "text": "–" if weight is None else f"{weight:.2f}"}
+        for name, weights in columns.items()
+        for label, weight in zip(labels, weights, strict=True)
     ]
-    order = list(dict.fromkeys(row["memory"] for row in rows))
     axis = alt.Axis(ticks=False, domain=False, labelLimit=420)
+    top = alt.Axis(labelAngle=0, orient="top", ticks=False, domain=False)
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("hop:N", title=None, axis=alt.Axis(labelAngle=0, orient="top", ticks=False, domain=False)),
-        y=alt.Y("memory:N", sort=order, title=None, axis=axis),
+        x=alt.X("column:N", sort=list(columns), title=None, axis=top),
+        y=alt.Y("memory:N", sort=list(labels), title=None, axis=axis),
     )
-    scale = alt.Scale(domain=[0, 1], scheme="blues")
-    cells = base.mark_rect(stroke=PAPER, strokeWidth=1).encode(color=alt.Color("weight:Q", scale=scale, legend=None))
+    colour = alt.Color("weight:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), legend=None)
+    cells = base.mark_rect(stroke=PAPER, strokeWidth=1, invalid="show").encode(
+        color=alt.condition("datum.weight === null", alt.value(_UNKNOWN), colour)
+    )
     numbers = base.mark_text(fontSize=10).encode(
         text="text:N", color=alt.condition("datum.weight > 0.6", alt.value(PAPER), alt.value(INK))
     )
-    chart = (cells + numbers).properties(width=alt.Step(54), height=alt.Step(20))
-    title = f"Attention in {seen.dialogue}, reply {seen.turn + 1}"
-    return styled(chart, title=title, note=f"user: {seen.utterance}  →  bot: {seen.chosen}")
+    step = max(54, *(7 * len(name) for name in columns)) if columns else 54
+    chart = (cells + numbers).properties(width=alt.Step(step), height=alt.Step(20))
+    return styled(chart, title=title, note=note)
 
 
-def _label(seen: Attention, place: int) -> str:
-    line = seen.memories[place]
-    text = f"{place + 1} {line.kind}: {line.text}"
+def memory_label(number: int, line: Line) -> str:
+    """A line of the dialog for the axis of a figure, cut where it is long."""
+    text = f"{number} {line.kind}: {line.text}"
     return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"

@@ -1,0 +1,70 @@
+"""Keep where memory networks look (the bAbI paper's Tables 3 to 7) with the package, for ``turnwise reproduce babi``.
+
+    python benchmarks/keep_attention.py --data FOLDER
+
+trains with ``turnwise babi train --model memn2n --task N --seed 0`` for tasks 5 and 6 (about three minutes) and writes
+``src/turnwise/reproduce/kept/babi_attention.json``: numbers of lines and candidates with weights, no words of the data.
+FOLDER holds the dialog bAbI files. ``--models PLACE`` keeps the models, and goes on with what was trained there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from turnwise.cli import main as turnwise
+from turnwise.reproduce.babi_fresh import looks_of
+from turnwise.reproduce.babi_looks import KEPT, MODEL, SEED, KeptLooks, Look, printed, tasks_of, write_looks
+from turnwise.responses.model_folder import load_ranker
+from turnwise.responses.task import load_task
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "src" / "turnwise" / "reproduce" / "kept" / KEPT
+
+
+def trained(data: Path, task: int, folder: Path) -> None:
+    """Train with the real command; what is trained already is taken up from its checkpoint."""
+    words = ["babi", "train", "--data", data, "--model", MODEL, "--task", task, "--seed", SEED, "--out", folder]
+    try:
+        turnwise([str(word) for word in words])
+    except SystemExit as stop:
+        if stop.code:
+            raise
+
+
+def looks_in(data: Path, models: Path) -> list[Look]:
+    """Where the models look, task by task."""
+    found = []
+    for number in tasks_of(printed().places()):
+        folder = models / f"{MODEL}-{number}"
+        trained(data, number, folder)
+        task = load_task(data, number)
+        found += looks_of(load_ranker(folder, task=task), task)
+    return found
+
+
+def main() -> None:
+    """Train, look, keep."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="the dialog bAbI files")
+    parser.add_argument("--models", type=Path, help="keep the models here")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        looks = looks_in(given.data, given.models or Path(scratch))
+    kept = KeptLooks(
+        command=f"turnwise babi train --data babi --model {MODEL} --task {{task}} --seed {SEED}",
+        hardware=f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
+        commit=subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
+        looks=looks,
+    )
+    write_looks(TARGET, kept)
+    sys.stderr.write(f"{TARGET}\n")
+
+
+if __name__ == "__main__":
+    main()
