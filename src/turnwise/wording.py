@@ -10,3 +10,12 @@ def counted(count: int, one: str, many: str = "") -> str:
     ('1 dialogue', '2,000 dialogues', '0 replies')
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def times(count: int) -> str:
+    """How often.
+
+    >>> times(1), times(12)
+    ('once', '12 times')
+    """
+    return "once" if count == 1 else f"{count:,} times"

@@ -75,7 +75,7 @@ def test_check_against_gold(capsys: Capture, source: Path, tmp_path: Path) -> No
 def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path) -> None:
     done = turnwise(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
     assert done.code == 0
-    assert done.out.startswith(f"1 dialogues with 2 turns: native to sgd, written to {tmp_path / 'out.json'}\n")
+    assert done.out.startswith(f"1 dialogue with 2 turns: native to sgd, written to {tmp_path / 'out.json'}\n")
     assert "kept: " in done.out
     again = turnwise(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
     assert again.code == 2 and "--force" in again.err

@@ -75,5 +75,5 @@ def test_shares_that_leave_nothing(tmp_path: Path, dev: float, test: float) -> N
 
 
 def test_too_few_conversations(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="2 conversations with a reply are too few"):
+    with pytest.raises(TurnwiseError, match="2 conversations with a reply: too few"):
         log_task(write_logs(tmp_path / "logs.jsonl", 2))

@@ -154,9 +154,9 @@ def test_the_manner_of_hugging_face() -> None:
     predictions: list[list[LooseState]] = [[{"hotel-area": "north"}, {"hotel": {"area": "north side"}}]]
     assert compute(predictions=predictions, references=references, measures=["JGA", "F1"]) == {"JGA": 1.0, "F1": 1.0}
     assert set(turnwise.compute(predictions=predictions, references=references)) >= {"JGA", "FGA@0.5"}
-    with pytest.raises(TurnwiseError, match="1 dialogues were predicted, but there are 0"):
+    with pytest.raises(TurnwiseError, match="predictions for 1 dialogue, but references for 0"):
         compute(predictions=predictions, references=[])
-    with pytest.raises(TurnwiseError, match="dialogue 0: 1 turns were predicted"):
+    with pytest.raises(TurnwiseError, match="dialogue 0: there are predictions for 1 turn, but the reference has"):
         compute(predictions=[predictions[0][:1]], references=references)
     with pytest.raises(TurnwiseError, match="dialogue 0, turn 0: 'area' is neither"):
         compute(predictions=[[{"area": "x"}]], references=[[{}]])

@@ -20,6 +20,7 @@ from turnwise.cli.babi_options import (
 )
 from turnwise.cli.common import out, write_json
 from turnwise.errors import TurnwiseError
+from turnwise.wording import counted
 
 if TYPE_CHECKING:
     from turnwise.responses.episodes import Point
@@ -71,10 +72,12 @@ def attention(
 def _points(task: Task, split: str, dialog: int, turn: int | None) -> list[Point]:
     dialogs = task.split(split)
     if dialog > len(dialogs):
-        raise TurnwiseError(f"the split '{split}' has {len(dialogs)} dialogs, so there is no dialog {dialog}")
+        raise TurnwiseError(
+            f"the split '{split}' has {counted(len(dialogs), 'dialog')}, so there is no dialog {dialog}"
+        )
     points = dialogs[dialog - 1].points()
     if turn is None:
         return points
     if turn > len(points):
-        raise TurnwiseError(f"the dialog has {len(points)} replies, so there is no reply {turn}")
+        raise TurnwiseError(f"the dialog has {counted(len(points), 'reply', 'replies')}, so there is no reply {turn}")
     return [points[turn - 1]]

@@ -23,6 +23,7 @@ from turnwise.cli.babi_options import (
 )
 from turnwise.cli.common import out, write_json
 from turnwise.errors import TurnwiseError
+from turnwise.wording import counted
 
 if TYPE_CHECKING:
     from turnwise.responses.ranker import Ranker
@@ -73,7 +74,7 @@ def interact(
     move_to(ranker, place, seed)
     meetings = []
     for name in half or [one.name for one in place.halves]:
-        tell(f"{ranker.name} meets {dialogs} users of half {name}")
+        tell(f"{ranker.name} meets {counted(dialogs, 'user')} of half {name}")
         meetings.append(meet(ranker, place, number, name, dialogs, parameters))
     out.print(meetings_table(meetings, f"{ranker.name} in conversation: {place.title}, seed {seed}").render("terminal"))
     runs = [keep_meeting(one, ranker, world, parameters, Store(store)) for one in meetings]

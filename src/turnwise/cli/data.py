@@ -9,6 +9,7 @@ import typer
 
 from turnwise.cli.common import application, err, out, progress_bar, write_json
 from turnwise.formats.source import DEFAULT_LIMIT
+from turnwise.wording import counted
 
 if TYPE_CHECKING:
     from turnwise.report.table import Table
@@ -93,9 +94,10 @@ def convert(
     if str(json) == "-":
         return
     console = err if str(target) == "-" else out
+    place = "standard output" if done.target == "-" else done.target
     console.print(
-        f"{done.dialogues:,} dialogues with {done.turns:,} turns: {done.source_format} to {done.target_format}, "
-        f"written to {'standard output' if done.target == '-' else done.target}",
+        f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: "
+        f"{done.source_format} to {done.target_format}, written to {place}",
         markup=False,
         soft_wrap=True,
     )

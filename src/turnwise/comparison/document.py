@@ -17,6 +17,7 @@ from turnwise.comparison.turns import dialogue_correlations, sweep_turns, turn_c
 from turnwise.errors import TurnwiseError
 from turnwise.report import Table
 from turnwise.stats import discriminative_power
+from turnwise.wording import counted
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,10 @@ def _correlation_tables(comparison: Comparison, kind: str) -> list[Table]:
         frame = comparison.turn_frames.get(system)
         if frame is not None:
             names, matrix = turn_correlations(frame, comparison.measures, kind)
-            found.append(matrix_table(f"{kind.capitalize()} over {len(frame):,} turns: {system}", names, matrix))
-        over = f"{kind.capitalize()} over {len(comparison.scores.dialogues):,} dialogues: {system}"
+            found.append(
+                matrix_table(f"{kind.capitalize()} over {counted(len(frame), 'turn')}: {system}", names, matrix)
+            )
+        over = f"{kind.capitalize()} over {counted(len(comparison.scores.dialogues), 'dialogue')}: {system}"
         matrix = dialogue_correlations(comparison.scores, system, kind)
         found.append(matrix_table(over, comparison.measures, matrix))
     return found

@@ -14,6 +14,7 @@ from turnwise.comparison.trackers import TrackerComparison
 from turnwise.comparison.turns import sweep_turns, turn_correlations
 from turnwise.report import figures
 from turnwise.tracking.faults import slots_per_dialogue
+from turnwise.wording import counted
 
 if TYPE_CHECKING:
     import polars
@@ -75,7 +76,7 @@ def _mean_spread(comparison: Comparison) -> Any:
 
 def _correlation(comparison: Comparison, system: str, frame: polars.DataFrame) -> Any:
     names, matrix = turn_correlations(frame, comparison.measures, "pearson")
-    return figures.correlation_heatmap(names, matrix, note=f"{system}: Pearson over {len(frame):,} turns")
+    return figures.correlation_heatmap(names, matrix, note=f"{system}: Pearson over {counted(len(frame), 'turn')}")
 
 
 def _onset(system: str, frame: polars.DataFrame) -> Any:
@@ -95,7 +96,7 @@ def _tracker_drawings(comparison: TrackerComparison) -> Mapping[str, Callable[[]
     found: dict[str, Callable[[], Any]] = {}
     if results:
         counts = [int(count) for count in slots_per_dialogue(results[0].comparison)]
-        found["slots_per_dialogue"] = partial(figures.slots_per_dialogue, counts, note=f"{len(counts):,} dialogues")
+        found["slots_per_dialogue"] = partial(figures.slots_per_dialogue, counts, note=counted(len(counts), "dialogue"))
     measures = [name for name in ("JGA", "RSA") if name in comparison.measures]
     if not states or not measures:
         return found
@@ -122,7 +123,7 @@ def _run_drawings(comparison: RunComparison) -> Mapping[str, Callable[[], Any]]:
     bars = {domain: {name: values.get(domain) for name, values in scores.items()} for domain in domains}
     note = "micro F1 over the slots of the domain in all turns"
     return {
-        "slots_per_dialogue": partial(figures.slots_per_dialogue, counts, note=f"{len(counts):,} dialogues"),
+        "slots_per_dialogue": partial(figures.slots_per_dialogue, counts, note=counted(len(counts), "dialogue")),
         "domains_F1": partial(figures.domain_bars, bars, value="F1", note=note),
     }
 

@@ -17,6 +17,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.formats import read
 from turnwise.responses.episodes import Episode, episodes
 from turnwise.responses.task import LOGS, Task
+from turnwise.wording import counted
 
 
 def log_task(source: str | Path, *, seed: int = 0, dev: float = 0.1, test: float = 0.2) -> Task:
@@ -49,7 +50,8 @@ def _dealt(dialogs: list[Episode], seed: int, dev: float, test: float, source: s
     counts = {"dev": max(1, round(dev * len(dialogs))), "tst": max(1, round(test * len(dialogs)))}
     if sum(counts.values()) >= len(dialogs):
         raise TurnwiseError(
-            f"{len(dialogs)} conversations with a reply are too few for training, development and test", file=source
+            f"{counted(len(dialogs), 'conversation')} with a reply: too few for training, development and test",
+            file=source,
         )
     mixed = Draws(seed, "logs").shuffled(range(len(dialogs)))
     held_out = counts["dev"] + counts["tst"]

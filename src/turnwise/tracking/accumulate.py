@@ -15,6 +15,7 @@ from turnwise.tracking.measures.base import Measure
 from turnwise.tracking.study import Study
 from turnwise.values.profile import Profile
 from turnwise.values.registry import DEFAULT, profile_named
+from turnwise.wording import counted
 
 #: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
 #: alternatives.
@@ -115,11 +116,14 @@ def compute(
     {'JGA': 1.0}
     """
     if len(predictions) != len(references):
-        raise TurnwiseError(f"{len(predictions)} dialogues were predicted, but there are {len(references)} references")
+        raise TurnwiseError(
+            f"there are predictions for {counted(len(predictions), 'dialogue')}, but references for {len(references):,}"
+        )
     for number, (given, wanted) in enumerate(zip(predictions, references, strict=True)):
         if len(given) != len(wanted):
             raise TurnwiseError(
-                f"{len(given)} turns were predicted, but the reference has {len(wanted)}", dialogue=str(number)
+                f"there are predictions for {counted(len(given), 'turn')}, but the reference has {len(wanted):,}",
+                dialogue=str(number),
             )
     accumulator = Accumulator(measures=measures, profile=profile, inventory=inventory)
     accumulator.update(

@@ -21,6 +21,7 @@ from turnwise.formats.base import AnyFormat, DialogueFormat, Notes, Resource, Re
 from turnwise.formats.document import is_document
 from turnwise.formats.registry import format_named, recognise
 from turnwise.formats.source import DEFAULT_LIMIT, Part, expand, parts_of
+from turnwise.wording import counted
 
 
 def check(
@@ -128,12 +129,12 @@ def _holds(resource: Resource) -> str:
     """The content of a resource in a few words."""
     if resource.ontology is not None:
         slots = list(resource.ontology.slots())
-        return f"{len(resource.ontology.domains):,} domains, {len(slots):,} slots"
+        return f"{counted(len(resource.ontology.domains), 'domain')}, {counted(len(slots), 'slot')}"
     if resource.facts:
         entities = {fact.entity for fact in resource.facts}
-        return f"{len(resource.facts):,} facts, entities: {len(entities):,}"
+        return f"{counted(len(resource.facts), 'fact')}, entities: {len(entities):,}"
     if resource.values:
-        return f"values of {len(resource.values):,} slots"
+        return f"values of {counted(len(resource.values), 'slot')}"
     if resource.kind == "acts":
-        return f"acts of {len(resource.texts):,} dialogues, not put on turns"
-    return f"{len(resource.texts):,} lines"
+        return f"acts of {counted(len(resource.texts), 'dialogue')}, not put on turns"
+    return counted(len(resource.texts), "line")

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from turnwise.data.check.coverage import Coverage
 from turnwise.data.check.report import FileReport, GroupReport, Report
 from turnwise.report.table import Table
+from turnwise.wording import counted
 
 #: Longer tables are cut on the screen; ``--json`` has everything.
 MOST_ROWS = 60
@@ -39,25 +40,21 @@ def verdict(report: Report) -> str:
     reasons = [
         text
         for text, count in (
-            (_counted(problems, "kind of problem", "kinds of problems"), problems),
-            (_counted(uncovered, "set does", "sets do") + " not cover the gold file", uncovered),
-            (_counted(len(report.unread), "file", "files") + " could not be read", len(report.unread)),
+            (counted(problems, "kind of problem", "kinds of problems"), problems),
+            (counted(uncovered, "set does", "sets do") + " not cover the gold file", uncovered),
+            (counted(len(report.unread), "file") + " could not be read", len(report.unread)),
         )
         if count
     ]
     remarks = sum(f.severity == "remark" for group in report.groups for f in group.findings)
-    sound = f"sound, with {_counted(remarks, 'remark', 'remarks')}" if remarks else "sound"
-    return f"{_counted(report.files, 'file', 'files')}: {'; '.join(reasons) or sound}."
+    sound = f"sound, with {counted(remarks, 'remark')}" if remarks else "sound"
+    return f"{counted(report.files, 'file')}: {'; '.join(reasons) or sound}."
 
 
 def short(name: str) -> str:
     """The last two pieces of a path: enough to tell files apart on the screen."""
     pieces = PurePath(name).parts
     return name if len(pieces) <= 2 else "/".join(pieces[-2:])
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def _group(group: GroupReport) -> Iterator[Table | str]:
@@ -175,7 +172,7 @@ def _gaps(coverage: Coverage) -> Iterator[str]:
     ):
         if count:
             more = ", …" if count > len(places) else ""
-            yield f"{_counted(count, 'dialogue', 'dialogues')} {words}: {', '.join(places)}{more}"
+            yield f"{counted(count, 'dialogue')} {words}: {', '.join(places)}{more}"
 
 
 def _findings(group: GroupReport) -> Table:

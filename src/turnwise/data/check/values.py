@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from turnwise.data.check.findings import Findings, Place
 from turnwise.dialogue import DONTCARE, Ontology, SlotSpec, State
+from turnwise.wording import times
 
 #: Beyond these, counting goes on but nothing new is kept; the report says so.
 MOST_SLOTS = 5_000
@@ -138,7 +139,7 @@ def compare(inventory: SlotInventory, against: NamedOntology, findings: Findings
                 "slot outside ontology",
                 "remark",
                 "slots that the ontology does not have",
-                Place(detail=f"{domain}-{slot}, filled {counted.filled:,} times"),
+                Place(detail=f"{domain}-{slot}, filled {times(counted.filled)}"),
             )
             continue
         allowed = known[key]
@@ -157,6 +158,6 @@ def _outside(name: str, counted: SlotCount, allowed: frozenset[str], findings: F
             "value outside ontology",
             "remark",
             "different values that the ontology does not have",
-            Place(dialogue=seen.dialogue, turn=seen.turn, detail=f"{name} = {value!r}, {seen.count:,} times"),
+            Place(dialogue=seen.dialogue, turn=seen.turn, detail=f"{name} = {value!r}, {times(seen.count)}"),
         )
     return total
