@@ -175,3 +175,8 @@ def test_anonymise_refuses(tmp_path: Path, capsys: Capture, option: str, said: s
     outcome = turnwise(capsys, "babi", "anonymise", log, "--out", tmp_path / "o.jsonl", "--gazetteer", option)
     assert outcome.code == 2 and said in outcome.err
     assert not (tmp_path / "o.jsonl").exists()
+
+
+def test_help_shows_tokens_in_angle_brackets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "<person>" in turnwise(capsys, "babi", "--help").out
+    assert "<person>" in turnwise(capsys, "babi", "anonymise", "--help").out

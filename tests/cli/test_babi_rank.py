@@ -56,6 +56,28 @@ def test_models_that_lack_a_package_are_named_and_the_others_listed(
     refused(evaluated, "needs the package torch: run pip install 'turnwise[neural]'")
 
 
+def test_tasks_can_be_a_range(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    call = ("babi", "table", "--data", data, "--models", "rules", "--splits", "tst", "--json", tmp_path / "out.json")
+    assert turnwise(capsys, *call, "--tasks", "1-2").code == 0
+    assert [cell["task"] for cell in cells_of(tmp_path / "out.json")] == [1, 2]
+
+
+def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    common = ("--data", data, "--json", "-")
+    quick = ("--set", "epochs=1", "--set", "dim=4")
+    for call in (
+        ("evaluate", *common, "--split", "tst"),
+        ("table", *common, "--models", "rules", "--tasks", "1"),
+        ("train", *common, "--out", tmp_path / "m", *quick),
+        ("attention", *common, "--load", tmp_path / "m"),
+        ("interact", *common, "--dialogs", 1, "--task", 1),
+        ("simulate", "--out", tmp_path / "s", "--tasks", "1", "--dialogs", 1, "--json", "-"),
+    ):
+        outcome = turnwise(capsys, "babi", *call)
+        assert outcome.code == 0, outcome.err
+        assert isinstance(json.loads(outcome.out), dict)
+
+
 def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     evaluate = ("babi", "evaluate", "--data", data, "--split", "tst")
@@ -203,8 +225,9 @@ def test_mistakes_are_sentences(
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--tasks", "one"), "'one' is not a task"),
-        (("--tasks", "9"), "there is no task 9"),
+        (("--tasks", "one"), "--tasks takes numbers from 1 to 6, such as 1-6 or 1,3, not 'one'"),
+        (("--tasks", "3-1"), "not '3-1'"),
+        (("--tasks", "9"), "--tasks takes numbers from 1 to 6"),
         (("--models", ","), "names nothing"),
         (("--splits", "tst,all"), "there is no split 'all'"),
     ],

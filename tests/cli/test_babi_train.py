@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.commands import turnwise
-from support.tiny_world import tiny_release
+from support.tiny_world import tiny_release, tiny_task
+from turnwise.responses.model_folder import save_ranker
+from turnwise.responses.ranker import ranker_class
 from turnwise.runs import Store
 
 QUICK = ("--set", "epochs=2", "--set", "dim=8")
@@ -93,6 +95,7 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
         (("--dialog", "99"), "has 12 dialogs, so there is no dialog 99"),
         (("--turn", "99"), "so there is no reply 99"),
         (("--figure", "x.svg"), "name it with --turn"),
+        (("--figure", "x.gif", "--turn", "1"), "a figure is written as"),
         (("--split", "tast"), "no dialog files"),
     ],
 )
@@ -100,9 +103,11 @@ def test_attention_mistakes(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
     turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    before = len(Store().list())
     outcome = turnwise(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", *extra)
     assert outcome.code == 2
     assert sentence in outcome.err
+    assert len(Store().list()) == before
 
 
 def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
@@ -133,6 +138,15 @@ def test_interact_with_a_loaded_model_in_another_world(
     assert outcome.code == 0, outcome.err
     (meeting,) = json.loads((tmp_path / "i.json").read_text())["meetings"]
     assert (meeting["task"], meeting["half"], meeting["dialogs"]) == (1, "B", 3)
+
+
+def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ranker = ranker_class("nearest")()
+    ranker.fit(tiny_task(1))
+    save_ranker(ranker, tmp_path / "m", 6)
+    outcome = turnwise(capsys, "babi", "interact", "--load", tmp_path / "m")
+    assert outcome.code == 2
+    assert "its model was fitted on task 6, real calls, which nobody simulates" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from turnwise.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
+from turnwise.cli.babi_options import task_numbers
 from turnwise.cli.common import application, err, out, progress_bar, tracked, write_json
+from turnwise.cli.options import AcceptOption, JsonOption, MinResultsOption, WorldOption, on_screen
 from turnwise.errors import TurnwiseError
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ app = application(
 for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
     _commands.register(app)
 
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
 
 
@@ -32,9 +33,9 @@ def simulate(
     tasks: Annotated[str, typer.Option(help="Tasks from 1 to 5, such as 1-5 or 1,3.")] = "1-5",
     splits: Annotated[str, typer.Option(help="Of trn,dev,tst,tst-OOV; all that the world has unless given.")] = "",
     dialogs: Annotated[int, typer.Option(min=1, help="Dialogs per task and split.")] = 1000,
-    world: Annotated[str, typer.Option(help="A world file (YAML), or restaurant or bakery.")] = "restaurant",
-    accept: Annotated[float, typer.Option(help="Probability that the user accepts an option (tasks 3, 5).")] = 0.25,
-    min_results: Annotated[int, typer.Option(help="Least number of results of a shown query (tasks 3, 5).")] = 3,
+    world: WorldOption = "restaurant",
+    accept: AcceptOption = 0.25,
+    min_results: MinResultsOption = 3,
     pool_share: Annotated[float, typer.Option(help="Share of the requests that training may use.")] = 0.5,
     fields: Annotated[str, typer.Option(help="Fields in the first request by task, such as 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, typer.Option(help="Updates by task, such as 2:1-4,5:1-3.")] = "",
@@ -43,7 +44,7 @@ def simulate(
         Literal["babi", "native", "both"],
         typer.Option("--format", help="babi: the released format; native: JSONL with acts and belief states."),
     ] = "babi",
-    json_file: JsonFile = None,
+    json: JsonOption = None,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release."""
     from msgspec import to_builtins
@@ -55,7 +56,7 @@ def simulate(
     from turnwise.report.table import Table
 
     loaded = load_world(world)
-    numbers = _tasks(tasks)
+    numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
     names = named if splits else splits_of(loaded)
     parameters = Parameters(
@@ -84,11 +85,12 @@ def simulate(
     )
     for item in written:
         table.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
-    out.print(table.render("terminal"))
+    if on_screen(json):
+        out.print(table.render("terminal"))
     err.print(f"candidates and knowledge base lie beside them in {folder}")
-    if json_file:
+    if json is not None:
         write_json(
-            json_file, {"world": loaded.title, **to_builtins(parameters, str_keys=True), "files": to_builtins(written)}
+            json, {"world": loaded.title, **to_builtins(parameters, str_keys=True), "files": to_builtins(written)}
         )
 
 
@@ -111,7 +113,7 @@ def convert_dstc2(
         Literal["babi", "native"],
         typer.Option("--format", help="babi: the format of task 6; native: JSONL with the labelled states."),
     ] = "babi",
-    json_file: JsonFile = None,
+    json: JsonOption = None,
 ) -> None:
     """Convert DSTC2 as published (a folder per call, an ontology) to the format of task 6."""
     from turnwise.babi.dstc2_conversion import convert, entities_of, venues_mentioned, venues_of
@@ -129,9 +131,10 @@ def convert_dstc2(
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
     if candidates:
         _write_candidates(candidates, replies)
-    out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
-    if json_file:
-        write_json(json_file, {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
+    if on_screen(json):
+        out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
+    if json is not None:
+        write_json(json, {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
 
 
 @app.command()
@@ -156,9 +159,9 @@ def anonymise(
         Literal["chat-log", "babi", "native"],
         typer.Option("--format", help="babi joins messages a user sent in a row, so that bots can be evaluated."),
     ] = "chat-log",
-    json_file: JsonFile = None,
+    json: JsonOption = None,
 ) -> None:
-    """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as <person>."""
+    """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`."""
     from turnwise.babi.anonymise import Anonymiser
     from turnwise.babi.chats import joined_messages, operator_candidates
     from turnwise.formats import read, write
@@ -176,22 +179,12 @@ def anonymise(
     table = Table(f"Replaced, conversations: {len(dialogues)}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         table.add(f"<{kind}>", count)
-    out.print(table.render("terminal"))
+    if on_screen(json):
+        out.print(table.render("terminal"))
     for note, count in sorted((corpus.notes.counts + notes.counts).items()):
         err.print(f"{note}: {count}", markup=False)
-    if json_file:
-        write_json(json_file, {"conversations": len(dialogues), "replaced": anonymiser.counts()})
-
-
-def _tasks(text: str) -> list[int]:
-    """``1-3,5`` as a list of numbers."""
-    numbers: list[int] = []
-    for piece in text.split(","):
-        found = re.fullmatch(r"\s*([1-5])\s*(?:-\s*([1-5])\s*)?", piece)
-        if not found or (found[2] and found[1] > found[2]):
-            raise TurnwiseError(f"--tasks takes numbers from 1 to 5, such as 1-5 or 1,3, not '{text}'")
-        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
-    return sorted(set(numbers))
+    if json is not None:
+        write_json(json, {"conversations": len(dialogues), "replaced": anonymiser.counts()})
 
 
 def _ranges(text: str, option: str) -> dict[int, Range]:

@@ -9,16 +9,15 @@ import typer
 
 from turnwise.cli.babi_options import (
     DeviceOption,
-    JsonOption,
     LogsOption,
     MaybeDataOption,
-    StoreOption,
     data_or_logs,
     settings,
     task_of,
     tell,
 )
 from turnwise.cli.common import out, write_json
+from turnwise.cli.options import JsonOption, StoreOption, on_screen
 from turnwise.errors import TurnwiseError
 from turnwise.wording import counted
 
@@ -50,17 +49,19 @@ def attention(
     """Show the memories of a dialog with their weights in every hop, and what the model then said."""
     import msgspec
 
-    from turnwise.report.figures import save
+    from turnwise.report.figures.save import check_ending, save
     from turnwise.responses.attention import attend, attention_figure, attention_table, keep_attention
     from turnwise.responses.model_folder import load_ranker, seed_of
     from turnwise.runs import Store
 
-    if figure is not None and turn is None:
-        raise TurnwiseError("--figure draws one reply; name it with --turn")
+    if figure is not None:
+        if turn is None:
+            raise TurnwiseError("--figure draws one reply; name it with --turn")
+        check_ending(figure)
     task = data_or_logs(data, logs, lambda: task_of(folder, None, 1), seed_of(folder), (split,))
     ranker = load_ranker(folder, task=task, options=settings(None, None, device))
     seen = attend(ranker, _points(task, split, dialog, turn))
-    for one in seen:
+    for one in seen if on_screen(json) else ():
         out.print(attention_table(one, most).render("terminal"))
     tell(f"weights kept in run {keep_attention(ranker, task, split, seen, Store(store))}")
     if figure is not None:

@@ -89,4 +89,5 @@ def _heard() -> str:
     try:
         return out.input("you> ").strip()
     except EOFError:
+        out.print()
         return "exit"

@@ -9,12 +9,10 @@ import typer
 
 from turnwise.cli.babi_options import (
     DeviceOption,
-    JsonOption,
     LoadOption,
     MaybeDataOption,
     ModelOption,
     SetOption,
-    StoreOption,
     fitted_ranker,
     loaded_ranker,
     settings,
@@ -22,11 +20,16 @@ from turnwise.cli.babi_options import (
     tell,
 )
 from turnwise.cli.common import out, write_json
+from turnwise.cli.options import AcceptOption, JsonOption, MinResultsOption, StoreOption, WorldOption, on_screen
 from turnwise.errors import TurnwiseError
 from turnwise.wording import counted
 
 if TYPE_CHECKING:
     from turnwise.responses.ranker import Ranker
+
+
+#: The task that cannot be simulated.
+REAL_CALLS = 6
 
 
 def register(app: typer.Typer) -> None:
@@ -46,9 +49,9 @@ def interact(
         typer.Option(help="Half of the world: A, or B (entities never seen). Default: both."),
     ] = None,
     dialogs: Annotated[int, typer.Option(min=1, help="Conversations per half.")] = 200,
-    world: Annotated[str, typer.Option(help="A world file (YAML), or restaurant or bakery.")] = "restaurant",
-    accept: Annotated[float, typer.Option(help="Probability that the user accepts an option (tasks 3, 5).")] = 0.25,
-    min_results: Annotated[int, typer.Option(help="Least number of results of a shown query (tasks 3, 5).")] = 3,
+    world: WorldOption = "restaurant",
+    accept: AcceptOption = 0.25,
+    min_results: MinResultsOption = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the world and its users.")] = 0,
     model_seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of a model that is fitted here. Default: 0.")
@@ -76,7 +79,9 @@ def interact(
     for name in half or [one.name for one in place.halves]:
         tell(f"{ranker.name} meets {counted(dialogs, 'user')} of half {name}")
         meetings.append(meet(ranker, place, number, name, dialogs, parameters))
-    out.print(meetings_table(meetings, f"{ranker.name} in conversation: {place.title}, seed {seed}").render("terminal"))
+    if on_screen(json):
+        title = f"{ranker.name} in conversation: {place.title}, seed {seed}"
+        out.print(meetings_table(meetings, title).render("terminal"))
     runs = [keep_meeting(one, ranker, world, parameters, Store(store)) for one in meetings]
     tell(f"kept in {', '.join(runs)}")
     if json is not None:
@@ -98,6 +103,8 @@ def _ranker(
     if folder is None and data is None:
         raise TurnwiseError("give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on)")
     number = task_of(folder, task, 5)
+    if number == REAL_CALLS:
+        raise TurnwiseError("its model was fitted on task 6, real calls, which nobody simulates", file=str(folder))
     if folder is not None:
         return loaded_ranker(folder, model, seed, options), number
     return fitted_ranker(load_task(Path(str(data)), number, ("trn", "dev")), model, None, seed, options), number

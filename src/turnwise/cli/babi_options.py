@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -44,12 +45,17 @@ LogsOption = Annotated[
     str | None,
     typer.Option("--logs", metavar="FILE", help="Chat logs instead of --data: operators' replies to choose from."),
 ]
-StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; without it, $TURNWISE_RUNS or ./runs.")
-]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON; - is standard output.")
-]
+
+
+def task_numbers(text: str, *, most: int) -> list[int]:
+    """``1-3,5`` as a list of numbers, in order."""
+    numbers: list[int] = []
+    for piece in text.split(","):
+        found = re.fullmatch(rf"\s*([1-{most}])\s*(?:-\s*([1-{most}])\s*)?", piece)
+        if not found or (found[2] and found[1] > found[2]):
+            raise TurnwiseError(f"--tasks takes numbers from 1 to {most}, such as 1-{most} or 1,3, not '{text}'")
+        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+    return list(dict.fromkeys(numbers))
 
 
 def tell(line: str) -> None:

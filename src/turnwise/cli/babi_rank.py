@@ -12,22 +12,22 @@ from turnwise.cli.babi_options import (
     DEFAULT_MODEL,
     DataOption,
     DeviceOption,
-    JsonOption,
     LoadOption,
     LogsOption,
     MaybeDataOption,
     ModelOption,
     PresetOption,
     SetOption,
-    StoreOption,
     data_or_logs,
     fresh_ranker,
     loaded_ranker,
     settings,
+    task_numbers,
     task_of,
     tell,
 )
 from turnwise.cli.common import err, out, progress_bar, write_json
+from turnwise.cli.options import JsonOption, StoreOption, on_screen
 from turnwise.errors import TurnwiseError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class _Measuring(NamedTuple):
 def table(
     data: DataOption,
     models: Annotated[str, typer.Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
-    tasks: Annotated[str, typer.Option(help="Tasks, separated by commas.")] = "1,2,3,4,5,6",
+    tasks: Annotated[str, typer.Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
     splits: Annotated[str, typer.Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
     seeds: Annotated[int, typer.Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
     given: SetOption = None,
@@ -175,7 +175,7 @@ def table(
     from turnwise.responses.tables import results_table, statistics_table
     from turnwise.responses.task import load_task
 
-    wanted = [_number(item) for item in _items(tasks)]
+    wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
     options = settings(given, preset, device)
     jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
@@ -187,8 +187,9 @@ def table(
     tables = [results_table(found)]
     if statistics:
         tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
-    for shown in tables:
-        out.print(shown.render("terminal"))
+    if on_screen(json):
+        for shown in tables:
+            out.print(shown.render("terminal"))
     _write_tables(tables, {"markdown": markdown, "latex": latex, "html": html})
     _write(found, json)
 
@@ -206,12 +207,6 @@ def _items(text: str) -> list[str]:
     if not found:
         raise TurnwiseError(f"'{text}' names nothing; separate names by commas")
     return list(dict.fromkeys(found))
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise TurnwiseError(f"'{text}' is not a task; give a number such as 1")
-    return int(text)
 
 
 def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
@@ -232,10 +227,11 @@ def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> l
 def _show(cells: list[Cell], json: Path | None) -> None:
     from turnwise.responses.tables import class_table, results_table
 
-    out.print(results_table(cells).render("terminal"))
-    out.print(class_table(cells).render("terminal"))
-    for cell in cells:
-        out.print(cell.signature, style="dim", markup=False)
+    if on_screen(json):
+        out.print(results_table(cells).render("terminal"))
+        out.print(class_table(cells).render("terminal"))
+        for cell in cells:
+            out.print(cell.signature, style="dim", markup=False)
     _write(cells, json)
 
 

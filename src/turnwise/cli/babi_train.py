@@ -9,18 +9,17 @@ import typer
 
 from turnwise.cli.babi_options import (
     DeviceOption,
-    JsonOption,
     LogsOption,
     MaybeDataOption,
     PresetOption,
     SetOption,
-    StoreOption,
     data_or_logs,
     fresh_ranker,
     settings,
     tell,
 )
 from turnwise.cli.common import out, write_json
+from turnwise.cli.options import JsonOption, StoreOption, on_screen
 
 
 def register(app: typer.Typer) -> None:
@@ -56,7 +55,8 @@ def train(
     ranker.fit(loaded, tell)
     save_ranker(ranker, folder, loaded.number)
     run = keep_training(ranker, loaded, Store(store))
-    out.print(log_table(ranker, loaded.number).render("terminal"))
+    if on_screen(json):
+        out.print(log_table(ranker, loaded.number).render("terminal"))
     tell(f"model kept in {folder}, log in run {run}")
     if json is not None:
         known = {"model": model, "task": loaded.number, "seed": seed, "options": options_text(ranker.options)}

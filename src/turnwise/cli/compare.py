@@ -10,6 +10,14 @@ import typer
 
 from turnwise.cli import comparing
 from turnwise.cli.common import application, err
+from turnwise.cli.options import (
+    CoverageOption,
+    ExcludeOption,
+    FigureFormatOption,
+    FiguresOption,
+    GoldFormatOption,
+    PredFormatOption,
+)
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
@@ -35,18 +43,10 @@ def main(
     profile: Annotated[
         str | None, typer.Option("--profile", "-p", help="When two values are the same: a name or a YAML file.")
     ] = None,
-    coverage: Annotated[
-        str, typer.Option(help="Turns without prediction: 'intersection' leaves them out, 'empty' scores them empty.")
-    ] = "intersection",
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Leave out a dialogue (PMUL1455 for published numbers).")
-    ] = None,
-    gold_format: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The format of GOLD, if not recognised.")
-    ] = None,
-    pred_format: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The format of PRED, if not recognised.")
-    ] = None,
+    coverage: CoverageOption = "intersection",
+    exclude: ExcludeOption = None,
+    gold_format: GoldFormatOption = None,
+    pred_format: PredFormatOption = None,
     resamples: comparing.ResamplesOption = 10_000,
     seed: comparing.SeedOption = 0,
     level: comparing.LevelOption = 0.95,
@@ -59,8 +59,8 @@ def main(
     format: comparing.FormatOption = "terminal",
     table: comparing.TableOption = None,
     json: comparing.JsonOption = None,
-    figures: comparing.FiguresOption = None,
-    figure_format: comparing.FigureFormatOption = "svg",
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
 ) -> None:
     """Compare trackers: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
     output = comparing.Output(format, table, json, figures, figure_format)

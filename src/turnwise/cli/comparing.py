@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turnwise.cli.common import err, out, write_json
+from turnwise.cli.options import on_screen
 
 if TYPE_CHECKING:
     from turnwise.comparison.document import Wishes
@@ -49,8 +50,6 @@ TableOption = Annotated[
 JsonOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write everything as JSON; - is standard output.")
 ]
-FiguresOption = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures into this folder.")]
-FigureFormatOption = Annotated[str, typer.Option(help="svg, png, pdf or json (Vega-Lite).")]
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def show(
         write_json(output.json, content())
     if output.figures is not None:
         draw_all(drawings(), output.figures, output.figure_format)
-    if output.json is not None and str(output.json) == "-":
+    if not on_screen(output.json):
         return
     if output.format != "terminal":
         out.out(render_tables(tables, output.format), end="", highlight=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turnwise.cli.common import application, err, out, progress_bar, write_json
+from turnwise.cli.options import on_screen
 from turnwise.formats.source import DEFAULT_LIMIT
 from turnwise.wording import counted
 
@@ -51,7 +52,7 @@ def check(
         _write_record(json, report)
     if report.exit_code == 2 and len(report.unread) == 1:
         raise TurnwiseError(report.unread[0].why, file=report.unread[0].file)
-    if str(json) != "-":
+    if on_screen(json):
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item, markup=False)
             out.print()
@@ -91,7 +92,7 @@ def convert(
         )
     if json is not None:
         _write_record(json, done)
-    if str(json) == "-":
+    if not on_screen(json):
         return
     console = err if str(target) == "-" else out
     place = "standard output" if done.target == "-" else done.target
@@ -132,7 +133,7 @@ def list_datasets(json: JsonFile = None) -> None:
     items = listing(catalogue(), folder)
     if json is not None:
         _write_record(json, items)
-    if str(json) != "-":
+    if on_screen(json):
         out.print(listing_table(items, folder).render("terminal"))
 
 
@@ -202,7 +203,7 @@ def verify(
     results = [compare(dataset, folder) for dataset in here]
     if json is not None:
         _write_record(json, results)
-    if str(json) != "-":
+    if on_screen(json):
         out.print(verification_table(results).render("terminal"))
     raise typer.Exit(0 if all(result.sound for result in results) else 1)
 
@@ -229,5 +230,5 @@ def _write_record(path: Path, record: object) -> None:
 def _print_table(table: Table, json: Path | None) -> None:
     if json is not None:
         write_json(json, table.records())
-    if str(json) != "-":
+    if on_screen(json):
         out.print(table.render("terminal"))

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from turnwise.cli.babi_options import StoreOption, tell
+from turnwise.cli.babi_options import tell
 from turnwise.cli.common import application, err, out, write_json
 from turnwise.cli.comparing import draw_all
+from turnwise.cli.options import FigureFormatOption, FiguresOption, JsonOption, StoreOption, on_screen
 from turnwise.files import atomic
 from turnwise.reproduce.record import Fresh
 from turnwise.reproduce.registry import PAPERS, reproduce
@@ -32,11 +33,9 @@ def main(
     store: StoreOption = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a Markdown page.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JSON; - is standard output.")] = None,
-    figures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures into this folder.")
-    ] = None,
-    figure_format: Annotated[str, typer.Option(help="svg, png, pdf or json (Vega-Lite).")] = "svg",
+    json: JsonOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
 ) -> None:
     """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded."""
     from turnwise.reproduce.tables import as_json, as_markdown, item_tables, missing_table
@@ -55,7 +54,7 @@ def main(
         draw_all(found.figures, figures, figure_format)
     if json is not None:
         write_json(json, as_json(found))
-    if json is None or str(json) != "-":
+    if on_screen(json):
         tables = [missing_table(found)] if found.missing else []
         for table in (*tables, *item_tables(found)):
             out.print(table.render("terminal"))

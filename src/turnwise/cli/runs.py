@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from turnwise.cli.common import application, err, out, write_json
 from turnwise.cli.dispatch import EXIT_INCOMPLETE
 from turnwise.cli.frames import frame_table
+from turnwise.cli.options import JsonOption, StoreOption, on_screen
 from turnwise.cli.runs_compare import compare
 from turnwise.report.escape import plain
 from turnwise.report.table import Table
@@ -17,14 +17,6 @@ from turnwise.runs import Manifest, Run, Store
 from turnwise.runs.manifest import plain as as_json
 
 app = application("The run store: every measurement that was kept, as a folder with run.json and Parquet tables.")
-
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="FOLDER", help="The run store; without it, $TURNWISE_RUNS or ./runs."),
-]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON; - is standard output.")
-]
 
 app.command()(compare)
 
@@ -47,7 +39,7 @@ def list_runs(
         _tell(f"unfinished: {name} (run the same command again to go on, or 'turnwise runs rm {name}')")
     if json is not None:
         write_json(json, [_summary(manifest) for manifest in manifests])
-    if json is None or str(json) != "-":
+    if on_screen(json):
         _print_list(place, manifests)
     if survey.problems:
         raise typer.Exit(EXIT_INCOMPLETE)
@@ -65,7 +57,7 @@ def show(
     found.verify()
     if json is not None:
         write_json(json, as_json(found.manifest))
-    if json is None or str(json) != "-":
+    if on_screen(json):
         for table in (_facts(found), *_value_tables(found.manifest), *_heads(found, rows)):
             out.print(table.render("terminal"))
 

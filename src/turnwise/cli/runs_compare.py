@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from turnwise.cli import comparing
+from turnwise.cli.options import FigureFormatOption, FiguresOption, StoreOption
 
 
 def compare(
@@ -26,12 +26,9 @@ def compare(
     format: comparing.FormatOption = "terminal",
     table: comparing.TableOption = None,
     json: comparing.JsonOption = None,
-    figures: comparing.FiguresOption = None,
-    figure_format: comparing.FigureFormatOption = "svg",
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="FOLDER", help="The run store; without it, $TURNWISE_RUNS or ./runs."),
-    ] = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
+    store: StoreOption = None,
 ) -> None:
     """Compare stored runs over the dialogues they share: trackers, rankers, users and lab runs alike."""
     from turnwise.comparison.stored import compare_runs

@@ -9,6 +9,14 @@ import typer
 
 from turnwise.cli.common import application, err, out, progress_bar, write_json
 from turnwise.cli.dispatch import EXIT_INCOMPLETE
+from turnwise.cli.options import (
+    CoverageOption,
+    ExcludeOption,
+    GoldFormatOption,
+    PredFormatOption,
+    StoreOption,
+    on_screen,
+)
 
 if TYPE_CHECKING:
     from turnwise.report.table import Table
@@ -63,19 +71,10 @@ def score(
             "--sensitivity", help="The first measure under the house profiles and those named, and what each rule does."
         ),
     ] = False,
-    coverage: Annotated[
-        str,
-        typer.Option(help="Turns without prediction: 'intersection' leaves them out, 'empty' scores them as empty."),
-    ] = "intersection",
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Leave out a dialogue (PMUL1455 for published numbers).")
-    ] = None,
-    gold_format: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The format of GOLD, if not recognised.")
-    ] = None,
-    pred_format: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The format of PRED, if not recognised.")
-    ] = None,
+    coverage: CoverageOption = "intersection",
+    exclude: ExcludeOption = None,
+    gold_format: GoldFormatOption = None,
+    pred_format: PredFormatOption = None,
     ontology: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Slot inventory for profiles that have none of their own.")
     ] = None,
@@ -101,9 +100,7 @@ def score(
         Path | None, typer.Option(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
     ] = None,
     run: Annotated[bool, typer.Option("--run", help="Keep the scores in the run store, one run per system.")] = False,
-    store: Annotated[
-        Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; else $TURNWISE_RUNS or ./runs.")
-    ] = None,
+    store: StoreOption = None,
 ) -> None:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
@@ -145,7 +142,7 @@ def score(
 
         tables.append(sgd_table(official))
         _add_official(results, official)
-    if json is None or str(json) != "-":
+    if on_screen(json):
         for one in tables:
             out.print(one.render("terminal"))
         _print_worst(results, study, worst, ranking)

@@ -11,6 +11,7 @@ import typer
 from turnwise.cli.common import application, err, out
 from turnwise.cli.dispatch import EXIT_INCOMPLETE
 from turnwise.cli.frames import frame_csv, frame_json, frame_parquet, frame_table
+from turnwise.cli.options import StoreOption
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
 from turnwise.report.escape import plain
@@ -33,10 +34,7 @@ def sql(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as a JSON list.")] = None,
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as Parquet.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help=f"Rows at most; the screen shows {_SHOWN}.")] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="FOLDER", help="The run store; without it, $TURNWISE_RUNS or ./runs."),
-    ] = None,
+    store: StoreOption = None,
 ) -> None:
     """Ask all stored runs with one SELECT.
 

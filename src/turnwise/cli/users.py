@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turnwise.cli.common import application, err, out, write_json
+from turnwise.cli.options import StoreOption, on_screen
 from turnwise.cli.users_find import find
 from turnwise.cli.users_options import (
     ConfigFile,
@@ -18,7 +19,6 @@ from turnwise.cli.users_options import (
     Overrides,
     ProfileName,
     Source,
-    StoreFolder,
     TableFile,
     Workers,
     check_endings,
@@ -70,7 +70,7 @@ def score(
     ] = None,
     table: TableFile = None,
     run: Annotated[bool, typer.Option("--run", help="Keep the results in the run store, one run per source.")] = False,
-    store: StoreFolder = None,
+    store: StoreOption = None,
     workers: Workers = 1,
 ) -> None:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
@@ -98,7 +98,7 @@ def score(
                 tables.append(verdict_table(evaluation))
         if explain is not None:
             tables = [part for evaluation in evaluations for part in _explained(evaluation, explain)]
-        if json is None or str(json) != "-":
+        if on_screen(json):
             print_tables(tables)
         if json is not None:
             systems = [
@@ -155,7 +155,7 @@ def figures(
     if by_slot:
         tables += [slot_table(figure) for figure in drawn if figure.slots]
     tables += [confusion_table(evaluation, most), loop_table(evaluation, most)]
-    if json is None or str(json) != "-":
+    if on_screen(json):
         print_tables(tables)
     if json is not None:
         write_json(json, _figure_numbers(evaluation))

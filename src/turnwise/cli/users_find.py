@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turnwise.cli.common import err, out, write_json
+from turnwise.cli.options import StoreOption, on_screen
 from turnwise.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
@@ -16,7 +17,6 @@ from turnwise.cli.users_options import (
     Mode,
     Overrides,
     ProfileName,
-    StoreFolder,
     Workers,
     evaluated,
     finish,
@@ -58,7 +58,7 @@ def find(
     ] = None,
     behaviours: Annotated[bool, typer.Option("--behaviours", help="List all behaviours and stop.")] = False,
     run: Annotated[str | None, typer.Option("--run", metavar="ID", help="Search a stored run instead.")] = None,
-    store: StoreFolder = None,
+    store: StoreOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows to show; 0 is all.")] = 20,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
     canonical_map: Map = None,
@@ -104,7 +104,7 @@ def find(
         import orjson
 
         write_json(json, orjson.loads(frame_json(found)))
-    if json is None or str(json) != "-":
+    if on_screen(json):
         out.print(frame_table("", found.head(limit or found.height)).render("terminal"))
     noun = "conversation" if found.height == 1 else "conversations"
     err.print(f"{found.height:,} {noun}" + (f", {limit} shown" if 0 < limit < found.height else ""))

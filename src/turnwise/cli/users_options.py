@@ -43,9 +43,6 @@ DatabaseFolder = Annotated[
 ]
 Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help="The format, if not recognised.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
-StoreFolder = Annotated[
-    Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; else $TURNWISE_RUNS or ./runs.")
-]
 TableFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
 ]

@@ -70,12 +70,8 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
     ``options`` (such as ``device``) come on top of those it was fitted with.
     """
     manifest = _read_manifest(folder)
-    if task is not None and (manifest.task != task.number or tuple(manifest.candidates) != task.candidates):
-        raise TurnwiseError(
-            f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates and cannot "
-            f"answer task {task.number} with {len(task.candidates):,} (other ones, or in another order)",
-            file=str(folder),
-        )
+    if task is not None:
+        _check_task(manifest, task, folder)
     ranker = ranker_class(manifest.ranker)(manifest.seed)
     ranker.candidates = tuple(manifest.candidates)
     ranker.options = {**manifest.options, **(options or {})}
@@ -90,6 +86,20 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
             file=str(folder / MANIFEST),
         ) from error
     return ranker
+
+
+def _check_task(manifest: _Manifest, task: Task, folder: Path) -> None:
+    if manifest.task != task.number:
+        raise TurnwiseError(
+            f"the model was fitted on task {manifest.task} and cannot answer task {task.number}; load one fitted on it",
+            file=str(folder),
+        )
+    if tuple(manifest.candidates) != task.candidates:
+        raise TurnwiseError(
+            f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, and this data "
+            f"has {len(task.candidates):,} (other ones, or in another order)",
+            file=str(folder),
+        )
 
 
 def _read_manifest(folder: Path) -> _Manifest:

@@ -59,7 +59,9 @@ def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> Ta
             found[split] = episodes(read(path, format="babi").dialogues)
             files.append(path)
     if not found:
-        raise TurnwiseError(f"no dialog files of task {number} (dialog-babi-task{number}-…-tst.txt)", file=str(folder))
+        raise TurnwiseError(
+            f"no dialog files of task {number} (dialog-babi-task{number}-…-{splits[0]}.txt)", file=str(folder)
+        )
     base = rf"dialog-babi-task{number}-dstc2" if number == 6 else "dialog-babi"
     candidates = _required(folder, rf"{base}-candidates\.txt(?:\.gz)?", "candidates")
     kb = _one(folder, rf"{base}-kb(?:-all)?\.txt(?:\.gz)?")

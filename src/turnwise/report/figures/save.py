@@ -19,13 +19,18 @@ ENDINGS = (".svg", ".png", ".pdf", ".json")
 def save(chart: Any, path: str | Path) -> Path:
     """Write the chart, atomically, in the format of the file's ending (``.svg``, ``.png``, ``.pdf``, ``.json``)."""
     target = Path(path)
-    ending = target.suffix.lower()
-    if ending not in ENDINGS:
-        raise TurnwiseError(f"a figure is written as {', '.join(ENDINGS)}; choose such an ending", file=str(target))
-    content = _rendered(chart, ending)
+    content = _rendered(chart, check_ending(target))
     with atomic(target) as scratch:
         scratch.write_bytes(content)
     return target
+
+
+def check_ending(target: Path) -> str:
+    """The ending of a figure's file, in small letters; an error unless a figure can be written so."""
+    ending = target.suffix.lower()
+    if ending not in ENDINGS:
+        raise TurnwiseError(f"a figure is written as {', '.join(ENDINGS)}; choose such an ending", file=str(target))
+    return ending
 
 
 def _rendered(chart: Any, ending: str) -> bytes:
