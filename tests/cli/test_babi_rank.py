@@ -56,6 +56,35 @@ def test_models_that_lack_a_package_are_named_and_the_others_listed(
     refused(evaluated, "needs the package torch: run pip install 'turnwise[neural]'")
 
 
+def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    logs = tmp_path / "logs.jsonl"
+    logs.write_text(
+        "".join(
+            json.dumps({"dialogue": str(number), "speaker": speaker, "text": f"{speaker} {number}"}) + "\n"
+            for number in range(20)
+            for speaker in ("guest", "operator")
+        )
+    )
+    quick = ("--model", "memn2n", "--set", "epochs=1", "--set", "dim=4", "--split", "tst")
+
+    def tested(*more: object) -> list[set[str]]:
+        """The dialogues of each cell."""
+        written = tmp_path / "out.json"
+        outcome = turnwise(capsys, "babi", "evaluate", "--logs", logs, *more, "--json", written)
+        assert outcome.code == 0, outcome.err
+        runs = [Store().open(cell["run"]) for cell in cells_of(written)]
+        return [set(run.table("replies")["dialogue"]) for run in runs]
+
+    both = tested(*quick, "--seeds", 2, "--save", tmp_path / "m")
+    assert both[0] != both[1]
+    assert tested(*quick, "--seed", 1) == both[1:]
+    assert tested("--load", tmp_path / "m" / "seed1", "--split", "tst") == both[1:]
+
+
+def test_chat_logs_have_no_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(turnwise(capsys, "babi", "evaluate", "--logs", "x.jsonl", "--task", 2), "chat logs have none")
+
+
 def test_tasks_can_be_a_range(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     call = ("babi", "table", "--data", data, "--models", "rules", "--splits", "tst", "--json", tmp_path / "out.json")
     assert turnwise(capsys, *call, "--tasks", "1-2").code == 0

@@ -190,5 +190,7 @@ def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_fresh_needs_data_and_a_paper_with_models(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lost = turnwise(capsys, "reproduce", "babi", "--fresh", "--data", tmp_path)
     assert (lost.code, "give --data FOLDER with the bAbI files in FOLDER/babi" in lost.err) == (2, True)
+    idle = turnwise(capsys, "reproduce", "babi", "--seeds", 2, "--data", tmp_path)
+    assert (idle.code, "are about training; add --fresh" in idle.err) == (2, True)
     other = turnwise(capsys, "reproduce", "gcdf1", "--fresh", "--data", tmp_path)
     assert (other.code, "nothing of the paper 'gcdf1' is trained" in other.err) == (2, True)

@@ -13,7 +13,6 @@ from turnwise.cli.babi_options import (
     MaybeDataOption,
     data_or_logs,
     settings,
-    task_of,
     tell,
 )
 from turnwise.cli.common import out, write_json
@@ -58,7 +57,7 @@ def attention(
         if turn is None:
             raise TurnwiseError("--figure draws one reply; name it with --turn")
         check_ending(figure)
-    task = data_or_logs(data, logs, lambda: task_of(folder, None, 1), seed_of(folder), (split,))
+    task = data_or_logs(data, logs, None, seed_of(folder), folder=folder, splits=(split,))
     ranker = load_ranker(folder, task=task, options=settings(None, None, device))
     seen = attend(ranker, _points(task, split, dialog, turn))
     for one in seen if on_screen(json) else ():

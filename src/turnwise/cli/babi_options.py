@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -125,14 +125,22 @@ def task_of(folder: Path | None, given: int | None, default: int) -> int:
 
 
 def data_or_logs(
-    data: Path | None, logs: str | None, task: Callable[[], int], seed: int, splits: tuple[str, ...] | None = None
+    data: Path | None,
+    logs: str | None,
+    task: int | None,
+    seed: int,
+    *,
+    folder: Path | None = None,
+    splits: tuple[str, ...] | None = None,
 ) -> Task:
-    """The task in the bAbI files (its number is asked for only then), or that in chat logs, dealt by the seed."""
+    """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of chat logs."""
     from turnwise.responses.logs import log_task
     from turnwise.responses.task import SPLITS, load_task
 
-    if logs is not None and data is None:
-        return log_task(logs, seed=seed)
-    if data is None or logs is not None:
+    if (data is None) == (logs is None):
         raise TurnwiseError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
-    return load_task(data, task(), splits or SPLITS)
+    if data is not None:
+        return load_task(data, task_of(folder, task, 1), splits or SPLITS)
+    if task is not None:
+        raise TurnwiseError("--task names a task of --data; chat logs have none")
+    return log_task(str(logs), seed=seed)

@@ -23,7 +23,6 @@ from turnwise.cli.babi_options import (
     loaded_ranker,
     settings,
     task_numbers,
-    task_of,
     tell,
 )
 from turnwise.cli.common import err, out, progress_bar, write_json
@@ -93,6 +92,7 @@ def evaluate(
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
+    from turnwise.responses.model_folder import seed_of
     from turnwise.runs import Store
 
     options = settings(given, preset, device)
@@ -100,7 +100,8 @@ def evaluate(
         raise TurnwiseError("the bot behind --url is not ours to choose, load, save or set; leave those options out")
     if folder is not None and seeds > 1:
         raise TurnwiseError("the model in the folder is fitted already and has one seed; leave --seeds out")
-    loaded = data_or_logs(data, logs, lambda: task_of(folder, task, 1), seed or 0)
+    first = seed if seed is not None else seed_of(folder) if folder is not None else 0
+    loaded = data_or_logs(data, logs, task, first, folder=folder)
     measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store))
     if url is not None:
         found = measuring.cells(_bot(url, loaded))
@@ -108,8 +109,10 @@ def evaluate(
         found = measuring.cells(loaded_ranker(folder, model, seed, options, loaded), save)
     else:
         found = []
-        for number in range(seed or 0, (seed or 0) + seeds):
+        for number in range(first, first + seeds):
             ranker = fresh_ranker(model or DEFAULT_MODEL, number, options)
+            if logs is not None and number > first:
+                measuring = measuring._replace(task=data_or_logs(None, logs, None, number))
             found += measuring.cells_of_new(ranker, save and (save if seeds == 1 else save / f"seed{number}"))
             if not ranker.seeded:
                 break

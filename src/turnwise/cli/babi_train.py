@@ -32,7 +32,7 @@ def train(
     data: MaybeDataOption = None,
     logs: LogsOption = None,
     model: Annotated[str, typer.Option(help="A model's name (see 'turnwise babi models').")] = "memn2n",
-    task: Annotated[int, typer.Option(min=1, max=6, help="Which task of --data.")] = 1,
+    task: Annotated[int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
     given: SetOption = None,
     preset: PresetOption = None,
@@ -49,7 +49,7 @@ def train(
     from turnwise.responses.training_run import keep_training, log_table
     from turnwise.runs import Store
 
-    loaded = data_or_logs(data, logs, lambda: task, seed, ("trn", "dev"))
+    loaded = data_or_logs(data, logs, task, seed, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
     ranker.checkpoint = folder / "checkpoint.npz"
     ranker.fit(loaded, tell)

@@ -10,7 +10,8 @@ import typer
 from turnwise.cli.babi_options import tell
 from turnwise.cli.common import application, err, out, write_json
 from turnwise.cli.comparing import draw_all
-from turnwise.cli.options import FigureFormatOption, FiguresOption, JsonOption, StoreOption, on_screen
+from turnwise.cli.options import FigureFormatOption, FiguresOption, JsonOption, on_screen
+from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
 from turnwise.reproduce.record import Fresh
 from turnwise.reproduce.registry import PAPERS, reproduce
@@ -28,9 +29,13 @@ def main(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
     ] = False,
-    seeds: Annotated[int, typer.Option(min=1, help="With --fresh: seeds per learned model.")] = 3,
-    workers: Annotated[int, typer.Option(min=0, help="With --fresh: processes; 0 is one per core.")] = 1,
-    store: StoreOption = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="With --fresh: seeds per learned model. Default: 3.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="With --fresh: processes; 0 is one per core. Default: 1.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="With --fresh: the run store; else $TURNWISE_RUNS or ./runs.")
+    ] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a Markdown page.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
     json: JsonOption = None,
@@ -40,7 +45,9 @@ def main(
     """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded."""
     from turnwise.reproduce.tables import as_json, as_markdown, item_tables, missing_table
 
-    training = Fresh(seeds=seeds, workers=workers, store=store, tell=tell) if fresh else None
+    if not fresh and (seeds, workers, store) != (None, None, None):
+        raise TurnwiseError("--seeds, --workers and --store are about training; add --fresh or leave them out")
+    training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
         found = reproduce(paper, data, fresh=training)
     if markdown is not None:
