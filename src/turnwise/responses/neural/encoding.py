@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -38,7 +39,7 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.queries)
 
-    @property
+    @cached_property
     def lengths(self) -> Ints:
         """How many memories each point has."""
         return np.diff(self.starts)
@@ -125,13 +126,14 @@ def padded(encoded: Encoded, rows: Ints) -> tuple[Ints, Ints, Ints]:
 
     Times of cells that hold no memory are -1.
     """
-    starts, lengths = encoded.starts[rows], encoded.lengths[rows]
-    longest = int(lengths.max(initial=0))
-    place = np.arange(longest)[None, :]
-    inside = place < lengths[:, None]
-    at = np.where(inside, starts[:, None] + place, 0)
-    empty = not len(encoded.memories)
-    ids = np.where(inside, 0 if empty else encoded.memories[at], PAD)
-    speakers = np.where(inside, 0 if empty else encoded.speakers[at], 0)
-    times = np.where(inside, np.minimum(lengths[:, None] - 1 - place, TIMES - 1), -1)
+    starts, lengths = encoded.starts[rows][:, None], encoded.lengths[rows][:, None]
+    place = np.arange(lengths.max(initial=0))
+    at, times = starts + place, np.minimum(lengths - 1 - place, TIMES - 1)
+    outside = times < 0
+    ragged = outside.any()
+    if ragged:
+        at[outside] = 0
+    ids, speakers = encoded.memories.take(at), encoded.speakers.take(at)
+    if ragged:
+        ids[outside], speakers[outside], times[outside] = PAD, 0, -1
     return ids, speakers, times

@@ -31,15 +31,16 @@ class _Hops(torch.autograd.Function):
         ctx: Any, query: Tensor, memories: Tensor, rotation: Tensor, empty: Tensor, hops: int
     ) -> tuple[Tensor, ...]:
         queries, weights, reads = [], [], []
-        none_at_all = empty.all(dim=1, keepdim=True)
+        some = ~empty.all(dim=1, keepdim=True)
+        hidden = torch.zeros_like(empty, dtype=memories.dtype).masked_fill_(empty & some, float("-inf"))[:, None]
+        turned, rotated, any_at_all = memories.mT, rotation.T, some[:, None]
         for _ in range(hops):
-            logits = torch.bmm(memories, query[:, :, None]).squeeze(2).masked_fill_(empty, float("-inf"))
-            share = torch.softmax(logits.masked_fill_(none_at_all, 0.0), dim=1).masked_fill_(empty, 0.0)
-            read = torch.bmm(share[:, None], memories).squeeze(1)
+            share = torch.softmax(torch.baddbmm(hidden, query[:, None], turned), dim=2).mul_(any_at_all)
+            read = torch.bmm(share, memories).squeeze(1)
             queries.append(query)
-            weights.append(share)
+            weights.append(share.squeeze(1))
             reads.append(read)
-            query = query + read @ rotation.T
+            query = torch.addmm(query, read, rotated)
         ctx.hops = hops
         ctx.save_for_backward(memories, rotation, *queries, *weights, *reads)
         ctx.mark_non_differentiable(*weights)
@@ -51,14 +52,15 @@ class _Hops(torch.autograd.Function):
         count = ctx.hops
         queries, weights, reads = kept[:count], kept[count : 2 * count], kept[2 * count :]
         grad, grad_rotation = grads[0], torch.zeros_like(rotation)
-        columns, rows = [], []
+        columns, rows, turned = [], [], memories.mT
         for query, share, read in zip(reversed(queries), reversed(weights), reversed(reads), strict=True):
-            grad_rotation += grad.T @ read
+            grad_rotation.addmm_(grad.T, read)
             grad_read = grad @ rotation
-            pulled = torch.bmm(memories, grad_read[:, :, None]).squeeze(2)
-            grad_logits = share * (pulled - (share * pulled).sum(dim=1, keepdim=True))
+            pulled = torch.bmm(grad_read[:, None], turned).squeeze(1)
+            pulled *= share
+            grad_logits = torch.addcmul(pulled, share, pulled.sum(dim=1, keepdim=True), value=-1)
             columns += [grad_logits, share]
             rows += [query, grad_read]
-            grad = grad + torch.bmm(grad_logits[:, None], memories).squeeze(1)
-        grad_memories = torch.bmm(torch.stack(columns, dim=2), torch.stack(rows, dim=1))
+            grad = torch.baddbmm(grad[:, None], grad_logits[:, None], memories).squeeze(1)
+        grad_memories = torch.bmm(torch.stack(columns, dim=1).mT, torch.stack(rows, dim=1))
         return grad, grad_memories, grad_rotation, None, None

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from turnwise.responses.neural.cells import look_up
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.encoding import TIMES
 from turnwise.responses.neural.hops import read_memories
@@ -49,12 +50,10 @@ class MemoryNetwork(nn.Module):
         ``lines`` holds the words of all lines; the others are line numbers, speakers and times (-1: no memory).
         """
         embedded = lines.sums(self.words)
-        query = functional.embedding(queries, embedded)
         if not memories.shape[1]:
-            return query, []
-        tags = (self.speakers[:, None] + self.times).flatten(end_dim=1)  # one look-up for both
-        tagged = functional.embedding(speakers * TIMES + times.clamp(min=0), tags)
-        stored = functional.embedding(memories, embedded) + tagged
+            return functional.embedding(queries, embedded), []
+        tables = embedded, self.speakers, self.times
+        query, stored = look_up(tables, queries, (memories, speakers, times.clamp(min=0)))
         return read_memories(query, stored, self.rotation, times < 0, self.hops)
 
     def forward(self, query: Tensor, candidates: WordBags, extra: Extra | None = None) -> Tensor:

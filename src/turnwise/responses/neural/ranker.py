@@ -18,6 +18,7 @@ from turnwise.dialogue import Fact
 from turnwise.errors import TurnwiseError
 from turnwise.responses.episodes import Episode, Point, points_of
 from turnwise.responses.neural.config import Config, updated
+from turnwise.responses.neural.cross_entropy import cross_entropy
 from turnwise.responses.neural.encoding import Encoded, Ints, Lines, batches, encode, vocabulary, words_of
 from turnwise.responses.neural.schema import Schema
 from turnwise.responses.neural.training import Training, device_named
@@ -175,7 +176,7 @@ class LearnedRanker(Ranker):
         scores = self.batch_scores(batch)
         gold = self.tensor(batch.encoded.gold[batch.rows])
         if self.config.loss == "softmax":
-            return functional.cross_entropy(scores, gold)
+            return cross_entropy(scores, gold)
         return margin_loss(scores, gold, self.config.margin, self.config.negatives, self._sampled(batch))
 
     def _sampled(self, batch: Batch) -> torch.Generator:

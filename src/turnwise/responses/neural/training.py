@@ -65,12 +65,12 @@ class Training:
     def __init__(self, module: nn.Module, config: Config, identity: str, checkpoint: Path | None) -> None:
         self._module, self._config, self._identity = module, config, identity
         self._checkpoint = checkpoint
-        parameters = list(module.parameters())
+        self._parameters = list(module.parameters())
         self._optimiser: torch.optim.Optimizer
         if config.optimiser == "adam":
-            self._optimiser = torch.optim.Adam(parameters, lr=config.learning_rate, fused=True)
+            self._optimiser = torch.optim.Adam(self._parameters, lr=config.learning_rate, fused=True)
         else:
-            self._optimiser = torch.optim.SGD(parameters, lr=config.learning_rate)
+            self._optimiser = torch.optim.SGD(self._parameters, lr=config.learning_rate)
         self.log: list[Epoch] = []
         self._best: Weights = {}
 
@@ -101,17 +101,25 @@ class Training:
         self._module.train()
         losses = []
         for batch in batches:
+            for weights in self._parameters:
+                weights.grad = None
             loss = step(batch)
-            if not torch.isfinite(loss):
-                return math.nan
-            self._optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(self._module.parameters(), self._config.clip)
+            losses.append(loss.item())
+            if not math.isfinite(losses[-1]):
+                return math.nan
+            self._clip()
             self._optimiser.step()
-            losses.append(loss.detach())
         self._module.eval()
-        sound = all(bool(torch.isfinite(weights).all()) for weights in self._module.parameters())
-        return float(torch.stack(losses).mean()) if losses and sound else math.nan
+        sound = all(bool(torch.isfinite(weights).all()) for weights in self._parameters)
+        return math.fsum(losses) / len(losses) if losses and sound else math.nan
+
+    def _clip(self) -> None:
+        """Scale the gradients down to the largest norm allowed; as a rule they are below it and left as they are."""
+        grads = [weights.grad for weights in self._parameters if weights.grad is not None]
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in grads]))
+        if norm > self._config.clip:
+            nn.utils.clip_grads_with_norm_(self._parameters, self._config.clip, norm)
 
     def _note(self, epoch: Epoch, tell: Tell) -> None:
         better = not self.log or _quality(epoch) > max(map(_quality, self.log))

@@ -45,7 +45,8 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weights: Tensor, bags: WordBags) -> Tensor:
         ctx.bags = bags
-        return functional.embedding_bag(bags.words, weights, bags.starts, mode="sum")
+        # Detached: for weights that want a gradient PyTorch would note which word belongs to which text.
+        return functional.embedding_bag(bags.words, weights.detach(), bags.starts, mode="sum")
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
