@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
@@ -17,6 +17,7 @@ SCORES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(SCORES, st.integers(0, 2), st.sampled_from([1.0, -0.5]))
 def test_value_and_gradient_against_pytorch(rows: list[list[float]], gold: int, pull: float) -> None:
     ours, theirs = (torch.tensor(rows, requires_grad=True) for _ in range(2))

@@ -1,4 +1,4 @@
-"""The memories and queries of a batch: rows of tables, looked up and added, as one operation with its own gradient.
+"""The memories and queries of a batch as rows of tables, looked up and added, and the gradient of the tables.
 
     memory = lines[line] + speakers[speaker] + times[time],    query = lines[line]
 
@@ -8,49 +8,58 @@ on a GPU too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 
-def look_up(
-    tables: tuple[Tensor, Tensor, Tensor], queries: Tensor, cells: tuple[Tensor, Tensor, Tensor]
-) -> tuple[Tensor, Tensor]:
-    """The queries (batch × dim) and the memories (batch × memories × dim).
+class Tables(NamedTuple):
+    """The vectors of lines, speakers and times (rows × dim)."""
 
-    ``tables`` are the vectors of lines, speakers and times (rows × dim); ``queries`` holds numbers of lines, ``cells``
-    the line, speaker and time of each memory (batch × memories). No time may reach the longest history.
-    """
-    found: tuple[Tensor, Tensor] = _Cells.apply(*tables, queries, *cells)  # type: ignore[no-untyped-call]
-    return found
+    lines: Tensor
+    speakers: Tensor
+    times: Tensor
 
 
-class _Cells(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *inputs: Tensor) -> tuple[Tensor, Tensor]:
-        lines, speakers, times, queries, memories, speaker, time = inputs
-        kept = times[: memories.shape[1]]  # no memory is older than the longest history
-        tags = (speakers[:, None] + kept).flatten(end_dim=1)
-        tagged = torch.add(time, speaker, alpha=len(kept)).flatten()
-        cells = torch.cat([memories.flatten(), queries])
-        found = lines.index_select(0, cells)
-        query, stored = found[len(tagged) :], found[: len(tagged)].add_(tags.index_select(0, tagged))
-        ctx.rows = [len(table) for table in (lines, speakers, times)]
-        ctx.save_for_backward(cells, tagged)
-        return query, stored.view(*memories.shape, -1)
+class Cells(NamedTuple):
+    """The line, speaker and time of each memory (batch × memories). No time may reach the number of memories."""
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
-        cells, tagged = ctx.saved_tensors
-        lines, speakers, times = ctx.rows
-        grad_query, grad_stored = grads[0], grads[1].flatten(end_dim=1)
-        grad_lines = _summed(torch.cat([grad_stored, grad_query]), cells, lines)
-        kept = min(times, grads[1].shape[1])
-        grad_tags = _summed(grad_stored, tagged, speakers * kept).view(speakers, kept, -1)
-        grad_times = functional.pad(grad_tags.sum(dim=0), (0, 0, 0, times - kept))
-        return grad_lines, grad_tags.sum(dim=1), grad_times, None, None, None, None
+    lines: Tensor
+    speakers: Tensor
+    times: Tensor
+
+
+class Places(NamedTuple):
+    """Where a batch was looked up: a line for each memory and then each query, a tag for each memory; all rows."""
+
+    lines: Tensor
+    tags: Tensor
+    sizes: tuple[int, int, int]
+
+
+def look_up(tables: Tables, queries: Tensor, cells: Cells) -> tuple[Tensor, Tensor, Places]:
+    """The queries (batch × dim), the memories (batch × memories × dim), and where they were found."""
+    kept = tables.times[: cells.times.shape[1]]
+    tags = (tables.speakers.unsqueeze(1) + kept).flatten(end_dim=1)  # one look-up for speaker and time
+    tagged = torch.add(cells.times, cells.speakers, alpha=kept.shape[0]).flatten()
+    numbers = torch.cat([cells.lines.flatten(), queries])
+    found = tables.lines.index_select(0, numbers)
+    stored, query = torch.split(found, [tagged.shape[0], queries.shape[0]])
+    stored.add_(tags.index_select(0, tagged))
+    sizes = tables.lines.shape[0], tables.speakers.shape[0], tables.times.shape[0]
+    return query, stored.view(*cells.lines.shape, -1), Places(numbers, tagged, sizes)
+
+
+def gradients(places: Places, grad_query: Tensor, grad_stored: Tensor) -> Tables:
+    """The gradients of the tables from those of the queries and the memories."""
+    lines, speakers, times = places.sizes
+    kept, grad_cells = min(times, grad_stored.shape[1]), grad_stored.flatten(end_dim=1)
+    grad_lines = _summed(torch.cat([grad_cells, grad_query]), places.lines, lines)
+    grad_tags = _summed(grad_cells, places.tags, speakers * kept).view(speakers, kept, -1)
+    grad_times = functional.pad(grad_tags.sum(dim=0), (0, 0, 0, times - kept))
+    return Tables(grad_lines, grad_tags.sum(dim=1), grad_times)
 
 
 def _summed(values: Tensor, rows: Tensor, count: int) -> Tensor:

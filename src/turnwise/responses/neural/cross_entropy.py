@@ -13,6 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+#: A share below this has lost digits, or all of them; its logarithm must come from the scores.
+_TINY = 1e-30
+
 
 def cross_entropy(scores: Tensor, gold: Tensor) -> Tensor:
     """The mean cross entropy (a scalar) of scores (batch × candidates) and the places of the gold candidates."""
@@ -25,9 +28,10 @@ class _CrossEntropy(torch.autograd.Function):
     def forward(ctx: Any, scores: Tensor, gold: Tensor) -> Tensor:
         shares = torch.softmax(scores, dim=1)
         ctx.shares, ctx.gold = shares, gold
-        # The largest share is 1 / Σ exp(s − max s): its logarithm is exact where that of the gold's would underflow.
-        partition = scores.amax(dim=1, keepdim=True) - shares.amax(dim=1, keepdim=True).log()
-        return (partition - scores.gather(1, gold)).mean()
+        own = shares.gather(1, gold)
+        if (own < _TINY).any():
+            return -torch.log_softmax(scores, dim=1).gather(1, gold).mean()
+        return -own.log_().mean()
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:

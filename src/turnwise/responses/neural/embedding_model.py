@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.memory_network import Extra
+from turnwise.responses.neural.scoring import scored
 from turnwise.responses.neural.word_bags import WordBags
 
 
@@ -34,7 +35,7 @@ class EmbeddingModel(nn.Module):
     def forward(self, lines: WordBags, inputs: Tensor, candidates: WordBags, extra: Extra | None) -> Tensor:
         """Scores (batch × candidates). ``lines`` holds the words of all lines, ``inputs`` line numbers (0 pads)."""
         query = functional.embedding_bag(inputs, lines.sums(self.words), mode="sum")
-        scores = query @ candidates.sums(self.candidates).T
+        scores = scored(query, self.candidates, candidates)
         if extra is None or self.extra is None:
             return scores
         return extra.added(scores, query @ self.extra.T)

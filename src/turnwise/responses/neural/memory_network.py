@@ -15,10 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from turnwise.responses.neural.cells import look_up
+from turnwise.responses.neural.cells import Cells
 from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.encoding import TIMES
-from turnwise.responses.neural.hops import read_memories
+from turnwise.responses.neural.reading import Story, Weights, read
+from turnwise.responses.neural.scoring import scored
 from turnwise.responses.neural.word_bags import WordBags
 
 
@@ -49,16 +50,18 @@ class MemoryNetwork(nn.Module):
 
         ``lines`` holds the words of all lines; the others are line numbers, speakers and times (-1: no memory).
         """
-        embedded = lines.sums(self.words)
         if not memories.shape[1]:
-            return functional.embedding(queries, embedded), []
-        tables = embedded, self.speakers, self.times
-        query, stored = look_up(tables, queries, (memories, speakers, times.clamp(min=0)))
-        return read_memories(query, stored, self.rotation, times < 0, self.hops)
+            return functional.embedding(queries, lines.sums(self.words)), []
+        weights = Weights(self.words, self.speakers, self.times, self.rotation)
+        empty = times < 0
+        story = Story(lines, queries, Cells(memories, speakers, times), None)
+        if empty.any():  # seldom, because batches hold points of similar length
+            story = story._replace(memories=Cells(memories, speakers, times.clamp(min=0)), empty=empty)
+        return read(weights, story, self.hops)
 
     def forward(self, query: Tensor, candidates: WordBags, extra: Extra | None = None) -> Tensor:
         """Scores (batch × candidates) from the query after all hops; ``candidates`` holds their words."""
-        scores = query @ candidates.sums(self.candidates).T
+        scores = scored(query, self.candidates, candidates)
         if extra is None or self.extra is None:
             return scores
         return extra.added(scores, query @ self.extra.T)

@@ -101,18 +101,24 @@ class Training:
         self._module.train()
         losses = []
         for batch in batches:
-            for weights in self._parameters:
-                weights.grad = None
-            loss = step(batch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            losses.append(loss.item())
+            losses.append(self._learn(batch, step))
             if not math.isfinite(losses[-1]):
                 return math.nan
-            self._clip()
-            self._optimiser.step()
         self._module.eval()
         sound = all(bool(torch.isfinite(weights).all()) for weights in self._parameters)
         return math.fsum(losses) / len(losses) if losses and sound else math.nan
+
+    def _learn(self, batch: Any, step: Callable[[Any], Tensor]) -> float:
+        """One step; its loss, and when that is not finite nothing was learned."""
+        for weights in self._parameters:
+            weights.grad = None
+        loss = step(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        reached = loss.item()
+        if math.isfinite(reached):
+            self._clip()
+            self._optimiser.step()
+        return reached
 
     def _clip(self) -> None:
         """Scale the gradients down to the largest norm allowed; as a rule they are below it and left as they are."""

@@ -36,6 +36,15 @@ class WordBags:
         summed: Tensor = _Sum.apply(weights, self)  # type: ignore[no-untyped-call]
         return summed
 
+    def summed(self, weights: Tensor) -> Tensor:
+        """The same without a gradient."""
+        # Detached: for weights that want a gradient PyTorch would note which word belongs to which text.
+        return functional.embedding_bag(self.words, weights.detach(), self.starts, mode="sum")
+
+    def spread(self, grad: Tensor) -> Tensor:
+        """The gradient of the weights (words × dim) from that of the sums (texts × dim)."""
+        return functional.embedding_bag(self.texts, grad.contiguous(), self.word_starts, mode="sum")
+
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else np.zeros(0, dtype=np.int64)
@@ -45,10 +54,8 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weights: Tensor, bags: WordBags) -> Tensor:
         ctx.bags = bags
-        # Detached: for weights that want a gradient PyTorch would note which word belongs to which text.
-        return functional.embedding_bag(bags.words, weights.detach(), bags.starts, mode="sum")
+        return bags.summed(weights)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
-        bags: WordBags = ctx.bags
-        return functional.embedding_bag(bags.texts, grads[0].contiguous(), bags.word_starts, mode="sum"), None
+        return ctx.bags.spread(grads[0]), None
