@@ -154,7 +154,7 @@ def test_keys_name_everything_that_matters(data: Path) -> None:
         "seed": 0,
         "data": data_digest(task),
         "options": "",
-        "evaluation": 2,
+        "evaluation": 3,
     }
 
 

@@ -36,7 +36,10 @@ SetOption = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
 ]
 PresetOption = Annotated[
-    str | None, typer.Option(help="Settings of a learned model by name: default, or paper (its optimiser and rates).")
+    str | None,
+    typer.Option(
+        help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."
+    ),
 ]
 DeviceOption = Annotated[
     str | None, typer.Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")

@@ -27,7 +27,7 @@ KIND = "responses"
 #: Cells by their configuration.
 Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "Cell"]
 #: Grows when evaluation or a built-in ranker changes what a cell would hold.
-EVALUATION_VERSION = 2
+EVALUATION_VERSION = 3
 
 
 class Key(msgspec.Struct, frozen=True):

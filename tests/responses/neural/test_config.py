@@ -23,6 +23,8 @@ def test_texts_become_settings_of_the_right_kind() -> None:
         ({"learning_rate": "nan"}, "learning_rate must be a finite number"),
         ({"std": "-1"}, "above 0"),
         ({"margin": "inf"}, "margin must be a finite number"),
+        ({"entity_dropout": "1"}, "entity_dropout must be at least 0 and below 1, not 1.0"),
+        ({"entity_dropout": "nan"}, "entity_dropout must be at least 0 and below 1"),
     ],
 )
 def test_settings_that_cannot_be(options: dict[str, str], message: str) -> None:
@@ -44,3 +46,15 @@ def test_presets_are_the_papers_sizes() -> None:
     assert embedding_preset(5).loss == "softmax"
     with pytest.raises(TurnwiseError, match=r"no preset 'papers'. Did you mean 'paper'"):
         memory_preset(1, "papers")
+
+
+def test_the_margin_preset_keeps_the_papers_sizes_and_loss() -> None:
+    found, paper = embedding_preset(5, "margin"), embedding_preset(5, "paper")
+    assert (found.loss, found.margin, found.negatives, found.dim) == ("margin", 0.01, 100, 32)
+    assert (found.optimiser, paper.optimiser) == ("adam", "sgd")
+    assert memory_preset(3, "margin").loss == "margin"
+
+
+def test_memory_networks_leave_entities_out_where_dev_gained_and_never_in_the_papers_preset() -> None:
+    assert [memory_preset(task).entity_dropout for task in range(1, 7)] == [0.3, 0, 0.3, 0, 0.3, 0]
+    assert memory_preset(1, "paper").entity_dropout == 0

@@ -110,6 +110,41 @@ def test_unknown_words_only_no_memory_and_many_memories() -> None:
     np.testing.assert_array_equal(found[0], found[2])
 
 
+def test_entity_dropout_leaves_out_words_of_the_knowledge_base_alone_and_only_in_training() -> None:
+    ranker = made("memn2n", entity_dropout="0.5")
+    listed = {word for fact in ranker.facts for word in (fact.entity.lower(), fact.value.lower())}
+    words = ranker.settings()["words"]
+    batches = ranker.training_batches(points_of(tiny_task(1).split("trn")), seed=3)
+    left_out: list[str] = []
+    for batch in batches:
+        ranker.batch_loss(batch)
+        assert batch.kept is not None
+        left_out += [word for word, kept in zip(words, batch.kept.tolist(), strict=True) if not kept]
+    assert set(left_out) <= listed
+    entities = sum(word in listed for word in words)
+    assert 0.4 < len(left_out) / (entities * len(batches)) < 0.6
+    before = ranker.scores(asked(1))
+    np.testing.assert_array_equal(before, ranker.scores(asked(1)))
+    assert all(batch.kept is None for batch in ranker.batches_of(asked(1)))
+
+
+def test_a_word_left_out_is_as_if_it_had_not_been_said() -> None:
+    ranker = made("memn2n", entity_dropout="0.5")
+    (point,) = asked(1)[3:4]
+    word = next(word for word in point.utterance.lower().split() if word in ranker.settings()["words"])
+    (batch,) = ranker.batches_of([point])
+    batch.kept = torch.tensor([float(known != word) for known in ranker.settings()["words"]])
+    silent = tuple(line._replace(text=_without(word, line.text)) for line in point.history)
+    (other,) = ranker.batches_of([point._replace(history=silent, utterance=_without(word, point.utterance))])
+    np.testing.assert_allclose(
+        ranker.batch_scores(batch).detach().numpy(), ranker.batch_scores(other).detach().numpy(), atol=1e-6
+    )
+
+
+def _without(word: str, text: str) -> str:
+    return " ".join(said for said in text.split() if said.lower() != word)
+
+
 def test_margin_loss_against_a_loop() -> None:
     scores = torch.randn(5, 9, generator=torch.Generator().manual_seed(0))
     gold = torch.tensor([0, 8, 3, 3, 5])

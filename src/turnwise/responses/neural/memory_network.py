@@ -44,15 +44,23 @@ class MemoryNetwork(nn.Module):
         self.extra = drawn(extra, dim) if extra else None
 
     def read(
-        self, lines: WordBags, queries: Tensor, memories: Tensor, speakers: Tensor, times: Tensor
+        self,
+        lines: WordBags,
+        queries: Tensor,
+        memories: Tensor,
+        speakers: Tensor,
+        times: Tensor,
+        kept: Tensor | None = None,
     ) -> tuple[Tensor, list[Tensor]]:
         """The query after all hops (batch × dim), and the attention of each hop (batch × memories).
 
-        ``lines`` holds the words of all lines; the others are line numbers, speakers and times (-1: no memory).
+        ``lines`` holds the words of all lines; ``kept`` (one number per word) is 0 for words to leave out; the others
+        are line numbers, speakers and times (-1: no memory).
         """
+        words = self.words if kept is None else self.words * kept[:, None]
         if not memories.shape[1]:
-            return functional.embedding(queries, lines.sums(self.words)), []
-        weights = Weights(self.words, self.speakers, self.times, self.rotation)
+            return functional.embedding(queries, lines.sums(words)), []
+        weights = Weights(words, self.speakers, self.times, self.rotation)
         empty = times < 0
         story = Story(lines, queries, Cells(memories, speakers, times), None)
         if empty.any():  # seldom, because batches hold points of similar length

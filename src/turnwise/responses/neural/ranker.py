@@ -42,6 +42,8 @@ class Batch:
 
     def __init__(self, points: Points, rows: Ints) -> None:
         self.encoded, self.lines, self.rows = points.encoded, points.lines, rows
+        #: Per word of the dialogs 0 where this batch leaves it out; None: it leaves none out.
+        self.kept: Tensor | None = None
         self.contexts = [points.contexts[row] for row in rows] if points.contexts is not None else []
 
 
@@ -128,6 +130,9 @@ class LearnedRanker(Ranker):
         self.device = device_named(self.config.device)
         self._words = {word: place for place, word in enumerate(of_lines)}
         self._candidate_words = {word: place for place, word in enumerate(of_candidates)}
+        listed = {word.lower() for fact in self.facts for word in (fact.entity, fact.value)}
+        #: Which words of the dialogs the knowledge base lists.
+        self.is_entity = self.tensor(np.array([word in listed for word in of_lines], dtype=bool))
         generator = torch.Generator().manual_seed(self.seed)
         self.module = self.make_module(len(of_lines), len(of_candidates), generator).to(self.device)
         self._index_candidates()
@@ -177,10 +182,10 @@ class LearnedRanker(Ranker):
         gold = self.tensor(batch.encoded.gold[batch.rows])
         if self.config.loss == "softmax":
             return cross_entropy(scores, gold)
-        return margin_loss(scores, gold, self.config.margin, self.config.negatives, self._sampled(batch))
+        return margin_loss(scores, gold, self.config.margin, self.config.negatives, self.draws(batch))
 
-    def _sampled(self, batch: Batch) -> torch.Generator:
-        """Negatives depend on the seed and the batch alone, so that a resumed training draws the same ones."""
+    def draws(self, batch: Batch) -> torch.Generator:
+        """What is drawn depends on the seed and the batch alone, so that a resumed training draws the same."""
         mixed = hashlib.sha256(batch.rows.tobytes() + self.seed.to_bytes(8, "little", signed=True)).digest()
         return torch.Generator(device=self.device).manual_seed(int.from_bytes(mixed[:7], "little"))
 

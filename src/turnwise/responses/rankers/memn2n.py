@@ -53,9 +53,20 @@ class MemN2N(LearnedRanker):
     def read(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
         """The query after all hops, and the attention of each hop over the memories."""
         assert isinstance(self.module, MemoryNetwork)  # noqa: S101 - made by make_module
-        memories, speakers, times = padded(batch.encoded, batch.rows)
-        queries = batch.encoded.queries[batch.rows]
-        return self.module.read(batch.lines, *(self.tensor(column) for column in (queries, memories, speakers, times)))
+        columns = (batch.encoded.queries[batch.rows], *padded(batch.encoded, batch.rows))
+        queries, memories, speakers, times = (self.tensor(column) for column in columns)
+        return self.module.read(batch.lines, queries, memories, speakers, times, batch.kept)
+
+    def batch_loss(self, batch: Batch) -> Tensor:
+        batch.kept = self._kept_words(batch)
+        return super().batch_loss(batch)
+
+    def _kept_words(self, batch: Batch) -> Tensor | None:
+        """Per word 0 where the batch leaves it out: a share of the knowledge base's words, drawn for every batch."""
+        if not self.config.entity_dropout:
+            return None
+        drawn = torch.rand(len(self.is_entity), generator=self.draws(batch), device=self.device)
+        return 1 - (self.is_entity & (drawn < self.config.entity_dropout)).float()
 
 
 class MemN2NTypes(MemN2N):
