@@ -27,17 +27,16 @@ class _CrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, gold: Tensor) -> Tensor:
         shares = torch.softmax(scores, dim=1)
-        ctx.shares, ctx.gold = shares, gold
         own = shares.gather(1, gold)
+        ctx.excess = shares.scatter_(1, gold, own - 1)
         if (own < _TINY).any():
             return -torch.log_softmax(scores, dim=1).gather(1, gold).mean()
         return -own.log_().mean()
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
-        if ctx.shares is None:
+        if ctx.excess is None:
             raise RuntimeError("the gradient of this cross entropy can be asked for only once")
-        # The shares become the gradient in place: another tensor of that size would cost more than the arithmetic.
-        shares, ctx.shares = ctx.shares, None
-        each = grads[0] / len(shares)
-        return shares.mul_(each).scatter_add_(1, ctx.gold, -each.expand(len(shares), 1)), None
+        # Scaled in place: another tensor of that size would cost more than the arithmetic.
+        excess, ctx.excess = ctx.excess, None
+        return excess.mul_(grads[0] / excess.shape[0]), None
