@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from turnwise.responses.episodes import Point, points_of
+from turnwise.responses.episodes import Episode, Point
 from turnwise.responses.ranker import Ranker, Scores, Tell, silent
 from turnwise.responses.task import Task
 from turnwise.responses.templates.inventory import Inventory
@@ -35,10 +35,10 @@ class Templates(Ranker):
         dialogs = [dialog for split in options.splits for dialog in task.split(split)]
         self.candidates = task.candidates
         inventory = Inventory(learn_lexicon(task.facts, dialogs, task.candidates), task.candidates)
-        self.model = learn(dialogs, inventory, options, seed=self.seed, known=self.known_replies(task), tell=tell)
+        self.model = learn(dialogs, inventory, options, seed=self.seed, known=self.known_dialogs(task), tell=tell)
 
-    def known_replies(self, task: Task) -> list[str] | None:
-        """All replies of train and dev; None when the candidates are but a list."""
+    def known_dialogs(self, task: Task) -> list[Episode] | None:
+        """The dialogs of train and dev; None when the candidates are but a list."""
         return None
 
     def scores(self, points: Sequence[Point]) -> Scores:
@@ -60,6 +60,5 @@ class TemplatesTransductive(Templates):
     name = "templates-transductive"
     summary = "templates classified and filled, adapted to the candidate file (ours)"
 
-    def known_replies(self, task: Task) -> list[str] | None:
-        known = (dialog for split in ("trn", "dev") for dialog in task.splits.get(split, ()))
-        return [point.reply for point in points_of(known)]
+    def known_dialogs(self, task: Task) -> list[Episode] | None:
+        return [dialog for split in ("trn", "dev") for dialog in task.splits.get(split, ())]

@@ -17,10 +17,18 @@ class Classifier:
         self.vocabulary, self.weights = CueVocabulary(cues), weights
 
     @classmethod
-    def fitted(cls, cues: Sequence[Sequence[str]], gold: Ints, classes: int, penalty: float) -> Classifier:
-        """Learned from points' cues and the numbers of their classes."""
+    def fitted(
+        cls,
+        cues: Sequence[Sequence[str]],
+        gold: Ints,
+        classes: int,
+        penalty: float,
+        *,
+        counts: Floats | None = None,
+    ) -> Classifier:
+        """Learned from points' cues and the numbers of their classes; ``counts`` says how much each point counts."""
         vocabulary = CueVocabulary.of(cues)
-        return cls(vocabulary.cues, fit_logistic(vocabulary.matrix(cues), gold, classes, penalty))
+        return cls(vocabulary.cues, fit_logistic(vocabulary.matrix(cues), gold, classes, penalty, counts=counts))
 
     def log_probabilities(self, cues: Sequence[Sequence[str]]) -> Floats:
         """Points × classes."""

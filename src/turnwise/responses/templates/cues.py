@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from turnwise.responses.templates.inventory import Ints
 from turnwise.responses.templates.talk import Talk
 
@@ -19,10 +21,14 @@ _SILENT = "<silence>"
 
 
 class Cues:
-    """The cues of a point in a dialog; ``act_of`` maps templates to acts, so that paraphrases give the same cue."""
+    """The cues of a point in a dialog; ``act_of`` maps templates to acts, so that paraphrases give the same cue.
 
-    def __init__(self, act_of: Ints, groups: Sequence[str] = GROUPS) -> None:
+    ``stand_in`` maps templates that training lacks to those that they count as.
+    """
+
+    def __init__(self, act_of: Ints, groups: Sequence[str] = GROUPS, stand_in: Ints | None = None) -> None:
         self._act_of, self._groups = act_of, tuple(groups)
+        self._stand_in = np.arange(len(act_of)) if stand_in is None else stand_in
         self._fitting: dict[tuple[str, ...], int] = {}
 
     def of(self, talk: Talk) -> tuple[list[str], list[str]]:
@@ -31,7 +37,7 @@ class Cues:
             "words": _words(talk),
             "state": [*_state(talk), *self._matches(talk)],
             "bot": [f"reply -{back}: {self._act(talk, back)}" for back in (1, 2)],
-            "history": [f"said {template}" for template in talk.replies if template >= 0],
+            "history": [f"said {self._stand_in[template]}" for template in talk.replies if template >= 0],
         }
         chosen, every = ([cue for group in groups for cue in found[group]] for groups in (self._groups, GROUPS))
         return list(dict.fromkeys([_ALWAYS, *chosen])), list(dict.fromkeys([_ALWAYS, *every]))
@@ -39,7 +45,7 @@ class Cues:
     def _act(self, talk: Talk, back: int) -> int:
         """The act of the reply so many replies back; -1 for a template unknown to training, -2 before the first."""
         template = talk.replies[-back] if len(talk.replies) >= back else -2
-        return int(self._act_of[template]) if template >= 0 else template
+        return int(self._act_of[self._stand_in[template]]) if template >= 0 else template
 
     def _matches(self, talk: Talk) -> list[str]:
         """How many names of the knowledge base have all the values the user wishes."""

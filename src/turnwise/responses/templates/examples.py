@@ -46,6 +46,12 @@ def reply_templates(dialogs: Sequence[Episode], inventory: Inventory) -> list[li
     return [[inventory.parse(point.reply).template for point in points_of([dialog])] for dialog in dialogs]
 
 
+def reply_candidates(dialogs: Sequence[Episode], inventory: Inventory) -> list[int]:
+    """The numbers of all replies that are candidates."""
+    index = {text: place for place, text in enumerate(inventory.candidates)}
+    return [index[point.reply] for point in points_of(dialogs) if point.reply in index]
+
+
 def gold_candidates(points: Sequence[Point], inventory: Inventory) -> Ints:
     """The numbers of the points' gold replies among the candidates."""
     index = {text: place for place, text in enumerate(inventory.candidates)}

@@ -1,6 +1,8 @@
 """Multinomial logistic regression over sparse cues, fitted by L-BFGS.
 
-P(k | x) = exp(x · w_k) / Σ_j exp(x · w_j),     maximise  Σ_i log P(y_i | x_i) − λ/2 ‖W‖²
+P(k | x) = exp(x · w_k) / Σ_j exp(x · w_j),     maximise  Σ_i a_i log P(y_i | x_i) − λ/2 ‖W‖²
+
+where a_i is how much point i counts (1 unless said otherwise).
 """
 
 from __future__ import annotations
@@ -41,19 +43,23 @@ class CueVocabulary:
         return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), len(self.cues)))
 
 
-def fit_logistic(x: sparse.csr_matrix, y: Ints, classes: int, penalty: float, steps: int = 60) -> Floats:
-    """The weights, cues × classes."""
+def fit_logistic(
+    x: sparse.csr_matrix, y: Ints, classes: int, penalty: float, steps: int = 60, counts: Floats | None = None
+) -> Floats:
+    """The weights, cues × classes; ``counts`` says how much each point counts."""
     count, width = x.shape
     rows = np.arange(count)
     transposed = x.T.tocsr()
+    count_of = np.ones(count) if counts is None else counts
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         weights = flat.reshape(width, classes)
         log_p = log_softmax(x @ weights)
         excess = np.exp(log_p)
         excess[rows, y] -= 1.0
+        excess *= count_of[:, None]
         gradient = transposed @ excess + penalty * weights
-        return float(-log_p[rows, y].sum() + 0.5 * penalty * flat @ flat), gradient.ravel()
+        return float(-log_p[rows, y] @ count_of + 0.5 * penalty * flat @ flat), gradient.ravel()
 
     options = {"maxiter": steps, "maxcor": 6}
     found = minimize(loss, np.zeros(width * classes), jac=True, method="L-BFGS-B", options=options)
