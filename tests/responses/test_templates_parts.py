@@ -15,7 +15,6 @@ from turnwise.responses.episodes import points_of
 from turnwise.responses.evaluate import evaluate
 from turnwise.responses.rankers.templates import Templates
 from turnwise.responses.task import load_task
-from turnwise.responses.templates.adaptation import adapted, expected_uses, unadapted
 from turnwise.responses.templates.alignment import acts_of, ownership, words_in_common
 from turnwise.responses.templates.filling import Filling
 from turnwise.responses.templates.filling_fit import FillingLikelihood
@@ -62,6 +61,15 @@ def test_logistic_regression_finds_the_optimum_of_its_loss() -> None:
         return float(-log_softmax(x @ held)[np.arange(60), y].sum() + 0.35 * (held**2).sum())
 
     assert np.abs(approx_fprime(weights.ravel(), loss, 1e-6)).max() < 0.01
+
+
+def test_a_point_that_counts_twice_is_two_points() -> None:
+    draws = np.random.default_rng(1)
+    dense = (draws.random((40, 4)) < 0.5).astype(float)
+    y, times = draws.integers(0, 3, 40), draws.integers(1, 4, 40)
+    weighed = fit_logistic(sparse.csr_matrix(dense), y, 3, 0.5, steps=500, counts=times.astype(float))
+    repeated = fit_logistic(sparse.csr_matrix(np.repeat(dense, times, axis=0)), np.repeat(y, times), 3, 0.5, steps=500)
+    np.testing.assert_allclose(weighed, repeated, atol=1e-3)
 
 
 def test_cues_seen_once_and_unknown_cues_are_dropped() -> None:
@@ -118,24 +126,6 @@ def test_words_in_common_leave_out_slots_and_punctuation() -> None:
 
 def test_own_templates_are_those_the_other_system_never_says() -> None:
     assert ownership(np.array([50.0, 0.0, 3.0, 40.0]), np.array([0.0, 20.0, 0.0, 60.0])).tolist() == [1, 2, 0, 0]
-
-
-def test_expected_uses_follow_the_formula(inventory: Inventory) -> None:
-    """Calls: n = 4 of which n₁ = 1, one new text; offers: n = 2, n₁ = 0, one new; one group."""
-    replies = [0, 0, 0, 1, 3, 3, 5, 5, 5]
-    found = expected_uses(inventory, replies, np.zeros(len(inventory.templates), dtype=np.int64))
-    call, offer, bye = (int(inventory.template_of[at]) for at in (0, 3, 5))
-    u_call, u_offer = 1.5 / 5, 0.5 / 3
-    ratio = (2 + 1) / (4 * u_call + 2 * u_offer + 1)
-    assert found[call] == pytest.approx((10 + 1) / (10 / (4 * ratio) + u_call))
-    assert found[offer] == pytest.approx((10 + 1) / (10 / (2 * ratio) + u_offer))
-    assert found[bye] == pytest.approx(3 * ratio)
-
-
-def test_the_same_use_in_unknown_dialogs_changes_nothing() -> None:
-    uses, act_of = np.array([30.0, 10.0, 5.0]), np.array([0, 0, 1])
-    for found, plain in zip(adapted(uses, 0.5 * uses, act_of), unadapted(act_of), strict=True):
-        np.testing.assert_allclose(found, plain)
 
 
 @pytest.fixture(scope="module")
