@@ -61,7 +61,7 @@ def talk(number: int) -> Episode:
     food, area = FOODS[number % 3], AREAS[number % 2]
     exchanges = [
         (SILENCE, ASK_FOOD),
-        (f"{food} food please", ASK_AREA),
+        (f"{food} food", ASK_AREA),
         (f"the {area} area", f"api_call {food} {area}"),
         (SILENCE, f"sorry there is no {food} food in the {area}"),
         ("what area do you mean", f"sorry there is no {food} food in the {area}"),
