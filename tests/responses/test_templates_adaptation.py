@@ -191,6 +191,7 @@ def test_new_templates_resemble_known_ones(inventory: Inventory) -> None:
     assert alike[alas] == sorry
     found = stand_ins(inventory, uses, alike)
     assert found[[alas, then, stranger, bye]].tolist() == [sorry, bye, stranger, bye]
+    assert stand_ins(inventory, uses, {bye: sorry})[[bye, then]].tolist() == [sorry, sorry]
 
 
 def test_paraphrases_inherit_what_a_dropped_wording_had() -> None:

@@ -22,8 +22,6 @@ from turnwise.responses.templates.questions import Words, asked_fields
 
 #: Least words in common (Jaccard) with a template of the same slots, and with any.
 _SAME_SLOTS, _ANY = 0.25, 0.5
-#: A question used less often than this, with new texts, counts as new.
-_RARE = 5
 
 
 def paraphrases(inventory: Inventory, uses: Floats) -> dict[int, int]:
@@ -39,11 +37,11 @@ def paraphrases(inventory: Inventory, uses: Floats) -> dict[int, int]:
 
 
 def questions(dialogs: Sequence[Episode], inventory: Inventory, novelty: Novelty) -> dict[int, int]:
-    """New (or hardly used) question to the known template that asks for the same field."""
+    """Question with more new texts than known uses, to the known template that asks for the same field."""
     asking = asked_fields(dialogs, inventory)
     words = Words(dialogs, inventory)
     found = {}
-    for template in np.flatnonzero((novelty.uses < _RARE) & (novelty.new > 0)).tolist():
+    for template in np.flatnonzero(novelty.new > novelty.uses).tolist():
         known = asking.get(words.asked(template) or "")
         if known is not None and known != template:
             found[template] = known
@@ -56,7 +54,7 @@ def stand_ins(inventory: Inventory, uses: Floats, resembled: Mapping[int, int]) 
     found = np.arange(len(inventory.templates))
     for new in np.flatnonzero(uses == 0).tolist():
         best = _most_alike(inventory, new, known, _ANY)
-        found[new] = new if best is None else best
+        found[new] = new if best is None else resembled.get(best, best)
     for new, alike in resembled.items():
         found[new] = alike
     return found
