@@ -21,7 +21,7 @@ from turnwise.responses.episodes import Episode, points_of
 from turnwise.responses.evaluate import evaluate
 from turnwise.responses.rankers.templates import Templates, TemplatesTransductive
 from turnwise.responses.task import Task, load_task
-from turnwise.responses.templates.inventory import Inventory
+from turnwise.responses.templates.inventory import Ints, Inventory
 from turnwise.responses.templates.lexicon import learn_lexicon
 from turnwise.responses.templates.systems import Systems, most_likely, template_counts
 
@@ -39,18 +39,25 @@ ABLATIONS: tuple[tuple[str, type[Templates], dict[str, str]], ...] = (
 def settings_of(task: Task) -> dict[str, tuple[Task, tuple[Episode, ...]]]:
     """What to learn from and what to answer, by name."""
     trn, dev = task.split("trn"), task.split("dev")
+    system_of = systems_of(task)
+    a, b = ([trn[at] for at in np.flatnonzero(system_of == system).tolist()] for system in (0, 1))
+    sides = {"dev": (trn, dev), "few B": ([*a, *b[:50]], b[100:]), "few A": ([*b, *dev, *a[:100]], a[300:800])}
+    return {name: (limited(task, learned, asked), tuple(asked)) for name, (learned, asked) in sides.items()}
+
+
+def systems_of(task: Task) -> Ints:
+    """The system of each training dialog."""
+    trn = task.split("trn")
     inventory = Inventory(learn_lexicon(task.facts, trn, task.candidates), task.candidates)
     said = [[inventory.parse(point.reply).template for point in points_of([dialog])] for dialog in trn]
     counts = template_counts(inventory, said)
-    system_of = most_likely(Systems.fitted(inventory, counts, seed=0).posterior(counts))
-    a, b = ([trn[at] for at in np.flatnonzero(system_of == system).tolist()] for system in (0, 1))
-    sides = {"dev": (trn, dev), "few B": ([*a, *b[:50]], b[100:]), "few A": ([*b, *dev, *a[:100]], a[300:800])}
-    return {name: (_limited(task, learned, asked), tuple(asked)) for name, (learned, asked) in sides.items()}
+    return most_likely(Systems.fitted(inventory, counts, seed=0).posterior(counts))
 
 
-def _limited(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) -> Task:
-    replies = {point.reply for point in points_of([*learned, *asked])}
-    candidates = tuple(text for text in task.candidates if text in replies)
+def limited(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) -> Task:
+    """The task with just the replies of both sides as candidates; those of the release keep their order."""
+    replies = dict.fromkeys(point.reply for point in points_of([*learned, *asked]))
+    candidates = tuple(sorted(replies, key=lambda text: task.index.get(text, len(task.candidates))))
     return replace(task, splits={"trn": tuple(learned)}, candidates=candidates)
 
 
