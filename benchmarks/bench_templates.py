@@ -1,10 +1,12 @@
-"""The template ranker of task 6: what it costs, and what each part buys on dev and on a system it has hardly heard.
+"""The template ranker of task 6: what it costs, and what each part buys on known systems and on one hardly heard.
 
     python benchmarks/bench_templates.py FOLDER [--quick]
 
-FOLDER holds the dialog bAbI release. Test dialogs are never read. ``few B`` learns from all dialogs of system A and 50
-of system B and answers the other dialogs of B; ``few A`` learns from B, dev (the same system) and 100 dialogs of A and
-answers 500 others of A. There the candidate list holds just the replies of both sides, as a release's would.
+FOLDER holds the dialog bAbI release. Test dialogs are never read. The systems of train are A (larger) and B; ``dev``
+sounds like B. ``rest A`` learns from train but 400 dialogs of A and answers those; ``few B`` learns from all dialogs of
+A and 50 of B and answers the other dialogs of B; ``few A`` learns from B, dev and 100 dialogs of A and answers 500
+others of A. The last two are means of two draws. The candidate list holds just the replies of both sides, as a
+release's would.
 """
 
 from __future__ import annotations
@@ -18,31 +20,43 @@ from pathlib import Path
 import numpy as np
 
 from turnwise.responses.episodes import Episode, points_of
-from turnwise.responses.evaluate import evaluate
+from turnwise.responses.evaluate import Evaluation, evaluate
 from turnwise.responses.rankers.templates import Templates, TemplatesTransductive
 from turnwise.responses.task import Task, load_task
 from turnwise.responses.templates.inventory import Ints, Inventory
 from turnwise.responses.templates.lexicon import learn_lexicon
 from turnwise.responses.templates.systems import Systems, most_likely, template_counts
 
+#: Draws of the few dialogs that are learned from.
+DRAWS = 2
 ABLATIONS: tuple[tuple[str, type[Templates], dict[str, str]], ...] = (
     ("templates", Templates, {}),
+    ("without experts", Templates, {"experts": "false"}),
     ("without the user's words", Templates, {"without": "words"}),
     ("without the state", Templates, {"without": "state"}),
     ("without the last two replies", Templates, {"without": "bot"}),
-    ("acts without the history", Templates, {"without": "history"}),
-    ("without alignment", Templates, {"align": "false"}),
+    ("without the history", Templates, {"without": "history"}),
+    ("without experts and alignment", Templates, {"experts": "false", "align": "false"}),
     ("templates-transductive", TemplatesTransductive, {}),
 )
 
 
-def settings_of(task: Task) -> dict[str, tuple[Task, tuple[Episode, ...]]]:
-    """What to learn from and what to answer, by name."""
+#: What to learn from and what to answer.
+Side = tuple[Task, tuple[Episode, ...]]
+
+
+def settings_of(task: Task) -> dict[str, list[Side]]:
+    """The sides of each setting, by name."""
     trn, dev = task.split("trn"), task.split("dev")
     system_of = systems_of(task)
-    a, b = ([trn[at] for at in np.flatnonzero(system_of == system).tolist()] for system in (0, 1))
-    sides = {"dev": (trn, dev), "few B": ([*a, *b[:50]], b[100:]), "few A": ([*b, *dev, *a[:100]], a[300:800])}
-    return {name: (limited(task, learned, asked), tuple(asked)) for name, (learned, asked) in sides.items()}
+    settings = {"dev": [_side(task, trn, dev)], "rest A": [], "few B": [], "few A": []}
+    for draw in range(DRAWS):
+        draws = np.random.default_rng(100 + draw)
+        a, b = ([trn[at] for at in draws.permutation(np.flatnonzero(system_of == system))] for system in (0, 1))
+        settings["few B"].append(_side(task, [*a, *b[:50]], b[50:]))
+        settings["few A"].append(_side(task, [*b, *dev, *a[:100]], a[100:600]))
+    settings["rest A"].append(_side(task, [*a[400:], *b], a[:400]))
+    return settings
 
 
 def systems_of(task: Task) -> Ints:
@@ -54,6 +68,10 @@ def systems_of(task: Task) -> Ints:
     return most_likely(Systems.fitted(inventory, counts, seed=0).posterior(counts))
 
 
+def _side(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) -> Side:
+    return limited(task, learned, asked), tuple(asked)
+
+
 def limited(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) -> Task:
     """The task with just the replies of both sides as candidates; those of the release keep their order."""
     replies = dict.fromkeys(point.reply for point in points_of([*learned, *asked]))
@@ -62,18 +80,27 @@ def limited(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) ->
 
 
 def ablations(task: Task) -> None:
-    """Print per-response (per-dialog) accuracy of each variant in each setting."""
+    """Print per-response accuracy (and dialogs wholly right) of each variant in each setting."""
     settings = settings_of(task)
     print("| variant | " + " | ".join(settings) + " |\n| --- |" + " --- |" * len(settings))
     for name, kind, options in ABLATIONS:
-        cells = []
-        for learned, asked in settings.values():
-            ranker = kind(0)
-            ranker.options = dict(options)
-            ranker.fit(learned)
-            result = evaluate(ranker, asked)
-            cells.append(f"{100 * result.per_response:.1f} ({100 * result.per_dialog:.1f})")
+        cells = [_cell([_reached(kind, options, *side) for side in sides]) for sides in settings.values()]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _reached(kind: type[Templates], options: dict[str, str], learned: Task, asked: tuple[Episode, ...]) -> Evaluation:
+    ranker = kind(0)
+    ranker.options = dict(options)
+    ranker.fit(learned)
+    return evaluate(ranker, asked)
+
+
+def _cell(results: Sequence[Evaluation]) -> str:
+    response, dialog = (
+        100 * float(np.mean(values))
+        for values in ([one.per_response for one in results], [one.per_dialog for one in results])
+    )
+    return f"{response:.1f} ({dialog:.1f})"
 
 
 def cost(task: Task) -> None:

@@ -50,15 +50,17 @@ def marked_points(inventory: Inventory) -> list[Marked]:
     ]
 
 
-def test_logistic_regression_finds_the_optimum_of_its_loss() -> None:
+@pytest.mark.parametrize("penalty", [0.7, (0.1, 0.5, 1.0, 3.0, 9.0)])
+def test_logistic_regression_finds_the_optimum_of_its_loss(penalty: float | tuple[float, ...]) -> None:
     draws = np.random.default_rng(0)
     x = sparse.csr_matrix((draws.random((60, 5)) < 0.4).astype(float))
     y = draws.integers(0, 3, 60)
-    weights = fit_logistic(x, y, 3, penalty=0.7, steps=500)
+    penalties = np.broadcast_to(np.array(penalty), 5)
+    weights = fit_logistic(x, y, 3, penalty if isinstance(penalty, float) else penalties, steps=500)
 
     def loss(flat: Floats) -> float:
         held = flat.reshape(5, 3)
-        return float(-log_softmax(x @ held)[np.arange(60), y].sum() + 0.35 * (held**2).sum())
+        return float(-log_softmax(x @ held)[np.arange(60), y].sum() + 0.5 * (penalties[:, None] * held**2).sum())
 
     assert np.abs(approx_fprime(weights.ravel(), loss, 1e-6)).max() < 0.01
 

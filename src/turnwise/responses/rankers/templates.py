@@ -17,8 +17,9 @@ from turnwise.responses.episodes import Episode, Point
 from turnwise.responses.ranker import Ranker, Scores, Tell, silent
 from turnwise.responses.task import Task
 from turnwise.responses.templates.inventory import Inventory
+from turnwise.responses.templates.learning import learn, restored
 from turnwise.responses.templates.lexicon import learn_lexicon
-from turnwise.responses.templates.model import Model, learn, restored
+from turnwise.responses.templates.model import Model
 from turnwise.responses.templates.options import Options, options_of
 
 

@@ -1,8 +1,9 @@
 """Multinomial logistic regression over sparse cues, fitted by L-BFGS.
 
-P(k | x) = exp(x · w_k) / Σ_j exp(x · w_j),     maximise  Σ_i a_i log P(y_i | x_i) − λ/2 ‖W‖²
+P(k | x) = exp(x · w_k) / Σ_j exp(x · w_j),     maximise  Σ_i a_i log P(y_i | x_i) − ½ Σ_c λ_c ‖w_c‖²
 
-where a_i is how much point i counts (1 unless said otherwise).
+where a_i is how much point i counts (1 unless said otherwise) and λ_c is the penalty of cue c (the same for all unless
+said otherwise).
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ class CueVocabulary:
 
 
 def fit_logistic(
-    x: sparse.csr_matrix, y: Ints, classes: int, penalty: float, steps: int = 60, counts: Floats | None = None
+    x: sparse.csr_matrix, y: Ints, classes: int, penalty: float | Floats, steps: int = 60, counts: Floats | None = None
 ) -> Floats:
-    """The weights, cues × classes; ``counts`` says how much each point counts."""
+    """The weights, cues × classes; ``penalty`` is one for all cues or one for each, ``counts`` is per point."""
     count, width = x.shape
     rows = np.arange(count)
     transposed = x.T.tocsr()
+    penalties = np.broadcast_to(np.asarray(penalty, dtype=np.float64), (width,))[:, None]
     count_of = np.ones(count) if counts is None else counts
 
     def loss(flat: Floats) -> tuple[float, Floats]:
@@ -58,8 +60,9 @@ def fit_logistic(
         excess = np.exp(log_p)
         excess[rows, y] -= 1.0
         excess *= count_of[:, None]
-        gradient = transposed @ excess + penalty * weights
-        return float(-log_p[rows, y] @ count_of + 0.5 * penalty * flat @ flat), gradient.ravel()
+        pull = penalties * weights
+        gradient = transposed @ excess + pull
+        return float(-log_p[rows, y] @ count_of + 0.5 * (pull * weights).sum()), gradient.ravel()
 
     options = {"maxiter": steps, "maxcor": 6}
     found = minimize(loss, np.zeros(width * classes), jac=True, method="L-BFGS-B", options=options)

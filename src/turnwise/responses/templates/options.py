@@ -14,15 +14,20 @@ from turnwise.responses.templates.cues import GROUPS
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How a template ranker learns; defaults were chosen on dev and by leaving one system out."""
 
-    #: Penalties (L2) of the classifier of acts, and of the classifier of templates that words an act.
+    #: An expert for each system, weighed in each dialog by how well it foresees the replies; otherwise (and in the
+    #: transductive ranker) one classifier of acts, and one that words them.
+    experts: bool = True
+    #: Penalties (L2) of what the experts share or of the classifier of acts, of what an expert has of its own, and of
+    #: the classifier of templates that words an act.
     penalty: float = 3.0
+    own_penalty: float = 10.0
     wording_penalty: float = 1.0
     #: Penalties of the filling: of weights that all templates share, and of a template's own.
     fill_penalty: float = 3.0
     fill_own_penalty: float = 10.0
-    #: Templates of different systems that say the same count as one act.
+    #: Templates of different systems that say the same count as one act (without experts).
     align: bool = True
-    #: Cues that acts are classified without, separated by commas: words, state, bot, history.
+    #: Cues that templates are classified without, separated by commas: words, state, bot, history.
     without: str = ""
     #: Dialogs to learn from.
     learn_from: Literal["trn", "trn+dev"] = "trn"
@@ -53,7 +58,8 @@ def options_of(given: Mapping[str, str]) -> Options:
         options = msgspec.convert(dict(given), Options, strict=False)
     except msgspec.ValidationError as error:
         raise TurnwiseError(f"a setting of the model has the wrong kind of value: {error}") from error
-    if min(options.penalty, options.wording_penalty, options.fill_penalty, options.fill_own_penalty) <= 0:
-        raise TurnwiseError("penalty, wording_penalty, fill_penalty and fill_own_penalty must be above 0")
+    penalties = [name for name in Options.__struct_fields__ if name.endswith("penalty")]
+    if min(getattr(options, name) for name in penalties) <= 0:
+        raise TurnwiseError(f"{', '.join(penalties[:-1])} and {penalties[-1]} must be above 0")
     options.groups  # noqa: B018 - names are checked here, not in the middle of training
     return options
