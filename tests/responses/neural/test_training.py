@@ -110,6 +110,28 @@ def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path, opti
     assert third.slope == whole.slope
 
 
+def test_a_training_cut_off_after_its_last_epoch_does_not_go_on_learning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last epoch is on the disk, that it was the last is not; the next one would have been better."""
+    saved = Training._save
+
+    def cut(self: Training, *, done: bool) -> None:
+        if done:
+            raise KeyboardInterrupt
+        saved(self, done=done)
+
+    first = Play(tmp_path / "c.npz", [0.2, 0.1, 0.1], epochs=9, patience=2)
+    monkeypatch.setattr(Training, "_save", cut)
+    with pytest.raises(KeyboardInterrupt):
+        first.run()
+    monkeypatch.setattr(Training, "_save", saved)
+    second = Play(tmp_path / "c.npz", [0.9], epochs=9, patience=2)
+    second.run()
+    assert second.slopes == []
+    assert second.slope == first.slopes[0]
+
+
 def test_a_checkpoint_of_another_training_is_left_and_said(tmp_path: Path) -> None:
     Play(tmp_path / "c.npz", [0.1], epochs=1).run()
     other = Play(tmp_path / "c.npz", [0.1], epochs=1)
@@ -158,6 +180,20 @@ def test_devices() -> None:
     assert device_named("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
     with pytest.raises(TurnwiseError, match="no device 'gpu0'"):
         device_named("gpu0")
+
+
+@pytest.mark.parametrize("name", ["mps", "meta", "xpu"])
+def test_devices_that_models_do_not_run_on(name: str) -> None:
+    with pytest.raises(TurnwiseError, match=f"no device '{name}'; use cpu, cuda or auto"):
+        device_named(name)
+
+
+def test_one_gpu_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert device_named("cuda:1").index == 1
+    with pytest.raises(TurnwiseError, match=r"device=cuda:2.* sees 2 GPUs"):
+        device_named("cuda:2")
 
 
 def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,7 +122,7 @@ def batches(lengths: Ints, size: int, seed: int | None = None) -> list[Ints]:
 
 
 def padded(encoded: Encoded, rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """Line numbers, speakers and times of a batch's memories (rows × longest), and which cells are memories at all.
+    """Line numbers, speakers and times of a batch's memories (rows × longest).
 
     Times of cells that hold no memory are -1.
     """

@@ -23,6 +23,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
 from turnwise.responses.neural.config import Config
 from turnwise.responses.ranker import Tell
+from turnwise.wording import counted
 
 Weights = dict[str, NDArray[Any]]
 #: Epochs that follow the first one without a mistake on dev.
@@ -53,10 +54,19 @@ def device_named(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise TurnwiseError(f"there is no device '{name}'; use cpu, cuda or auto") from error
+        raise _no_device(name) from error
+    if device.type not in ("cpu", "cuda"):
+        raise _no_device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise TurnwiseError("a GPU was asked for (device=cuda) but PyTorch sees none; use device=cpu or device=auto")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        seen = counted(torch.cuda.device_count(), "GPU")
+        raise TurnwiseError(f"there is no device={name}: PyTorch sees {seen}, numbered from 0")
     return device
+
+
+def _no_device(name: str) -> TurnwiseError:
+    return TurnwiseError(f"there is no device '{name}'; use cpu, cuda or auto")
 
 
 class Training:
@@ -84,6 +94,8 @@ class Training:
         """Train to the end (or from the checkpoint to the end) and leave the module with its best weights."""
         if not self._resume(tell):
             for epoch in range(len(self.log) + 1, self._config.epochs + 1):
+                if self._stale():  # asked here, so that a training cut off after its last epoch has ended too
+                    break
                 begun = time.perf_counter()
                 loss = self.epoch(batches(epoch), step)
                 if not math.isfinite(loss):
@@ -91,8 +103,6 @@ class Training:
                     break
                 reached = accuracy()
                 self._note(Epoch(epoch, loss, reached, time.perf_counter() - begun), tell)
-                if self._stale():
-                    break
             self._save(done=True)
         _load(self._module, self._best)
 
@@ -136,6 +146,8 @@ class Training:
         self._save(done=False)
 
     def _stale(self) -> bool:
+        if not self.log:
+            return False
         reached = [epoch.dev for epoch in self.log]
         since = len(reached) - 1 - reached.index(max(reached))
         return since >= (_SETTLING if max(reached) == 1.0 else self._config.patience)
