@@ -197,8 +197,42 @@ def test_a_saved_model_gives_the_same_scores(task: Task, fitted: Templates, tmp_
     assert np.array_equal(load_ranker(tmp_path, task=task).scores(points), fitted.scores(points))
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"), [(Templates, {"experts": "false"}), (TemplatesTransductive, {})], ids=["acts", "transductive"]
+)
+def test_a_saved_model_of_acts_gives_the_same_scores(
+    kind: type[Templates], options: dict[str, str], tmp_path: Path
+) -> None:
+    task = task_of(dialogs("AAB", 0, 60), dialogs("B", 200, 12))
+    ranker = kind(0)
+    ranker.options = options
+    ranker.fit(Task(number=6, splits={"trn": task.split("trn")}, candidates=task.candidates, facts=task.facts))
+    save_ranker(ranker, tmp_path, 6)
+    points = points_of(task.split("tst"))
+    assert np.array_equal(load_ranker(tmp_path, task=task).scores(points), ranker.scores(points))
+    for name in ("act_of", "stand_in", "acts", "wording", "adapted_extra"):
+        short = {**ranker.arrays(), name: ranker.arrays()[name][:-1]}
+        with pytest.raises(TurnwiseError, match="do not fit"):
+            other_than(ranker).restore(ranker.settings(), short)
+
+
+def other_than(fitted: Templates) -> Templates:
+    """A ranker of the same candidates that has learned nothing."""
+    ranker = type(fitted)(0)
+    ranker.candidates = fitted.candidates
+    return ranker
+
+
+@pytest.mark.parametrize("cues", [-1, 1])
+def test_weights_of_other_cues_are_refused(fitted: Templates, cues: int) -> None:
+    settings = fitted.settings()
+    changed = settings["expert_cues"][:-1] if cues < 0 else [*settings["expert_cues"], "word never"]
+    with pytest.raises(TurnwiseError, match="do not fit its cues"):
+        other_than(fitted).restore({**settings, "expert_cues": changed}, fitted.arrays())
+
+
 def test_weights_of_another_inventory_are_refused(fitted: Templates) -> None:
-    other = Templates(0)
+    other = other_than(fitted)
     other.candidates = fitted.candidates[:-3]
     with pytest.raises(TurnwiseError, match="do not fit its templates"):
         other.restore(json.loads(json.dumps(fitted.settings())), fitted.arrays())
@@ -250,6 +284,8 @@ def test_the_transductive_ranker_learns_the_wording_of_test_from_the_candidates(
     [
         ({"penalti": "3"}, "no setting 'penalti'.*penalty"),
         ({"penalty": "0"}, "must be above 0"),
+        ({"penalty": "nan"}, "must be above 0"),
+        ({"fill_own_penalty": "inf"}, "must be above 0 and finite"),
         ({"penalty": "many"}, "wrong kind of value"),
         ({"without": "wrods"}, "no cues named 'wrods'.*words"),
         ({"learn_from": "tst"}, "wrong kind of value"),

@@ -82,6 +82,12 @@ def test_few_or_no_repeated_fillings_have_an_answer_too() -> None:
     assert log_series(1, 50) < 1 < 12 < log_series(12, 12)
 
 
+@pytest.mark.parametrize("uses", [2_000, 100_000])
+def test_one_repeated_filling_among_many_has_an_answer(uses: int) -> None:
+    alpha = log_series(uses - 1, uses)
+    assert alpha * np.log1p(uses / alpha) == pytest.approx(uses - 1, abs=1e-3)
+
+
 def test_novelty_counts_uses_and_new_texts(inventory: Inventory) -> None:
     call, ask = number(inventory, "api_call thai north"), number(inventory, ASK_FOOD)
     found = novelty(inventory, [CANDIDATES.index(text) for text in (ASK_FOOD, *["api_call thai north"] * 15)])

@@ -15,6 +15,7 @@ from turnwise.responses.templates.adaptation import adapted, planned
 from turnwise.responses.templates.aliases import learn_aliases
 from turnwise.responses.templates.alignment import acts_of
 from turnwise.responses.templates.examples import reply_templates
+from turnwise.responses.templates.fitting import numbers_fitting
 from turnwise.responses.templates.inventory import Inventory
 from turnwise.responses.templates.lexicon import Lexicon, Slot
 from turnwise.responses.templates.mixture import MixtureModel
@@ -71,9 +72,9 @@ def restored(settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]], candi
     """The model that :meth:`Model.settings` and :meth:`Model.arrays` came from."""
     inventory = Inventory(msgspec.convert(settings["lexicon"], Lexicon), candidates)
     aliases = {word: Slot(*slot) for word, slot in settings["aliases"].items()}
+    options = msgspec.convert(settings["options"], Options)
+    act_of, stand_in = (numbers_fitting(arrays[name], len(inventory.templates)) for name in ("act_of", "stand_in"))
     kind = MixtureModel if "expert_cues" in settings else Model
-    model = kind(
-        inventory, msgspec.convert(settings["options"], Options), aliases, arrays["act_of"], arrays["stand_in"]
-    )
+    model = kind(inventory, options, aliases, act_of, stand_in)
     model.restore(settings, arrays)
     return model

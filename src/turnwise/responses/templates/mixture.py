@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from turnwise.responses.episodes import Point
 from turnwise.responses.templates.examples import Example
 from turnwise.responses.templates.experts import Experts
+from turnwise.responses.templates.fitting import weights_fitting
 from turnwise.responses.templates.inventory import Ints
 from turnwise.responses.templates.logistic import Floats
 from turnwise.responses.templates.model import Model
+from turnwise.responses.templates.systems import SYSTEMS
 from turnwise.responses.templates.trail import trail_to
 
 
@@ -42,4 +44,5 @@ class MixtureModel(Model):
         return {"experts": self.experts.weights}
 
     def _restore_templates(self, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.experts = Experts(settings["expert_cues"], arrays["experts"])
+        cues, weights = settings["expert_cues"], arrays["experts"]
+        self.experts = Experts(cues, weights_fitting(weights, SYSTEMS + 1, len(cues), len(self.inventory.templates)))

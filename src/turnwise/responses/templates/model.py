@@ -19,6 +19,7 @@ from turnwise.responses.templates.classifier import Classifier
 from turnwise.responses.templates.cues import Cues
 from turnwise.responses.templates.examples import Example, Reader, gold_candidates
 from turnwise.responses.templates.filling import Filling
+from turnwise.responses.templates.fitting import weights_fitting
 from turnwise.responses.templates.inventory import Ints, Inventory
 from turnwise.responses.templates.lexicon import Slot
 from turnwise.responses.templates.logistic import Floats
@@ -134,6 +135,12 @@ class Model:
         self.filling.restore(arrays)
 
     def _restore_templates(self, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.acts = Classifier(settings["act_cues"], arrays["acts"])
-        self.wording = Classifier(settings["wording_cues"], arrays["wording"])
-        self.adapted = Adapted(*(arrays[f"adapted_{name}"] for name in Adapted._fields))
+        act_cues, wording_cues = settings["act_cues"], settings["wording_cues"]
+        templates, acts = self._members.shape
+        self.acts = Classifier(act_cues, weights_fitting(arrays["acts"], len(act_cues), acts))
+        self.wording = Classifier(wording_cues, weights_fitting(arrays["wording"], len(wording_cues), templates))
+        self.adapted = Adapted(
+            weights_fitting(arrays["adapted_act"], acts),
+            weights_fitting(arrays["adapted_factor"], templates),
+            weights_fitting(arrays["adapted_extra"], templates),
+        )

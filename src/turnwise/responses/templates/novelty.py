@@ -74,7 +74,8 @@ def log_series(fillings: float, uses: float) -> float:
         return _ALL_DIFFERENT * max(fillings, 1.0)
     if fillings <= 1:
         return _ALL_ALIKE
-    return float(brentq(lambda alpha: alpha * np.log1p(uses / alpha) - fillings, 1e-3, 1e6))
+    highest = max(1e6, uses**2)  # with one repetition α is about half the square
+    return float(brentq(lambda alpha: alpha * np.log1p(uses / alpha) - fillings, 1e-3, highest))
 
 
 def _alphas(inventory: Inventory, uses: Floats, fillings: Floats, telling: Flags) -> Floats:

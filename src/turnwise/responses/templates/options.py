@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
@@ -59,7 +60,7 @@ def options_of(given: Mapping[str, str]) -> Options:
     except msgspec.ValidationError as error:
         raise TurnwiseError(f"a setting of the model has the wrong kind of value: {error}") from error
     penalties = [name for name in Options.__struct_fields__ if name.endswith("penalty")]
-    if min(getattr(options, name) for name in penalties) <= 0:
-        raise TurnwiseError(f"{', '.join(penalties[:-1])} and {penalties[-1]} must be above 0")
+    if not all(0 < getattr(options, name) < math.inf for name in penalties):
+        raise TurnwiseError(f"{', '.join(penalties[:-1])} and {penalties[-1]} must be above 0 and finite")
     options.groups  # noqa: B018 - names are checked here, not in the middle of training
     return options
