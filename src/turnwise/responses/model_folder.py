@@ -82,7 +82,8 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
         raise error.at(file=str(folder)) from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise TurnwiseError(
-            f"the settings of the model {manifest.ranker} are damaged ({type(error).__name__}: {error}); fit it again",
+            f"the settings of the model {manifest.ranker} are damaged or of another version of turnwise "
+            f"({type(error).__name__}: {error}); fit it again",
             file=str(folder / MANIFEST),
         ) from error
     return ranker
