@@ -1,0 +1,29 @@
+"""Examples in docstrings show what really comes out."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import turnwise
+
+PACKAGE = Path(turnwise.__file__).parent
+
+
+def modules_with_examples() -> list[str]:
+    """By their source, so that nothing is imported before its own test runs."""
+    paths = [path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8")]
+    dotted = (path.relative_to(PACKAGE.parent).with_suffix("").parts for path in paths)
+    return sorted(".".join(parts).removesuffix(".__init__") for parts in dotted)
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_in_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    found = doctest.DocTestFinder().find(module)
+    assert any(test.examples for test in found), "its examples are not in docstrings that can be found"
+    assert doctest.testmod(module).failed == 0
