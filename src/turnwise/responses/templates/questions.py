@@ -36,6 +36,8 @@ _Sighting: TypeAlias = tuple[Sequence[str], set[str]]
 def asked_fields(dialogs: Iterable[Episode], inventory: Inventory) -> dict[str, int]:
     """Field to the known template that asks for it."""
     fields, best = inventory.lexicon.fields, dict[str, tuple[float, int]]()
+    if not fields:  # chat logs without calls have none
+        return {}
     for text, (lift, times) in _lifts(_answers(dialogs, inventory), fields).items():
         template = int(text)
         order = np.argsort(lift)
