@@ -75,6 +75,30 @@ def test_options_go_to_the_models_that_take_them() -> None:
         options_by_model(["rules", "memn2n"], {"hosp": "2"})
 
 
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("memn2n", "history"),
+        ("memn2n-type", "shared"),
+        ("embeddings", "hops"),
+        ("embeddings-bigrams", "entity_dropout"),
+        ("typed", "preset"),
+        ("typed", "entity_dropout"),
+        ("templates-transductive", "experts"),
+    ],
+)
+def test_a_setting_that_a_model_would_not_read_is_refused(model: str, name: str) -> None:
+    with pytest.raises(TurnwiseError, match=f"no setting '{name}' of {model}"):
+        options_by_model([model], {name: "1"})
+
+
+@pytest.mark.parametrize("model", ["memn2n", "templates", "rules"])
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_generator_takes(model: str, seed: int) -> None:
+    with pytest.raises(TurnwiseError, match=f"seed .* not {seed}"):
+        ranker_class(model)(seed)
+
+
 class Stay(Ranker):
     """A ranker that knows nothing of moving."""
 

@@ -22,6 +22,8 @@ from turnwise.responses.task import Task
 GROUP = "turnwise.rankers"
 #: Options that say where a model works, not what comes out; to a model that does not know them they mean nothing.
 OUTWARD = frozenset({"device"})
+#: Every generator of random numbers takes seeds below this.
+SEEDS = 2**63
 
 Scores = NDArray[np.float64]
 #: Called with a line about the work while it goes on.
@@ -48,6 +50,8 @@ class Ranker(ABC):
     checkpoint: Path | None = None
 
     def __init__(self, seed: int = 0) -> None:
+        if not 0 <= seed < SEEDS:
+            raise TurnwiseError(f"the seed of a model is a number from 0 to {SEEDS - 1}, not {seed}")
         self.seed = seed
         #: Settings by name, as given on the command line; what they mean is the ranker's business.
         self.options: dict[str, str] = {}

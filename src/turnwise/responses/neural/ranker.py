@@ -47,11 +47,15 @@ class Batch:
         self.contexts = [points.contexts[row] for row in rows] if points.contexts is not None else []
 
 
+def all_settings_but(*unread: str) -> tuple[str, ...]:
+    """The names of the settings, without those that a model does not read."""
+    return tuple(name for name in (*Config.__struct_fields__, "preset") if name not in unread)
+
+
 class LearnedRanker(Ranker):
     """A ranker with weights. A subclass says how its module is made and how it scores a batch."""
 
     seeded = True
-    settable = (*Config.__struct_fields__, "preset")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)

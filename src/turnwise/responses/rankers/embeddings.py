@@ -15,7 +15,7 @@ from turnwise.responses.neural.embedding_model import EmbeddingModel
 from turnwise.responses.neural.encoding import Encoded, Ints, padded, words_and_pairs
 from turnwise.responses.neural.match_types import MatchTypes
 from turnwise.responses.neural.memory_network import Extra
-from turnwise.responses.neural.ranker import Batch, LearnedRanker
+from turnwise.responses.neural.ranker import Batch, LearnedRanker, all_settings_but
 
 
 class Embeddings(LearnedRanker):
@@ -23,6 +23,7 @@ class Embeddings(LearnedRanker):
 
     name = "embeddings"
     summary = "supervised embeddings"
+    settable = all_settings_but("hops", "entity_dropout")
 
     #: Rows of weights for match types.
     extra_rows = 0

@@ -14,7 +14,7 @@ from turnwise.responses.neural.config import Config, memory_preset
 from turnwise.responses.neural.encoding import Ints, padded
 from turnwise.responses.neural.match_types import MatchTypes
 from turnwise.responses.neural.memory_network import Extra, MemoryNetwork
-from turnwise.responses.neural.ranker import Batch, LearnedRanker
+from turnwise.responses.neural.ranker import Batch, LearnedRanker, all_settings_but
 
 
 class MemN2N(LearnedRanker):
@@ -22,6 +22,7 @@ class MemN2N(LearnedRanker):
 
     name = "memn2n"
     summary = "end-to-end memory network"
+    settable = all_settings_but("history", "shared")
 
     #: Rows of weights for what candidates share with the dialog besides words.
     extra_rows = 0

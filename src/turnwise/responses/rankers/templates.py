@@ -60,6 +60,7 @@ class TemplatesTransductive(Templates):
 
     name = "templates-transductive"
     summary = "templates classified and filled, adapted to the candidate file (ours)"
+    settable = tuple(name for name in Options.__struct_fields__ if name != "experts")
 
     def known_dialogs(self, task: Task) -> list[Episode] | None:
         return [dialog for split in ("trn", "dev") for dialog in task.splits.get(split, ())]

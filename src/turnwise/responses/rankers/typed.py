@@ -22,7 +22,7 @@ from turnwise.responses.neural.config import Config
 from turnwise.responses.neural.encoding import Ints
 from turnwise.responses.neural.entity_marks import Entities
 from turnwise.responses.neural.memory_network import Extra, Marked
-from turnwise.responses.neural.ranker import Batch
+from turnwise.responses.neural.ranker import Batch, all_settings_but
 from turnwise.responses.rankers.memn2n import MemN2N
 
 #: What a list of facts reads as.
@@ -36,6 +36,7 @@ class Typed(MemN2N):
 
     name = "typed"
     summary = "memory network over typed entities (ours)"
+    settable = all_settings_but("history", "shared", "entity_dropout", "preset")
 
     def preset_config(self, task: int) -> Config:
         return msgspec.structs.replace(_SIZES)
