@@ -13,8 +13,6 @@ from turnwise.tracking.comparison import Comparison
 
 #: Slot number to gold and predicted value code; 0 is an empty slot.
 Codes: TypeAlias = dict[int, tuple[int, int]]
-#: (dialogue key, turn) to its slots.
-TurnCodes: TypeAlias = dict[tuple[str, int], Codes]
 
 EMPTY = "-"
 

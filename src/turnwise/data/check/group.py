@@ -106,10 +106,6 @@ class Group:
             findings.add("too many slots", "problem", "states use more slot names than can be counted", None)
         return findings.all()
 
-    @property
-    def _should_predict(self) -> bool:
-        return self.chosen.kind == "predictions" and "predicted" in self.chosen.fields
-
     def _shared_ids(self) -> int:
         """Ids that occur in more than one file."""
         seen: set[int] = set()
