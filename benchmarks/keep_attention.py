@@ -57,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         looks = looks_in(given.data, given.models or Path(scratch))
     kept = KeptLooks(
-        command=f"turnwise babi train --data babi --model {MODEL} --task {{task}} --seed {SEED}",
+        command=f"turnwise babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
         hardware=f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
         commit=subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
         looks=looks,
