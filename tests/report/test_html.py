@@ -41,6 +41,16 @@ def test_title_intervals_marks_bold_and_notes() -> None:
     assert '<p class="note">a note</p>' in page
 
 
+def test_sentences_may_be_broken_into_lines_names_and_numbers_not() -> None:
+    table = Table("", ["what", "share"])
+    table.add("a sentence of more letters than any name has", 1)
+    table.add("embeddings-bigrams", 2)
+    page = table.render("html")
+    assert '<td class="long">a sentence' in page
+    assert "<td>embeddings-bigrams</td>" in page
+    assert page.count('<td class="n">') == 2
+
+
 @given(st.text(max_size=40))
 def test_nothing_from_data_becomes_markup(text: str) -> None:
     table = Table(text, [text, Column("n")], notes=[text])

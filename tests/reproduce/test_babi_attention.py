@@ -42,6 +42,14 @@ def record_of(*looks: Look) -> Reproduction:
     return record
 
 
+def test_the_kept_command_can_be_called(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kept = kept_looks()
+    assert kept is not None
+    words = kept.command.format(task=5).replace("FOLDER", "model").replace("--data babi", f"--data {tmp_path}").split()
+    said = turnwise(capsys, *words[1:])
+    assert (said.code, "no dialog files of task 5" in said.err) == (2, True)
+
+
 def test_printed_weights_are_shares_of_the_lines_before_the_reply() -> None:
     assert tuple(table.part for table in printed().tables) == PARTS
     for table in printed().tables:
@@ -146,7 +154,7 @@ def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     write_html(record, tmp_path / "babi.html")
     page = (tmp_path / "babi.html").read_text()
     assert page.count("<img ") == len(record.figures) == 5
-    assert page.index("<h2>Table 3</h2>") < page.index("babi table3 attention") < page.index("<h2>Table 4</h2>")
+    assert page.index("<h2>Table 3</h2>") < page.index("Table 3: attention") < page.index("<h2>Table 4</h2>")
 
 
 def test_a_look_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) -> None:

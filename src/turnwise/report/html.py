@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from turnwise.report.table import Table
 
 
+#: Letters from which on a text is a sentence and no name.
+_LONG = 40
+
+
 def render_html(table: Table) -> str:
     """One table with its title as caption and its notes below."""
-    classes = [' class="n"' if table.right_aligned(place) else "" for place in range(len(table.columns))]
-    titles = "".join(f"<th{kind}>{escape(c.title)}</th>" for kind, c in zip(classes, table.columns, strict=True))
+    right = [table.right_aligned(place) for place in range(len(table.columns))]
+    titles = "".join(f"<th{_kind(n)}>{escape(c.title)}</th>" for n, c in zip(right, table.columns, strict=True))
     rows = [
         "".join(
-            f"<td{kind}>{_cell(column, cell)}</td>"
-            for kind, column, cell in zip(classes, table.columns, row, strict=True)
+            f"<td{_kind(n, column.text(cell.value))}>{_cell(column, cell)}</td>"
+            for n, column, cell in zip(right, table.columns, row, strict=True)
         )
         for row in table.cells
     ]
@@ -27,6 +31,11 @@ def render_html(table: Table) -> str:
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
     caption = f"<caption>{escape(table.title)}</caption>\n" if table.title else ""
     return f"<table>\n{caption}<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
+
+
+def _kind(right: bool, text: str = "") -> str:
+    """Numbers stand on the right, and sentences may be broken into lines."""
+    return ' class="n"' if right else ' class="long"' if len(text) > _LONG else ""
 
 
 def _cell(column: Column, cell: Cell) -> str:

@@ -19,6 +19,7 @@ h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #8884; white-space: nowrap; }
+.long { white-space: normal; min-width: 16rem; }
 th { border-bottom: 2px solid #8888; } .n { text-align: right; } td small { opacity: .65; font-size: .8rem; }
 .note, footer { font-size: .85rem; opacity: .75; overflow-wrap: anywhere; }
 img { max-width: 100%; background: white; border-radius: 4px; padding: .5rem; box-sizing: border-box; }

@@ -34,9 +34,20 @@ def _drawn(reproduction: Reproduction, folder: Path) -> dict[str, list[Figure]]:
     """Part of the paper to its figures; what belongs to no part is under an empty name."""
     found: dict[str, list[Figure]] = {}
     for name, draw in reproduction.figures.items():
-        figure = Figure(save(draw(), folder / f"{name}.svg"), name.replace("_", " "))
+        figure = Figure(save(draw(), folder / f"{name}.svg"), caption_of(name))
         found.setdefault(part_of(name), []).append(figure)
     return found
+
+
+def caption_of(figure: str) -> str:
+    """A figure's name in words, without the paper's.
+
+    >>> caption_of("rsa_figureA1_trade"), caption_of("fga_figure1"), caption_of("fga_lambda_sweep")
+    ('Figure A1: trade', 'Figure 1', 'lambda sweep')
+    """
+    match = _PART.search(figure)
+    rest = figure[match.end() :] if match else figure.partition("_")[2]
+    return ": ".join(text for text in (part_of(figure), rest.replace("_", " ")) if text)
 
 
 def part_of(figure: str) -> str:
