@@ -119,6 +119,9 @@ def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], 
         "it holds the model nearest",
     )
     refused(turnwise(capsys, "babi", "interact", "--load", model, "--model", "rules"), "it holds the model nearest")
+    refused(
+        turnwise(capsys, "babi", "interact", "--load", model, "--task", 1), "was fitted on task 2 and cannot answer"
+    )
     own = turnwise(capsys, *evaluate, "--load", model, "--model", "nearest", "--json", tmp_path / "own.json")
     assert own.code == 0, own.err
     assert [(cell["model"], cell["task"]) for cell in cells_of(tmp_path / "own.json")] == [("nearest", 2)]

@@ -98,6 +98,7 @@ def _ranker(
     options: dict[str, str],
 ) -> tuple[Ranker, int]:
     """The model, and the task to meet users of."""
+    from turnwise.responses.model_folder import check_task
     from turnwise.responses.task import load_task
 
     if folder is None and data is None:
@@ -106,5 +107,6 @@ def _ranker(
     if number == REAL_CALLS:
         raise TurnwiseError("its model was fitted on task 6, real calls, which nobody simulates", file=str(folder))
     if folder is not None:
+        check_task(folder, number)
         return loaded_ranker(folder, model, seed, options), number
     return fitted_ranker(load_task(Path(str(data)), number, ("trn", "dev")), model, None, seed, options), number

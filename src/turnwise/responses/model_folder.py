@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
 from turnwise.responses.ranker import Ranker, ranker_class
-from turnwise.responses.task import Task
+from turnwise.responses.task import LOGS, Task
 
 MANIFEST_VERSION = 1
 MANIFEST, ARRAYS = "ranker.json", "arrays.npz"
@@ -71,7 +71,8 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
     """
     manifest = _read_manifest(folder)
     if task is not None:
-        _check_task(manifest, task, folder)
+        check_task(folder, task.number)
+        _check_candidates(manifest, task, folder)
     ranker = ranker_class(manifest.ranker)(manifest.seed)
     ranker.candidates = tuple(manifest.candidates)
     ranker.options = {**manifest.options, **(options or {})}
@@ -89,12 +90,17 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
     return ranker
 
 
-def _check_task(manifest: _Manifest, task: Task, folder: Path) -> None:
-    if manifest.task != task.number:
+def check_task(folder: Path, number: int) -> None:
+    """A model of another task is an error."""
+    if (fitted := fitted_on(folder)) != number:
+        what, asked = (f"task {one}" if one != LOGS else "chat logs" for one in (fitted, number))
         raise TurnwiseError(
-            f"the model was fitted on task {manifest.task} and cannot answer task {task.number}; load one fitted on it",
+            f"the model was fitted on {what} and cannot answer {asked}; load one fitted on it",
             file=str(folder),
         )
+
+
+def _check_candidates(manifest: _Manifest, task: Task, folder: Path) -> None:
     if tuple(manifest.candidates) != task.candidates:
         raise TurnwiseError(
             f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, and this data "

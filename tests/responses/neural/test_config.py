@@ -15,7 +15,7 @@ def test_texts_become_settings_of_the_right_kind() -> None:
     ("options", "message"),
     [
         ({"dims": "3"}, "no setting 'dims'. Did you mean 'dim'"),
-        ({"dim": "many"}, "wrong kind of value"),
+        ({"dim": "many"}, "wrong kind of value: Expected `int`, got `str` - at `..dim`"),
         ({"dim": "0"}, "dim must be at least 1"),
         ({"patience": "-1"}, "patience must be at least 1"),
         ({"loss": "hinge"}, "wrong kind of value"),

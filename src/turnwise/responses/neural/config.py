@@ -45,8 +45,7 @@ def updated(config: Config, options: dict[str, str]) -> Config:
         if name not in Config.__struct_fields__:
             raise TurnwiseError(f"the models have no setting '{name}'.{nearest(name, Config.__struct_fields__)}")
     try:
-        changed = {name: _typed(name, value) for name, value in options.items()}
-        new = msgspec.convert({**msgspec.structs.asdict(config), **changed}, Config)
+        new = msgspec.convert({**msgspec.structs.asdict(config), **options}, Config, strict=False)
     except msgspec.ValidationError as error:
         raise TurnwiseError(f"a setting of the model has the wrong kind of value: {error}") from error
     for name in ("dim", "hops", "epochs", "patience", "batch", "negatives"):
@@ -60,11 +59,6 @@ def updated(config: Config, options: dict[str, str]) -> Config:
     if not 0 <= new.entity_dropout < 1:
         raise TurnwiseError(f"the setting entity_dropout must be at least 0 and below 1, not {new.entity_dropout}")
     return new
-
-
-def _typed(name: str, value: str) -> object:
-    kind = next(field.type for field in msgspec.structs.fields(Config) if field.name == name)
-    return msgspec.convert(value, kind, strict=False)
 
 
 #: Paper, appendix B: dimension and hops of the memory networks by task (the learning rate is 0.01 everywhere).
