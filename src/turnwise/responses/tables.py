@@ -37,7 +37,10 @@ def results_table(cells: Iterable[Cell]) -> Table:
             "top ties",
             "unanswered",
         ],
-        notes=["Intervals: 95%, from resampling dialogs. Difference: per-response, ours less the paper's."],
+        notes=[
+            "Intervals: 95%, from resampling dialogs. Difference: per-response, ours less the paper's. "
+            "Several seeds: means, and as spread the standard deviation of per-response."
+        ],
     )
     for (task, split, model, options), group in groups.items():
         column = column_of(task, split)
@@ -80,7 +83,7 @@ def task_name(number: int) -> str:
 
 def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
     """Averages per dialog as in the paper's Table 1, ours beside theirs (printed there as whole numbers)."""
-    pairs = [Column(f"{name}{side}", digits=1) for name in _COUNTED for side in ("", " (paper)")]
+    pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in ("", " (paper)")]
     table = Table(
         f"Statistics of the tasks: averages per dialog of the split '{split}'",
         ["task", "dialogs", *pairs, "vocabulary", "candidates"],
