@@ -7,6 +7,7 @@ import pytest
 from turnwise.reproduce.babi import LEARNED, UNTRAINED, reproduce
 from turnwise.reproduce.babi_cells import kept_results
 from turnwise.reproduce.record import EXACT, IMPOSSIBLE
+from turnwise.reproduce.tables import as_json, tables_by_part
 from turnwise.responses.published import published
 
 
@@ -35,6 +36,15 @@ def test_kept_results_hold_at_least_three_seeds_of_every_learned_model() -> None
         for task in range(1, 7):
             seeds = {cell.seed for cell in kept.cells if (cell.model, cell.task, cell.split) == (model, task, "tst")}
             assert len(seeds) >= 3, (model, task)
+
+
+def test_where_kept_results_are_from_is_said_below_their_tables() -> None:
+    kept, record = kept_results(), reproduce(None)
+    assert kept is not None
+    for part in ("Table 2", "Table 10"):
+        table, *_ = tables_by_part(record)[part]
+        assert any(f"{kept.command}' (commit {kept.commit}; {kept.hardware})" in note for note in table.notes)
+        assert as_json(record)["notes"][part] == table.notes[:1]
 
 
 def test_the_deterministic_numbers_of_the_paper_come_out(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

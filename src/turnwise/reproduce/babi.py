@@ -84,6 +84,11 @@ def _results(record: Reproduction, data: Path | None, tasks: list[Task] | None, 
     kept, looks = kept_results(), kept_looks()
     if kept is None or looks is None:
         record.missing.append("results of the learned models ('turnwise reproduce babi --fresh' trains them)")
+    if kept is not None:
+        note = (
+            f"Learned models: kept from '{kept.command}' (commit {kept.commit}; {kept.hardware}). --fresh trains anew."
+        )
+        record.notes |= {part: [note] for part in sorted(set(LEARNED.values()))}
     return _Results(kept.cells if kept else [], looks.looks if looks else [], looks.command if looks else "")
 
 

@@ -104,6 +104,8 @@ class Reproduction:
     items: list[Item] = field(default_factory=list)
     #: Part of the paper to tables of a shape of their own, which follow the part's lines.
     tables: dict[str, list[Table]] = field(default_factory=dict)
+    #: Part of the paper to sentences about its lines.
+    notes: dict[str, list[str]] = field(default_factory=dict)
     #: Name of the file to the function that makes the chart.
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
 

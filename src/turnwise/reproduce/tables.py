@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -29,13 +30,13 @@ def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
     parts: dict[str, list[Item]] = {}
     for item in reproduction.items:
         parts.setdefault(item.part, []).append(item)
-    lines = {part: _table(part, items) for part, items in parts.items()}
+    lines = {part: _table(part, items, reproduction.notes.get(part, ())) for part, items in parts.items()}
     if lines:
         list(lines.values())[-1].notes.append(summary(reproduction))
     return {part: [table, *reproduction.tables.get(part, ())] for part, table in lines.items()}
 
 
-def _table(part: str, items: list[Item]) -> Table:
+def _table(part: str, items: list[Item], notes: Sequence[str]) -> Table:
     columns = [
         Column("what"),
         Column("theirs", align="right"),
@@ -45,7 +46,7 @@ def _table(part: str, items: list[Item]) -> Table:
         Column("note"),
     ]
     noted = any(item.note for item in items)
-    table = Table(part, columns if noted else columns[:-1])
+    table = Table(part, columns if noted else columns[:-1], notes=list(notes))
     for item in items:
         ours, difference = _shown(item)
         table.add(item.what, item.theirs, ours, difference, item.verdict, *([item.note or None] if noted else []))
@@ -86,6 +87,7 @@ def as_json(reproduction: Reproduction) -> dict[str, Any]:
         "missing": reproduction.missing,
         "tally": reproduction.tally(),
         "items": [asdict(item) for item in reproduction.items],
+        "notes": reproduction.notes,
         "tables": {
             part: [{"title": table.title, "rows": table.records(), "notes": table.notes} for table in tables]
             for part, tables in reproduction.tables.items()
