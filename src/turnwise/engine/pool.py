@@ -7,11 +7,13 @@ picklable (a top-level function, plain values) because workers are started afres
 from __future__ import annotations
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from typing import TypeVar
 
 from turnwise.errors import TurnwiseError
@@ -35,7 +37,7 @@ def map_ordered(
 
     ``workers`` is the number of processes (default: this process alone, 0: one per core); ``chunk`` items travel
     together, so that short work is not eaten up by the journey. Items are taken as needed: a stream stays a stream.
-    An exception of the function is raised here, and work not yet begun is dropped.
+    An exception of the function is raised here, and work not yet begun is dropped; Ctrl-C ends the workers too.
     """
     count = 1 if workers is None else workers or cores()
     if count < 0 or chunk < 1:
@@ -43,7 +45,9 @@ def map_ordered(
     if count == 1:
         yield from map(function, items)
         return
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    ended = context.Event()
+    with ProcessPoolExecutor(count, context, _begin, (ended,)) as pool:
         under_way: deque[Future[list[Result]]] = deque()
         chunks = _chunks(iter(items), chunk)
         try:
@@ -54,12 +58,26 @@ def map_ordered(
             while under_way:
                 yield from under_way.popleft().result()
         finally:
+            ended.set()
             for waiting in under_way:
                 waiting.cancel()
 
 
+#: In a worker: whether nobody waits for results any more. An executor hands out more work than it has workers, and
+#: what it has handed out can no longer be cancelled.
+_ended: Event
+
+
+def _begin(ended: Event) -> None:
+    global _ended
+    _ended = ended
+
+
 def _apply(function: Callable[[Item], Result], batch: list[Item]) -> list[Result]:
-    return [function(item) for item in batch]
+    try:
+        return [function(item) for item in batch if not _ended.is_set()]
+    except KeyboardInterrupt:
+        os._exit(128 + signal.SIGINT)  # an exception would only make the worker take the next piece of work
 
 
 def _chunks(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
