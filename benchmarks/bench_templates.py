@@ -1,8 +1,8 @@
 """The template ranker of task 6: what it costs, and what each part buys on known systems and on one hardly heard.
 
-    python benchmarks/bench_templates.py FOLDER [--quick]
+    TURNWISE_DATA=../shared/data python benchmarks/bench_templates.py [--quick]
 
-FOLDER holds the dialog bAbI release. Test dialogs are never read. The systems of train are A (larger) and B; ``dev``
+``--quick`` shows the cost alone. Test dialogs are never read. The systems of train are A (larger) and B; ``dev``
 sounds like B. ``rest A`` learns from train but 400 dialogs of A and answers those; ``few B`` learns from all dialogs of
 A and 50 of B and answers the other dialogs of B; ``few A`` learns from B, dev and 100 dialogs of A and answers 500
 others of A. The last two are means of two draws. The candidate list holds just the replies of both sides, as a
@@ -11,7 +11,8 @@ release's would.
 
 from __future__ import annotations
 
-import sys
+import argparse
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -115,8 +116,25 @@ def cost(task: Task) -> None:
     print(f"evaluation among {len(task.candidates):,} candidates: {per_reply:.2f} ms per reply\n")
 
 
+def release() -> Task | None:
+    """Train and dev of task 6, where the data is present."""
+    root = os.environ.get("TURNWISE_DATA", "")
+    if not root or not (Path(root) / "babi").is_dir():
+        print("no data: set TURNWISE_DATA to the folder that holds babi/")
+        return None
+    return load_task(Path(root) / "babi", 6, ("trn", "dev"))
+
+
+def main() -> None:
+    """Print the cost, then the ablations."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="the cost alone")
+    quick, task = parser.parse_args().quick, release()
+    if task is not None:
+        cost(task)
+        if not quick:
+            ablations(task)
+
+
 if __name__ == "__main__":
-    loaded = load_task(Path(sys.argv[1]), 6, ("trn", "dev"))
-    cost(loaded)
-    if "--quick" not in sys.argv:
-        ablations(loaded)
+    main()

@@ -1,8 +1,8 @@
 """The transductive ranker of task 6 on systems it has not learned from: what adapting to the candidate file buys.
 
-    python benchmarks/bench_transductive.py FOLDER [--draws N]
+    TURNWISE_DATA=../shared/data python benchmarks/bench_transductive.py [--draws N]
 
-FOLDER holds the dialog bAbI release; test dialogs are never read. Train has two systems, A and B; dev sounds like B.
+Test dialogs are never read. Train has two systems, A and B; dev sounds like B.
 In each setting the candidates are the replies of what is learned from and of what is asked, as in a release:
 
 - ``few B``, ``few A``: all of one system (B with dev) and 50 or 100 dialogs of the other, which is then asked;
@@ -13,18 +13,17 @@ In each setting the candidates are the replies of what is learned from and of wh
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from bench_templates import limited, systems_of
+from bench_templates import limited, release, systems_of
 
 from turnwise.responses.episodes import Episode
 from turnwise.responses.evaluate import evaluate
 from turnwise.responses.rankers.templates import Templates, TemplatesTransductive
-from turnwise.responses.task import Task, load_task
+from turnwise.responses.task import Task
 from turnwise.responses.templates.aliases import learn_aliases
 from turnwise.responses.templates.inventory import Inventory
 from turnwise.responses.templates.lexicon import learn_lexicon
@@ -116,9 +115,8 @@ def _cell(mean: Floats, spread: Floats) -> str:
     return f"{mean[0]:.1f} ± {spread[0]:.1f} ({mean[1]:.1f} ± {spread[1]:.1f})"
 
 
-def main(folder: Path, draws: int) -> None:
+def rows(task: Task, draws: int) -> None:
     """Print a row per setting: mean and (over draws) spread."""
-    task = load_task(folder, 6, ("trn", "dev"))
     world = World(task)
     by_name: dict[str, list[Setting]] = {setting.name: [setting] for setting in world.left_out()}
     for draw in range(draws):
@@ -134,5 +132,14 @@ def main(folder: Path, draws: int) -> None:
         print(f"| {name} | {len(settings)} | " + " | ".join(cells) + " |", flush=True)
 
 
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=3, help="draws per setting")
+    draws, task = parser.parse_args().draws, release()
+    if task is not None:
+        rows(task, draws)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[sys.argv.index("--draws") + 1]) if "--draws" in sys.argv else 3)
+    main()
