@@ -33,6 +33,21 @@ def atomic(path: Path) -> Iterator[Path]:
         scratch.unlink(missing_ok=True)
 
 
+def check_writable(folder: Path) -> None:
+    """An error now where writing into the folder would be one later; nothing is left behind."""
+    try:
+        probe(folder)
+    except OSError as error:
+        raise TurnwiseError(f"nothing can be written there ({error.strerror})", file=str(folder)) from error
+
+
+def probe(folder: Path) -> None:
+    """Write a nameless file into the folder or, where it is still to be made, into the nearest one above it."""
+    present = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
+    with tempfile.TemporaryFile(dir=present):
+        pass
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from support.commands import turnwise
@@ -18,7 +19,7 @@ QUICK = ("--set", "epochs=2", "--set", "dim=8")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_release(tmp_path_factory.mktemp("data"), (1,))
+    return tiny_release(tmp_path_factory.mktemp("data"), (1, 2))
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +42,81 @@ def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str]
     again = turnwise(capsys, *call)
     assert "resumed after epoch 2" in again.err
     assert (tmp_path / "m" / "arrays.npz").read_bytes() == before
-    other = turnwise(capsys, *call, "--seed", 1)
+    other = turnwise(capsys, *call, "--set", "hops=2")
+    assert other.code == 0, other.err
     assert "of another training" in other.err
+
+
+@pytest.fixture
+def learned(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> Path:
+    """The folder of a memory network of task 1 with seed 0."""
+    assert turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK).code == 0
+    return tmp_path / "m"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("kept", [("ranker.json", "arrays.npz", "checkpoint.npz"), ("checkpoint.npz",)])
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (("--seed", "1", *QUICK), "memn2n on task 1, seed 1"),
+        (("--task", "2", *QUICK), "memn2n on task 2, seed 0"),
+        (("--model", "embeddings", "--set", "epochs=2"), "embeddings on task 1, seed 0"),
+        (("--model", "nearest"), "nearest on task 1, seed 0"),
+    ],
+)
+def test_another_training_is_not_written_over(
+    capsys: pytest.CaptureFixture[str],
+    data: Path,
+    learned: Path,
+    kept: tuple[str, ...],
+    asked: tuple[str, ...],
+    named: str,
+) -> None:
+    for path in learned.iterdir():
+        if path.name not in kept:
+            path.unlink()
+    before, runs = contents(learned), len(Store().list())
+    outcome = turnwise(capsys, "babi", "train", "--data", data, "--out", learned, *asked)
+    assert outcome.code == 2
+    assert f"of another training lies there (memn2n on task 1, seed 0, not {named})" in outcome.err
+    assert "choose another folder for --out, or delete this one" in outcome.err
+    assert (contents(learned), len(Store().list())) == (before, runs)
+
+
+def test_a_checkpoint_from_before_trainings_had_names_is_told_of_as_ever(
+    capsys: pytest.CaptureFixture[str], data: Path, learned: Path
+) -> None:
+    with np.load(learned / "checkpoint.npz") as held:
+        arrays = {name: held[name] for name in held.files}
+    progress = json.loads(arrays["progress"].tobytes())
+    del progress["training"]
+    arrays["progress"] = np.frombuffer(json.dumps(progress).encode(), dtype=np.uint8)
+    np.savez(learned / "checkpoint.npz", **arrays)
+    (learned / "ranker.json").unlink()
+    outcome = turnwise(capsys, "babi", "train", "--data", data, "--out", learned, *QUICK, "--seed", 1)
+    assert outcome.code == 0, outcome.err
+    assert "of another training" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [("--out", "nothing can be written there"), ("--store", "the run store cannot be written")],
+)
+def test_a_place_that_cannot_be_written_is_told_of_before_the_training(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, option: str, sentence: str
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    places = {"--out": tmp_path / "m", "--store": tmp_path / "runs"} | {option: tmp_path / "file" / "below"}
+    given = [item for pair in places.items() for item in pair]
+    outcome = turnwise(capsys, "babi", "train", "--data", data, *QUICK, *given)
+    assert outcome.code == 2
+    assert sentence in outcome.err
+    assert "epoch 1" not in outcome.err
+    assert not (tmp_path / "m").exists()
 
 
 def test_models_without_epochs_are_trained_too(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:

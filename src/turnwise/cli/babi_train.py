@@ -42,19 +42,23 @@ def train(
 ) -> None:
     """Fit a model on a task's training and development dialogs (or on chat logs) and keep it in a folder.
 
-    A training that was interrupted goes on after its last finished epoch when the same command runs again.
+    A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
+    with the model or checkpoint of another model, task or seed is refused.
     """
     from turnwise.responses.cells import data_digest, options_text
     from turnwise.responses.model_folder import save_ranker
+    from turnwise.responses.training_folder import claim_folder
     from turnwise.responses.training_run import keep_training, log_table
     from turnwise.runs import Store
 
     loaded = data_or_logs(data, logs, task, seed, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
-    ranker.checkpoint = folder / "checkpoint.npz"
+    ranker.checkpoint = claim_folder(folder, ranker, loaded)
+    kept = Store(store)
+    kept.check_writable()
     ranker.fit(loaded, tell)
     save_ranker(ranker, folder, loaded.number)
-    run = keep_training(ranker, loaded, Store(store))
+    run = keep_training(ranker, loaded, kept)
     if on_screen(json):
         out.print(log_table(ranker, loaded.number).render("terminal"))
     tell(f"model kept in {folder}, log in run {run}")

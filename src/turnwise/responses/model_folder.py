@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
-from turnwise.responses.ranker import Ranker, ranker_class
-from turnwise.responses.task import LOGS, Task
+from turnwise.responses.ranker import Ranker, TrainingName, ranker_class
+from turnwise.responses.task import Task, place_of
 
 MANIFEST_VERSION = 1
 MANIFEST, ARRAYS = "ranker.json", "arrays.npz"
@@ -64,6 +64,14 @@ def seed_of(folder: Path) -> int:
     return _read_manifest(folder).seed
 
 
+def training_in(folder: Path) -> TrainingName | None:
+    """The training whose model lies in a folder; None where there is no model."""
+    if not (folder / MANIFEST).exists():
+        return None
+    manifest = _read_manifest(folder)
+    return TrainingName(manifest.ranker, manifest.task, manifest.seed)
+
+
 def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str, str] | None = None) -> Ranker:
     """Read a fitted ranker back; a folder that is damaged, newer, or of another task is an error.
 
@@ -93,9 +101,8 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
 def check_task(folder: Path, number: int) -> None:
     """A model of another task is an error."""
     if (fitted := fitted_on(folder)) != number:
-        what, asked = (f"task {one}" if one != LOGS else "chat logs" for one in (fitted, number))
         raise TurnwiseError(
-            f"the model was fitted on {what} and cannot answer {asked}; load one fitted on it",
+            f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it",
             file=str(folder),
         )
 

@@ -11,13 +11,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from turnwise.dialogue import Fact
 from turnwise.errors import TurnwiseError, missing_extra, nearest
 from turnwise.responses.episodes import Point
-from turnwise.responses.task import Task
+from turnwise.responses.task import Task, place_of
 
 GROUP = "turnwise.rankers"
 #: Options that say where a model works, not what comes out; to a model that does not know them they mean nothing.
@@ -32,6 +33,22 @@ Tell = Callable[[str], None]
 
 def silent(_: str) -> None:
     """Tell nobody."""
+
+
+class TrainingName(msgspec.Struct, frozen=True):
+    """What a training is called: whoever says the same names means the same experiment."""
+
+    model: str
+    task: int
+    seed: int
+
+    @classmethod
+    def of(cls, ranker: Ranker, task: Task) -> TrainingName:
+        """The training of a ranker on a task."""
+        return cls(ranker.name, task.number, ranker.seed)
+
+    def __str__(self) -> str:
+        return f"{self.model} on {place_of(self.task)}, seed {self.seed}"
 
 
 class Ranker(ABC):

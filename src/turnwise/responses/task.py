@@ -24,6 +24,15 @@ TASKS = (1, 2, 3, 4, 5, 6)
 LOGS = 0
 
 
+def place_of(number: int) -> str:
+    """What a model is fitted on, in words.
+
+    >>> place_of(1), place_of(LOGS)
+    ('task 1', 'chat logs')
+    """
+    return f"task {number}" if number != LOGS else "chat logs"
+
+
 @dataclass(frozen=True)
 class Task:
     """One task: its splits, the candidates (stripped, in file order) and the facts of the knowledge base."""

@@ -7,7 +7,7 @@ from turnwise.report.cells import Column
 from turnwise.report.table import Table
 from turnwise.responses.cells import data_digest, epochs_frame, options_text
 from turnwise.responses.ranker import Ranker
-from turnwise.responses.task import LOGS, Task
+from turnwise.responses.task import Task, place_of
 from turnwise.runs import Store
 
 KIND = "training"
@@ -40,9 +40,8 @@ def keep_training(ranker: Ranker, task: Task, store: Store) -> str:
 
 def log_table(ranker: Ranker, task: int) -> Table:
     """The epochs of a training, the best on dev in bold: its weights were kept."""
-    place = f"task {task}" if task != LOGS else "chat logs"
     table = Table(
-        f"Training of {ranker.name} on {place}, seed {ranker.seed}",
+        f"Training of {ranker.name} on {place_of(task)}, seed {ranker.seed}",
         [
             "epoch",
             Column("loss", digits=4),

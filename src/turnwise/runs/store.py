@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from turnwise.errors import TurnwiseError, nearest
+from turnwise.files import probe
 from turnwise.runs.durable import delete_tree, empty, writing
 from turnwise.runs.manifest import MANIFEST, Manifest
 from turnwise.runs.naming import is_run_id, new_id
 from turnwise.runs.reader import Run
 from turnwise.runs.resumable import PARTS, Resumable, folder_name, workbench_name
-from turnwise.runs.workspace import Claim, Workspace
+from turnwise.runs.workspace import WORK, Claim, Workspace
 from turnwise.runs.writer import RunWriter, draft
 
 if TYPE_CHECKING:
@@ -122,6 +123,11 @@ class Store:
             raise
         with writing(self.folder):
             claim.discard()
+
+    def check_writable(self) -> None:
+        """An error now where storing a run would be one later."""
+        with writing(self.folder):
+            probe(self.folder / WORK)
 
     def unfinished(self) -> Sequence[str]:
         """Names of resumable work that waits to be taken up again by the call that began it."""

@@ -23,7 +23,7 @@ from turnwise.responses.neural.encoding import Encoded, Ints, Lines, batches, en
 from turnwise.responses.neural.schema import Schema
 from turnwise.responses.neural.training import Training, device_named
 from turnwise.responses.neural.word_bags import WordBags
-from turnwise.responses.ranker import Ranker, Scores, Tell, silent
+from turnwise.responses.ranker import Ranker, Scores, Tell, TrainingName, silent
 from turnwise.responses.task import Task
 
 EVALUATION_BATCH = 512
@@ -107,7 +107,8 @@ class LearnedRanker(Ranker):
             of_lines = of_candidates = list(dict.fromkeys([*of_lines, *of_candidates]))
         self._build(of_lines, of_candidates)
         train, dev = (self._encode(points_of(task.split(name))) for name in ("trn", "dev"))
-        training = Training(self.module, self.config, self._identity(task), self.checkpoint)
+        name = TrainingName.of(self, task)
+        training = Training(self.module, self.config, self._identity(task), self.checkpoint, name)
         training.run(
             lambda epoch: self._batches(train, 1_000_003 * self.seed + epoch),
             self.batch_loss,

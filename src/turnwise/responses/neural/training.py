@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
 from turnwise.responses.neural.config import Config
-from turnwise.responses.ranker import Tell
+from turnwise.responses.ranker import Tell, TrainingName
 from turnwise.wording import counted
 
 Weights = dict[str, NDArray[Any]]
@@ -44,6 +44,7 @@ class _Progress(msgspec.Struct):
 
     identity: str
     log: list[Epoch]
+    training: TrainingName | None = None
     done: bool = False
 
 
@@ -72,9 +73,16 @@ def _no_device(name: str) -> TurnwiseError:
 class Training:
     """Trains a module. ``step`` gives the loss of a batch, ``accuracy`` the accuracy on dev."""
 
-    def __init__(self, module: nn.Module, config: Config, identity: str, checkpoint: Path | None) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        config: Config,
+        identity: str,
+        checkpoint: Path | None,
+        name: TrainingName | None = None,
+    ) -> None:
         self._module, self._config, self._identity = module, config, identity
-        self._checkpoint = checkpoint
+        self._checkpoint, self._name = checkpoint, name
         self._parameters = list(module.parameters())
         self._optimiser: torch.optim.Optimizer
         if config.optimiser == "adam":
@@ -166,7 +174,7 @@ class Training:
         arrays |= {f"best/{name}": value for name, value in self._best.items()}
         for place, state in self._optimiser.state_dict()["state"].items():
             arrays |= {f"state/{place}/{name}": value.cpu().numpy() for name, value in state.items()}
-        progress = _Progress(self._identity, self.log, done)
+        progress = _Progress(self._identity, self.log, self._name, done)
         arrays["progress"] = np.frombuffer(msgspec.json.encode(progress), dtype=np.uint8)
         with atomic(self._checkpoint) as scratch, scratch.open("wb") as out:
             np.savez(out, allow_pickle=False, **arrays)
