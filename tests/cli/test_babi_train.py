@@ -136,6 +136,7 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     assert "hop 1" in outcome.out
     assert (tmp_path / "map.svg").read_text().startswith("<svg")
     (seen,) = json.loads((tmp_path / "a.json").read_text())["attention"]
+    assert seen["turn"] == 3
     assert len(seen["hops"][0]) == len(seen["memories"]) == 4
     manifest = Store().list()[-1]
     assert manifest.kind == "attention"
@@ -158,6 +159,8 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
     shown = turnwise(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--turn", 2)
     assert shown.code == 0, shown.err
     assert "user says: a table please" in shown.out
+    unknown = turnwise(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--split", "tst-OOV")
+    assert "there is no split 'tst-OOV' in chat logs; found: trn, dev, tst" in unknown.err
     wrong = turnwise(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m")
     assert wrong.code == 2
     assert "its model was fitted on chat logs; give them with --logs FILE" in wrong.err
@@ -170,7 +173,7 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
         (("--turn", "99"), "so there is no reply 99"),
         (("--figure", "x.svg"), "name it with --turn"),
         (("--figure", "x.gif", "--turn", "1"), "a figure is written as"),
-        (("--split", "tast"), "no dialog files"),
+        (("--split", "tast"), "there is no split 'tast' in task 1; found: trn, dev, tst, tst-OOV"),
     ],
 )
 def test_attention_mistakes(

@@ -66,7 +66,7 @@ def attention(
     if figure is not None:
         save(attention_figure(seen[0], most or 24), figure)
     if json is not None:
-        write_json(json, {"attention": msgspec.to_builtins(seen)})
+        write_json(json, {"attention": [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in seen]})
 
 
 def _points(task: Task, split: str, dialog: int, turn: int | None) -> list[Point]:

@@ -213,18 +213,15 @@ def _items(text: str) -> list[str]:
 
 
 def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
-    from turnwise.errors import nearest
     from turnwise.responses.task import EVALUATED
 
-    for name in asked or ():
-        if name not in EVALUATED:
-            raise TurnwiseError(f"there is no split '{name}' to evaluate on.{nearest(name, EVALUATED)}")
-        if available is not None and name not in available:
-            raise TurnwiseError(f"there is no split '{name}' in this data")
-    chosen = [name for name in dict.fromkeys(asked or EVALUATED) if available is None or name in available]
-    if not chosen:
+    present = [name for name in EVALUATED if available is None or name in available]
+    if not present:
         raise TurnwiseError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
-    return chosen
+    for name in asked or ():
+        if name not in present:
+            raise TurnwiseError(f"there is no split '{name}' to evaluate on; there are {', '.join(present)}")
+    return list(dict.fromkeys(asked or present))
 
 
 def _show(cells: list[Cell], json: Path | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,7 @@ class Task:
         """The dialogues of a split; an empty or absent one is an error."""
         found = self.splits.get(name, ())
         if not found:
-            raise TurnwiseError(f"task {self.number} has no dialogs in the split '{name}'")
+            raise _no_split(name, self.number, [split for split, dialogs in self.splits.items() if dialogs])
         return found
 
 
@@ -63,11 +63,14 @@ def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> Ta
     found: dict[str, tuple[Episode, ...]] = {}
     files: list[Path] = []
     for split in splits:
-        path = _one(folder, rf"dialog-babi-task{number}-(?:.*-)?{re.escape(split)}\.txt(?:\.gz)?")
+        path = _dialogs_file(folder, number, split)
         if path is not None:
             found[split] = episodes(read(path, format="babi").dialogues)
             files.append(path)
     if not found:
+        present = [split for split in SPLITS if _dialogs_file(folder, number, split)]
+        if present:
+            raise _no_split(splits[0], number, present)
         raise TurnwiseError(
             f"no dialog files of task {number} (dialog-babi-task{number}-…-{splits[0]}.txt)", file=str(folder)
         )
@@ -84,6 +87,15 @@ def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> Ta
     for split, path in zip(found, files, strict=True):
         check_gold(task, split, path)
     return task
+
+
+def _dialogs_file(folder: Path, number: int, split: str) -> Path | None:
+    return _one(folder, rf"dialog-babi-task{number}-(?:.*-)?{re.escape(split)}\.txt(?:\.gz)?")
+
+
+def _no_split(name: str, number: int, present: Sequence[str]) -> TurnwiseError:
+    found = ", ".join(present) or "none"
+    return TurnwiseError(f"there is no split '{name}' in {place_of(number)}; found: {found}")
 
 
 def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
