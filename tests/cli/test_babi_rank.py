@@ -234,7 +234,7 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ("extra", "sentence"),
     [
         (("--model", "rulez"), "there is no model named 'rulez'. Did you mean 'rules'"),
-        (("--split", "test"), "there is no split 'test' to evaluate on. Did you mean 'tst'"),
+        (("--split", "test"), "there is no split 'test' to evaluate on; there are dev, tst, tst-OOV"),
         (("--set", "dim"), "--set takes NAME=VALUE"),
         (("--set", "dim=3"), "there is no setting 'dim' of rules"),
         (("--url", "http://127.0.0.1:9/"), "the bot at http://127.0.0.1:9/ did not answer"),
@@ -245,6 +245,8 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (("--logs", "x.jsonl"), "give either --data FOLDER"),
         (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
         (("--model", "memn2n", "--preset", "mine"), "there is no preset 'mine'"),
+        (("--model", "tfidf", "--device", "cuda"), "there is no setting 'device' of tfidf"),
+        (("--model", "tfidf", "--preset", "paper"), "there is no setting 'preset' of tfidf"),
         (("--model", "memn2n", "--device", "abacus"), "there is no device 'abacus'"),
     ],
 )
@@ -252,6 +254,15 @@ def test_mistakes_are_sentences(
     capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
     refused(turnwise(capsys, "babi", "evaluate", "--data", data, *extra), sentence)
+
+
+def test_a_loaded_model_that_does_not_learn_has_no_device(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    call = ("babi", "evaluate", "--data", data, "--split", "dev")
+    assert turnwise(capsys, *call, "--model", "nearest", "--save", tmp_path / "m").code == 0
+    outcome = turnwise(capsys, *call, "--load", tmp_path / "m", "--device", "cpu")
+    refused(outcome, "there is no setting 'device' of nearest")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def test_a_plugin_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch, value
 def test_options_go_to_the_models_that_take_them() -> None:
     found = options_by_model(["rules", "memn2n"], {"hops": "2", "device": "cpu"})
     assert found == {"rules": {}, "memn2n": {"device": "cpu", "hops": "2"}}
-    assert options_by_model(["rules"], {"device": "cuda"}) == {"rules": {}}
+    with pytest.raises(TurnwiseError, match="there is no setting 'device' of rules"):
+        options_by_model(["rules"], {"device": "cuda"})
     with pytest.raises(TurnwiseError, match=r"no setting 'hosp' of rules or memn2n. Did you mean 'hops'"):
         options_by_model(["rules", "memn2n"], {"hosp": "2"})
 

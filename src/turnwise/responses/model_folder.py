@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from turnwise.errors import TurnwiseError
 from turnwise.files import atomic
-from turnwise.responses.ranker import Ranker, TrainingName, ranker_class
+from turnwise.responses.ranker import Ranker, TrainingName, options_by_model, ranker_class
 from turnwise.responses.task import Task, place_of
 
 MANIFEST_VERSION = 1
@@ -83,7 +83,7 @@ def load_ranker(folder: Path, *, task: Task | None = None, options: Mapping[str,
         _check_candidates(manifest, task, folder)
     ranker = ranker_class(manifest.ranker)(manifest.seed)
     ranker.candidates = tuple(manifest.candidates)
-    ranker.options = {**manifest.options, **(options or {})}
+    ranker.options = {**manifest.options, **options_by_model([manifest.ranker], options or {})[manifest.ranker]}
     arrays = _read_arrays(folder / ARRAYS, manifest.arrays_sha256)
     try:
         ranker.restore(manifest.settings, arrays)

@@ -21,7 +21,7 @@ from turnwise.responses.episodes import Point
 from turnwise.responses.task import Task, place_of
 
 GROUP = "turnwise.rankers"
-#: Options that say where a model works, not what comes out; to a model that does not know them they mean nothing.
+#: Options that say where a model works, not what comes out.
 OUTWARD = frozenset({"device"})
 #: Every generator of random numbers takes seeds below this.
 SEEDS = 2**63
@@ -129,7 +129,7 @@ def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[st
     takers = {model: ranker_class(model).settable for model in models}
     known = {name for names in takers.values() for name in names}
     for name in given:
-        if name not in known | OUTWARD:
+        if name not in known:
             raise TurnwiseError(f"there is no setting '{name}' of {' or '.join(takers)}.{nearest(name, known)}")
     return {model: {name: given[name] for name in sorted(given) if name in names} for model, names in takers.items()}
 
