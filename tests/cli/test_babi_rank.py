@@ -185,7 +185,10 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
     }
     assert set(first[0]) >= {"per_response", "per_dialog", "hits_at_10", "mrr", "top_ties", "by_class", "signature"}
     assert "Statistics of the tasks" in outcome.out
-    assert "<table>" in (tmp_path / "t.html").read_text()
+    page = (tmp_path / "t.html").read_text()
+    assert "<table>" in page
+    assert "<title>Response selection on the dialog bAbI tasks</title>" in page
+    assert page.count("Statistics of the tasks") == 1
     assert (tmp_path / "t.tex").read_text().count(r"\begin{tabular}") == 2
     assert "| T1 | tst | rules |" in (tmp_path / "t.md").read_text()
     turnwise(capsys, *call)

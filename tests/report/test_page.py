@@ -50,3 +50,20 @@ def test_a_page_is_one_file_that_fetches_nothing(tmp_path: Path) -> None:
     assert "script" not in found.names and "link" not in found.names
     assert found.names.count("img") == 1 and 'src="data:image/svg+xml;base64,' in html
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_what_bears_the_title_of_its_section_does_not_repeat_it(tmp_path: Path) -> None:
+    drawing = tmp_path / "figure.svg"
+    drawing.write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>")
+    parts: list[Table | Figure] = [
+        Table("Part", ["x"]),
+        Table("Other", ["x"]),
+        Figure(drawing, "Part"),
+        Figure(drawing, "Part: other"),
+    ]
+    write_page(tmp_path / "page.html", "Page", [Section("Part", parts=parts)])
+    html = (tmp_path / "page.html").read_text("utf-8")
+    assert html.count(">Part<") == 1
+    assert "<caption>Other</caption>" in html
+    assert "<figcaption>Part: other</figcaption>" in html
+    assert html.count('alt="Part"') == 1

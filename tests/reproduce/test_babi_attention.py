@@ -154,6 +154,9 @@ def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     write_html(record, tmp_path / "babi.html")
     page = (tmp_path / "babi.html").read_text()
     assert page.count("<img ") == len(record.figures) == 5
+    for part in ("What is missing", *(f"Table {number}" for number in range(1, 11))):
+        assert page.lower().count(f">{part.lower()}<") == 1
+    assert "<caption>Learning End-to-End" not in page
     assert page.index("<h2>Table 3</h2>") < page.index("Table 3: attention") < page.index("<h2>Table 4</h2>")
 
 

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from turnwise.runs import Store
 
 
+#: What the page of ``babi table`` is about, whichever tables it holds.
+PAGE_TITLE = "Response selection on the dialog bAbI tasks"
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to ``turnwise babi``."""
     app.command("models")(models)
@@ -240,7 +244,7 @@ def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> N
 
     for kind, path in targets.items():
         if path is not None:
-            write_tables(tables, path, kind)
+            write_tables(tables, path, kind, title=PAGE_TITLE)
 
 
 def _write(cells: list[Cell], json: Path | None) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _LONG = 40
 
 
-def render_html(table: Table) -> str:
-    """One table with its title as caption and its notes below."""
+def render_html(table: Table, *, captioned: bool = True) -> str:
+    """One table with its title as caption (unless that stands above it already) and its notes below."""
     right = [table.right_aligned(place) for place in range(len(table.columns))]
     titles = "".join(f"<th{_kind(n)}>{escape(c.title)}</th>" for n, c in zip(right, table.columns, strict=True))
     rows = [
@@ -29,7 +29,7 @@ def render_html(table: Table) -> str:
     ]
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
-    caption = f"<caption>{escape(table.title)}</caption>\n" if table.title else ""
+    caption = f"<caption>{escape(table.title)}</caption>\n" if table.title and captioned else ""
     return f"<table>\n{caption}<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
 
 

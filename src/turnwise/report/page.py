@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a few words, then tables and figures."""
+    """A heading, a few words, then tables and figures; those that bear the section's title do not repeat it."""
 
     title: str = ""
     text: str = ""
@@ -51,9 +51,9 @@ def write_page(path: Path, title: str, sections: Sequence[Section], *, footer: s
         scratch.write_text(content, encoding="utf-8")
 
 
-def tables_page(tables: Sequence[Table]) -> str:
-    """A page of tables alone."""
-    return page(tables[0].title if tables else "turnwise", [Section(parts=tables)])
+def tables_page(tables: Sequence[Table], title: str | None = None) -> str:
+    """A page of tables alone; without a title of its own it has the first table's."""
+    return page(title or (tables[0].title if tables else "turnwise"), [Section(parts=tables)])
 
 
 def page(title: str, sections: Sequence[Section], *, footer: str = "") -> str:
@@ -70,16 +70,18 @@ def page(title: str, sections: Sequence[Section], *, footer: str = "") -> str:
 def _section(section: Section) -> str:
     title = f"<h2>{escape(section.title)}</h2>" if section.title else ""
     text = f"<p>{escape(section.text)}</p>" if section.text else ""
-    return "\n".join([title, text, *(_part(part) for part in section.parts)])
+    return "\n".join([title, text, *(_part(part, section.title) for part in section.parts)])
 
 
-def _part(part: Table | Figure) -> str:
-    return _figure(part) if isinstance(part, Figure) else f'<div class="scroll">{render_html(part)}</div>'
+def _part(part: Table | Figure, heading: str) -> str:
+    if isinstance(part, Figure):
+        return _figure(part, captioned=part.caption != heading)
+    return f'<div class="scroll">{render_html(part, captioned=part.title != heading)}</div>'
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, *, captioned: bool) -> str:
     """The figure inside the page, as an image: an SVG from a file cannot run anything there."""
     content = base64.b64encode(figure.path.read_bytes()).decode()
     caption = escape(figure.caption)
     image = f'<img alt="{caption}" src="data:image/svg+xml;base64,{content}">'
-    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
+    return f"<figure>{image}{f'<figcaption>{caption}</figcaption>' if captioned else ''}</figure>"

@@ -137,9 +137,12 @@ class Table:
         write_tables([self], path, format)
 
 
-def write_tables(tables: Sequence[Table], path: Path, format: str | None = None) -> None:
-    """Write several tables into one file, atomically; JSON becomes a list when there are several."""
-    content = render_tables(tables, format_of(path, format))
+def write_tables(tables: Sequence[Table], path: Path, format: str | None = None, *, title: str | None = None) -> None:
+    """Write several tables into one file, atomically; JSON becomes a list when there are several.
+
+    ``title`` is that of a web page; without one, the first table's.
+    """
+    content = render_tables(tables, format_of(path, format), title=title)
     with atomic(path) as scratch:
         scratch.write_text(content, encoding="utf-8", newline="")
 
@@ -152,12 +155,12 @@ def format_of(path: Path, format: str | None = None) -> str:
     return chosen
 
 
-def render_tables(tables: Sequence[Table], format: str) -> str:
+def render_tables(tables: Sequence[Table], format: str, *, title: str | None = None) -> str:
     """Several tables as one text, an empty line between them; HTML becomes a page of its own."""
     if format == "html":
         from turnwise.report.page import tables_page
 
-        return tables_page(tables)
+        return tables_page(tables, title)
     if format == "json" and len(tables) != 1:
         inner = ",\n".join(table.render("json").rstrip() for table in tables)
         return f"[\n{inner}\n]\n"

@@ -12,6 +12,7 @@ from turnwise.report.table import Table
 from turnwise.reproduce.record import Reproduction
 from turnwise.reproduce.tables import missing_table, summary, tables_by_part
 
+_MISSING = "What is missing"
 #: ``rsa_figureA1_trade`` belongs to Figure A1.
 _PART = re.compile(r"_(table|figure)([A-Z]?\d+)(?:_|$)")
 
@@ -20,7 +21,7 @@ def write_html(reproduction: Reproduction, path: Path) -> None:
     """Write the page, atomically; the figures are part of the file."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = _drawn(reproduction, Path(folder))
-        sections = [Section("What is missing", parts=[missing_table(reproduction)])] if reproduction.missing else []
+        sections = [Section(_MISSING, parts=[missing_table(reproduction, _MISSING)])] if reproduction.missing else []
         for part, tables in tables_by_part(reproduction).items():
             figures = drawn.pop(part, [])
             sections.append(Section(part, parts=[*tables, *figures]))

@@ -12,9 +12,9 @@ from turnwise.report.escape import markdown
 from turnwise.reproduce.record import Item, Printed, Reproduction
 
 
-def missing_table(reproduction: Reproduction) -> Table:
+def missing_table(reproduction: Reproduction, title: str | None = None) -> Table:
     """What would be needed to compute more."""
-    table = Table(f"{reproduction.title}: what is missing", ["missing"])
+    table = Table(title or f"{reproduction.title}: what is missing", ["missing"])
     for line in reproduction.missing:
         table.add(line)
     return table
