@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from turnwise.reproduce.babi import LEARNED, UNTRAINED, reproduce
 from turnwise.reproduce.babi_cells import kept_results
-from turnwise.reproduce.record import EXACT, IMPOSSIBLE
+from turnwise.reproduce.babi_notes import CELLS, why_untrained
+from turnwise.reproduce.record import DIFFERS, EXACT, IMPOSSIBLE
 from turnwise.reproduce.tables import as_json, tables_by_part
 from turnwise.responses.published import published
 
@@ -44,7 +46,27 @@ def test_where_kept_results_are_from_is_said_below_their_tables() -> None:
     for part in ("Table 2", "Table 10"):
         table, *_ = tables_by_part(record)[part]
         assert any(f"{kept.command}' (commit {kept.commit}; {kept.hardware})" in note for note in table.notes)
-        assert as_json(record)["notes"][part] == table.notes[:1]
+        assert as_json(record)["notes"][part][0] == table.notes[0]
+
+
+def test_which_rankers_stand_beside_the_same_row_is_said_below_table_2() -> None:
+    table, *_ = tables_by_part(reproduce(None))["Table 2"]
+    assert any(note.startswith("tfidf and tfidf-dev stand beside the same row") for note in table.notes)
+
+
+def test_what_differs_in_table_1_has_its_reason(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnwise.reproduce.babi.UNTRAINED", {})
+    items = [item for item in reproduce(shared_data).items if item.part == "Table 1"]
+    assert {item.what for item in items if item.note} == {item.what for item in items if item.verdict == DIFFERS}
+    for item in items:
+        if "rounded up" in item.note:
+            assert math.ceil(float(item.ours or 0)) == int(item.theirs), item.what
+
+
+@pytest.mark.parametrize("model", UNTRAINED)
+def test_reasons_are_about_columns_of_the_paper(model: str) -> None:
+    assert all(why_untrained(model, column) for column in published().columns)
+    assert {column for _, column in CELLS} <= set(published().columns)
 
 
 def test_the_deterministic_numbers_of_the_paper_come_out(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,3 +77,6 @@ def test_the_deterministic_numbers_of_the_paper_come_out(shared_data: Path, monk
     assert verdicts["tfidf, T1: per-response"] == (EXACT, 331 / 5936)
     assert verdicts["tfidf, T1-OOV: per-response"] == (EXACT, 351 / 6020)
     assert verdicts["nearest, T6: per-response"] == (EXACT, 2461 / 11237)
+    of_rankers = [item for item in record.items if item.what.startswith(("tfidf", "nearest"))]
+    assert {item.verdict for item in of_rankers} == {EXACT, DIFFERS}
+    assert all(bool(item.note) == (item.verdict == DIFFERS) for item in of_rankers)

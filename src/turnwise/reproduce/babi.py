@@ -15,6 +15,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.reproduce.babi_attention import attention_tables
 from turnwise.reproduce.babi_cells import KeptCell, kept_results
 from turnwise.reproduce.babi_looks import MODEL, SEED, Look, kept_looks
+from turnwise.reproduce.babi_notes import SAME_ROW, why_statistics, why_untrained
 from turnwise.reproduce.record import Fresh, Reproduction
 from turnwise.responses.evaluate import evaluate
 from turnwise.responses.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
@@ -56,6 +57,7 @@ def reproduce(data: Path | None, fresh: Fresh | None = None) -> Reproduction:
         record.missing.append("the dialog bAbI files: a folder 'babi' in the data folder ('turnwise data get babi')")
     results = _results(record, data, tasks, fresh)
     _table_1(record, tasks)
+    record.notes.setdefault("Table 2", []).append(SAME_ROW)
     for model, row in UNTRAINED.items():
         _untrained(record, model, _printed(row), tasks)
     _learned_of("Table 2", record, results.cells)
@@ -106,7 +108,7 @@ def _table_1(record: Reproduction, tasks: list[Task] | None) -> None:
         for name, printed in paper.statistics.items():
             what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{printed[number - 1]:g}"
             if number in present:
-                record.printed(part, what, theirs, present[number][name])
+                record.printed(part, what, theirs, present[number][name], why=why_statistics(f"T{number}", name))
             else:
                 record.impossible(part, what, theirs, "the data is not present")
     for column, chosen in (("T1-T5", (1, 2, 3, 4, 5)), ("T6", (6,))):
@@ -119,7 +121,8 @@ def _table_1(record: Reproduction, tasks: list[Task] | None) -> None:
             if ours is None:
                 record.impossible(part, f"{column}: {name}", f"{theirs_count}", "the data is not present")
             else:
-                record.printed(part, f"{column}: {name}", f"{theirs_count}", ours)
+                why = why_statistics(column, name)
+                record.printed(part, f"{column}: {name}", f"{theirs_count}", ours, why=why)
 
 
 def _untrained(record: Reproduction, model: str, printed: dict[str, tuple[str, str]], tasks: list[Task] | None) -> None:
@@ -133,8 +136,11 @@ def _untrained(record: Reproduction, model: str, printed: dict[str, tuple[str, s
         for split in (name for name in ("tst", "tst-OOV") if name in task.splits):
             result = evaluate(ranker, task.split(split))
             named = column_of(task.number, split) or ""
-            record.printed("Table 2", f"{model}, {named}: per-response", printed[named][0], result.per_response)
-            record.printed("Table 2", f"{model}, {named}: per-dialog", printed[named][1], result.per_dialog)
+            for measure, theirs, ours in zip(
+                ("per-response", "per-dialog"), printed[named], (result.per_response, result.per_dialog), strict=True
+            ):
+                why = why_untrained(model, named)
+                record.printed("Table 2", f"{model}, {named}: {measure}", theirs, ours, why=why)
 
 
 def _learned_of(part: str, record: Reproduction, cells: Sequence[KeptCell]) -> None:

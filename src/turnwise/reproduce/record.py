@@ -109,11 +109,13 @@ class Reproduction:
     #: Name of the file to the function that makes the chart.
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
-    def printed(self, part: str, what: str, theirs: str, ours: float, *, note: str = "") -> None:
-        """A number both have: exact when ours rounds to theirs."""
+    def printed(self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "") -> None:
+        """A number both have: exact when ours rounds to theirs; else ``why`` is the note, if there is no other."""
         number = Printed.parse(theirs)
-        verdict = EXACT if number.agrees(ours) else DIFFERS
-        self.items.append(Item(part, what, theirs, ours, verdict, ours - number.value, note=note))
+        exact = number.agrees(ours)
+        said = note if exact else note or why
+        verdict = EXACT if exact else DIFFERS
+        self.items.append(Item(part, what, theirs, ours, verdict, ours - number.value, note=said))
 
     def sampled(
         self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
