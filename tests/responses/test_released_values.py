@@ -85,12 +85,17 @@ def test_statistics_and_the_joint_vocabulary(shared_data: Path) -> None:
     tasks = [task_of(shared_data, number) for number in range(1, 7)]
     table = statistics_table(tasks)
     assert "Vocabulary of T1 to T5 together: 3,746 (paper 3,747)." in table.notes
+    counted = "in all dialogs, candidates and facts of the knowledge base."
+    assert any(note.startswith("Vocabulary: different words") and note.endswith(counted) for note in table.notes)
+    # Specification, section 1.5: 1,224 lower-cased words, those that stand in the knowledge base alone left out.
+    assert any("T6 without what only the knowledge base has: 1,224 (paper 1,229;" in note for note in table.notes)
+    assert table.records()[5]["vocabulary"] == 1241
     assert "together" not in " ".join(statistics_table(tasks[:4]).notes)
     rows = table.records()
     assert [row["candidates"] for row in rows] == [4212] * 5 + [2407]
-    assert [round(row["api_outputs"]) for row in rows[:5]] == [0, 0, 23, 7, 24]
+    assert [round(row["api outputs"]) for row in rows[:5]] == [0, 0, 23, 7, 24]
     # Task 6, specification, section 1.5; an answer without results is an output too.
-    assert [round(rows[5][name], 1) for name in ("user", "bot", "api_outputs")] == [6.5, 8.9, 42.7]
+    assert [round(rows[5][name], 1) for name in ("user", "bot", "api outputs")] == [6.5, 8.9, 42.7]
 
 
 def test_printed_numbers_are_the_papers(expected: Path) -> None:
