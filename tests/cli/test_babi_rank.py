@@ -151,6 +151,27 @@ def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path:
     refused(turnwise(capsys, *common, "--load", tmp_path), "it holds no model")
 
 
+def test_another_model_is_not_saved_over(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    common = (
+        "babi",
+        "evaluate",
+        "--data",
+        data,
+        "--split",
+        "tst",
+        "--store",
+        tmp_path / "runs",
+        "--save",
+        tmp_path / "m",
+    )
+    assert turnwise(capsys, *common, "--model", "nearest", "--task", 1).code == 0
+    kept = (tmp_path / "m" / "ranker.json").read_bytes()
+    outcome = turnwise(capsys, *common, "--model", "tfidf", "--task", 1)
+    assert outcome.code == 2
+    assert "the model of another training lies there (nearest on task 1, seed 0, not tfidf on task 1" in outcome.err
+    assert (tmp_path / "m" / "ranker.json").read_bytes() == kept
+
+
 def test_a_split_named_twice_is_evaluated_once(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     written = tmp_path / "out.json"
     asked = ("--split", "tst", "--split", "dev", "--split", "tst")

@@ -83,7 +83,7 @@ def test_another_training_is_not_written_over(
     outcome = turnwise(capsys, "babi", "train", "--data", data, "--out", learned, *asked)
     assert outcome.code == 2
     assert f"of another training lies there (memn2n on task 1, seed 0, not {named})" in outcome.err
-    assert "choose another folder for --out, or delete this one" in outcome.err
+    assert "choose another folder, or delete this one" in outcome.err
     assert (contents(learned), len(Store().list())) == (before, runs)
 
 

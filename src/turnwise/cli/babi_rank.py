@@ -153,7 +153,10 @@ class _Measuring(NamedTuple):
     def cells_of_new(self, ranker: Ranker, save: Path | None) -> list[Cell]:
         """The same for one that is still to be fitted."""
         from turnwise.responses.checkpoints import checkpointed
+        from turnwise.responses.training_folder import claim_folder
 
+        if save is not None:
+            claim_folder(save, ranker, self.task)
         with checkpointed(ranker, self.keys(ranker)[0], self.store, tell):
             ranker.fit(self.task, tell)
             return self.cells(ranker, save)

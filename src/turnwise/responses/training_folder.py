@@ -36,7 +36,7 @@ def claim_folder(folder: Path, ranker: Ranker, task: Task) -> Path:
         if found not in (None, wanted):
             raise TurnwiseError(
                 f"the {what} of another training lies there ({found}, not {wanted}); "
-                "choose another folder for --out, or delete this one",
+                "choose another folder, or delete this one",
                 file=str(folder),
             )
     check_writable(folder)
