@@ -1,9 +1,10 @@
 """Task 6, learned: replies are templates with slots; what to say is classified, what to fill in is chosen.
 
-    score(candidate) = log P(act | cues) + log P(template | act, cues) + log P(filling | template, marks)
+    score(candidate) = log P(template | cues) + log P(filling | template, marks)
 
-All three parts are learned from dialogs; see ``docs/task6.md``. The plain ranker takes the candidates only as the list
-to choose from; the transductive one (its own name, shown apart) also learns from which texts stand in the list.
+Both parts are learned from dialogs; see ``docs/task6.md``. The plain ranker mixes experts for the template (``mixture``)
+and takes the candidates only as the list to choose from. The transductive one (its own name, shown apart) goes by way of
+acts (``model``) and also learns from which texts stand in the list.
 """
 
 from __future__ import annotations
