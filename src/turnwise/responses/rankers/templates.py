@@ -2,9 +2,9 @@
 
     score(candidate) = log P(template | cues) + log P(filling | template, marks)
 
-Both parts are learned from dialogs; see ``docs/task6.md``. The plain ranker mixes experts for the template (``mixture``)
-and takes the candidates only as the list to choose from. The transductive one (its own name, shown apart) goes by way of
-acts (``model``) and also learns from which texts stand in the list.
+Both parts are learned from dialogs; see ``docs/task6.md``. The plain ranker mixes experts for the template
+(``mixture``) and takes the candidates only as the list to choose from. The transductive one (its own name, shown apart)
+goes by way of acts (``model``) and also learns from which texts stand in the list.
 """
 
 from __future__ import annotations
