@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SHARED := $(abspath ../shared/data)
 export NO_MKDOCS_2_WARNING := 1
 # The tests read real data from here; where the folder is absent they skip and say so.
-export TURNWISE_DATA ?= $(wildcard $(SHARED))
+export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --all-extras
 TESTS ?= tests
 WORKERS ?= 2
@@ -28,7 +28,7 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 demo: $(READY)
-	$(BIN)/turnwise demo
+	$(BIN)/dialgauge demo
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -52,5 +52,5 @@ lock:
 	sed -i 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.lock
 
 clean:
-	rm -rf $(VENV) site dist build turnwise-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site dist build dialgauge-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,7 +2,7 @@
 
 Judged on the development split and on an out-of-vocabulary development set that is simulated here (half B of the
 restaurant world, a seed of its own), never on the test sets. ``python benchmarks/ablate_typed.py [--seed N]``; it needs
-the dialog bAbI files in $TURNWISE_DATA/babi and takes about a quarter of an hour on one core.
+the dialog bAbI files in $DIALGAUGE_DATA/babi and takes about a quarter of an hour on one core.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.simulator import simulate
-from turnwise.babi.world_file import load_world
-from turnwise.report.cells import Column
-from turnwise.report.table import Table
-from turnwise.responses.episodes import Episode, Point, episodes
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.neural.encoding import Ints, words_of
-from turnwise.responses.rankers.typed import Typed
-from turnwise.responses.task import Task, load_task
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.simulator import simulate
+from dialgauge.babi.world_file import load_world
+from dialgauge.report.cells import Column
+from dialgauge.report.table import Table
+from dialgauge.responses.episodes import Episode, Point, episodes
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.neural.encoding import Ints, words_of
+from dialgauge.responses.rankers.typed import Typed
+from dialgauge.responses.task import Task, load_task
 
 OOV_SEED = 1105
 OOV_DIALOGS = 300
@@ -92,9 +92,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tasks", default="1,2,3,5")
     options = parser.parse_args()
-    folder = Path(os.environ.get("TURNWISE_DATA") or ".") / "babi"
+    folder = Path(os.environ.get("DIALGAUGE_DATA") or ".") / "babi"
     if not folder.is_dir():
-        sys.exit("ablate_typed: the dialog bAbI files are not here; set TURNWISE_DATA to the folder that holds babi/")
+        sys.exit("ablate_typed: the dialog bAbI files are not here; set DIALGAUGE_DATA to the folder that holds babi/")
     numbers = [int(item) for item in options.tasks.split(",")]
     tasks = {number: load_task(folder, number, ("trn", "dev")) for number in numbers}
     unseen = {number: unseen_dialogs(number) for number in numbers}

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from turnwise.babi.knowledge import lexicon_of_world
-from turnwise.babi.parameters import TASKS, Parameters
-from turnwise.babi.release import write_release
-from turnwise.babi.rule_bot import RuleBot
-from turnwise.babi.setting import SPLITS
-from turnwise.babi.simulator import simulate
-from turnwise.babi.world_file import load_world
-from turnwise.formats import read
+from dialgauge.babi.knowledge import lexicon_of_world
+from dialgauge.babi.parameters import TASKS, Parameters
+from dialgauge.babi.release import write_release
+from dialgauge.babi.rule_bot import RuleBot
+from dialgauge.babi.setting import SPLITS
+from dialgauge.babi.simulator import simulate
+from dialgauge.babi.world_file import load_world
+from dialgauge.formats import read
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Does ``turnwise data check`` stream? A native JSONL file of 1 GB must pass in under 300 MB of memory.
+"""Does ``dialgauge data check`` stream? A native JSONL file of 1 GB must pass in under 300 MB of memory.
 
     python benchmarks/bench_check.py [--megabytes 1000]
 
@@ -20,8 +20,8 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from turnwise.data.check import check
-from turnwise.dialogue import Dialogue, Turn
+from dialgauge.data.check import check
+from dialgauge.dialogue import Dialogue, Turn
 
 LIMIT_MB = 300
 _SLOTS = [(f"domain{number % 7}", f"slot{number}") for number in range(35)]

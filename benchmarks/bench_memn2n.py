@@ -1,6 +1,6 @@
 """One epoch of a memory network on task 5 at the paper's size (d 32, 3 hops), against a straightforward loop.
 
-    TURNWISE_DATA=../shared/data python benchmarks/bench_memn2n.py [--share 0.25] [--tries 7]
+    DIALGAUGE_DATA=../shared/data python benchmarks/bench_memn2n.py [--share 0.25] [--tries 7]
 
 The yardstick is the loop one writes first in PyTorch: words are numbered beforehand; every batch becomes dense tensors
 padded to the longest history and the longest line of the data, is embedded word by word, summed, masked, and learned
@@ -28,10 +28,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from turnwise.responses.episodes import Point, points_of
-from turnwise.responses.neural.training import Training
-from turnwise.responses.rankers.memn2n import MemN2N
-from turnwise.responses.task import Task, load_task
+from dialgauge.responses.episodes import Point, points_of
+from dialgauge.responses.neural.training import Training
+from dialgauge.responses.rankers.memn2n import MemN2N
+from dialgauge.responses.task import Task, load_task
 
 HOPS, DIM, BATCH, RATE = 3, 32, 64, 3e-3
 
@@ -101,16 +101,16 @@ def main() -> None:
     )
     parser.add_argument("--tries", type=int, default=7, help="how often each is timed; the best counts")
     arguments = parser.parse_args()
-    root = os.environ.get("TURNWISE_DATA", "")
+    root = os.environ.get("DIALGAUGE_DATA", "")
     if not root or not (Path(root) / "babi").is_dir():
-        print("no data: set TURNWISE_DATA to the folder that holds babi/")
+        print("no data: set DIALGAUGE_DATA to the folder that holds babi/")
         return
     torch.set_num_threads(1)
     task = load_task(Path(root) / "babi", 5, ("trn", "dev"))
     ours, loop, made_beforehand = _best_of(arguments.tries, [_ours(task), *_yardstick(task, arguments.share)])
     report = {
         "points": len(points_of(task.split("trn"))),
-        "CPU seconds per epoch, turnwise": round(ours, 2),
+        "CPU seconds per epoch, dialgauge": round(ours, 2),
         "CPU seconds per epoch, straightforward loop": round(loop, 2),
         "CPU seconds per epoch, its tensors made beforehand": round(made_beforehand, 2),
         "times as fast as the loop": round(loop / ours, 1),

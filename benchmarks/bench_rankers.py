@@ -1,6 +1,6 @@
 """How long the rankers without training take on the released bAbI files, and how much memory.
 
-    TURNWISE_DATA=../shared/data python benchmarks/bench_rankers.py [--tasks 1,6]
+    DIALGAUGE_DATA=../shared/data python benchmarks/bench_rankers.py [--tasks 1,6]
 
 TF-IDF and nearest neighbour over all tasks and splits must take under 60 seconds and under 1 GB. The time per reply is
 that of a learned ranker of the paper's size among the 4,212 candidates of task 5, asked one reply at a time.
@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from turnwise.responses.episodes import points_of
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.ranker import Ranker, ranker_class
-from turnwise.responses.task import EVALUATED, Task, load_task
+from dialgauge.responses.episodes import points_of
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.ranker import Ranker, ranker_class
+from dialgauge.responses.task import EVALUATED, Task, load_task
 
 ALONE = 300
 
@@ -29,10 +29,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", default="1,2,3,4,5,6")
     tasks = [int(number) for number in parser.parse_args().tasks.split(",")]
-    root = os.environ.get("TURNWISE_DATA", "")
+    root = os.environ.get("DIALGAUGE_DATA", "")
     folder = Path(root) / "babi"
     if not root or not folder.is_dir():
-        print("no data: set TURNWISE_DATA to the folder that holds babi/")
+        print("no data: set DIALGAUGE_DATA to the folder that holds babi/")
         return
     report: dict[str, object] = {"tasks": tasks, **_whole_table(folder, tasks)}
     report["peak memory MB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

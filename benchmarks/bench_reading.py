@@ -24,11 +24,11 @@ from pathlib import Path
 import msgspec
 from reading_parts import HEADER, Anatomy, row
 
-from turnwise.dialogue import Dialogue, Turn
-from turnwise.formats import convlab3, gcdf1, multiwoz, sgd
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.corpus import read
-from turnwise.formats.registry import format_named
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.formats import convlab3, gcdf1, multiwoz, sgd
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.corpus import read
+from dialgauge.formats.registry import format_named
 
 ANATOMIES = {
     "multiwoz": Anatomy(
@@ -76,7 +76,7 @@ FILES = {
 }
 STREAM = """
 import resource, sys
-from turnwise.formats import stream
+from dialgauge.formats import stream
 count = sum(1 for _ in stream(sys.argv[1]))
 print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -85,14 +85,14 @@ print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="reading speed and memory")
-    parser.add_argument("--data", type=Path, default=os.environ.get("TURNWISE_DATA"), help="folder with the real data")
+    parser.add_argument("--data", type=Path, default=os.environ.get("DIALGAUGE_DATA"), help="folder with the real data")
     parser.add_argument("--megabytes", type=int, default=50, help="size of the JSONL file to stream")
     chosen = parser.parse_args()
     memory(chosen.megabytes)  # first: a child's peak counts from the size of the parent it was forked from
     if chosen.data:
         speeds(chosen.data)
     else:
-        print("no real data: give --data or set TURNWISE_DATA")
+        print("no real data: give --data or set DIALGAUGE_DATA")
 
 
 def speeds(data: Path) -> None:

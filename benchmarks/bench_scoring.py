@@ -1,7 +1,7 @@
 """How fast tracking is scored, as ratios measured in one run.
 
 python benchmarks/bench_scoring.py                        # made-up data of MultiWOZ's size
-TURNWISE_DATA=../shared/data python benchmarks/bench_scoring.py [--turns 10000000]
+DIALGAUGE_DATA=../shared/data python benchmarks/bench_scoring.py [--turns 10000000]
 
 Targets: the whole suite at least 10 times as fast as the plain oracle of the tests; the command from file to table at
 most twice the CPU time of json.load on the same files, start-up apart; 1,000 resamples cheaper than the scoring; ten
@@ -27,19 +27,19 @@ from typing import Any
 
 import numpy as np
 
-import turnwise
-from turnwise.dialogue import Dialogue, Turn
+import dialgauge
+from dialgauge.dialogue import Dialogue, Turn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from dialgauge.tracking.api import chosen_measures
+from dialgauge.tracking.intervals import Resampling, intervals
+from dialgauge.tracking.scoring import score_study
+from dialgauge.tracking.stream import score_codes
+from dialgauge.tracking.study import Study
+from dialgauge.values import HOUSE, profile_named
+from dialgauge.values.builtin.multiwoz import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
-from turnwise.tracking.api import chosen_measures
-from turnwise.tracking.intervals import Resampling, intervals
-from turnwise.tracking.scoring import score_study
-from turnwise.tracking.stream import score_codes
-from turnwise.tracking.study import Study
-from turnwise.values import HOUSE, profile_named
-from turnwise.values.builtin.multiwoz import MULTIWOZ_30
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int = 3) -> float:
@@ -73,8 +73,8 @@ def made_up(dialogues: int = 1000, turns: int = 7) -> tuple[dict[str, Any], dict
 
 @contextmanager
 def corpus() -> Iterator[tuple[Path, list[Path]]]:
-    """The gold file and prediction files: real ones where TURNWISE_DATA has them, made up otherwise."""
-    root = os.environ.get("TURNWISE_DATA")
+    """The gold file and prediction files: real ones where DIALGAUGE_DATA has them, made up otherwise."""
+    root = os.environ.get("DIALGAUGE_DATA")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if root:
@@ -118,11 +118,11 @@ def suite_against_oracle(gold: list[Dialogue], predicted: list[Dialogue]) -> dic
 
 
 def command_against_json(gold: Path, predictions: list[Path]) -> dict[str, float]:
-    """``turnwise score`` as a process, less the same process on a tiny input, against json.load of its files."""
+    """``dialgauge score`` as a process, less the same process on a tiny input, against json.load of its files."""
     with tempfile.TemporaryDirectory() as folder:
         tiny = Path(folder) / "tiny.jsonl"
         turn = Turn(speaker="user", state={"hotel": {"area": ("north",)}}, predicted={"hotel": {"area": ("north",)}})
-        turnwise.write([Dialogue(id="a", turns=(turn,))], tiny, format="native")
+        dialgauge.write([Dialogue(id="a", turns=(turn,))], tiny, format="native")
         start_up = min(_process_cpu([str(tiny)]) for _ in range(3))
         whole = min(_process_cpu([str(gold), str(predictions[0])]) for _ in range(3))
     parsing = cpu_seconds(lambda: [json.loads(path.read_bytes()) for path in (gold, predictions[0])])
@@ -132,7 +132,7 @@ def command_against_json(gold: Path, predictions: list[Path]) -> dict[str, float
 
 def _process_cpu(files: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "turnwise", "score", *files, "--resamples", "1000"]
+    command = [sys.executable, "-m", "dialgauge", "score", *files, "--resamples", "1000"]
     subprocess.run(command, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -197,8 +197,8 @@ def main() -> None:
         stream_codes(chosen.stream)
         return
     with corpus() as (gold_file, prediction_files):
-        gold = turnwise.read(gold_file).dialogues
-        predicted = [turnwise.read(path).dialogues for path in prediction_files]
+        gold = dialgauge.read(gold_file).dialogues
+        predicted = [dialgauge.read(path).dialogues for path in prediction_files]
         figures = suite_against_oracle(gold, predicted[0])
         figures |= command_against_json(gold_file, prediction_files)
         figures |= many_systems(gold, predicted)

@@ -1,4 +1,4 @@
-"""How long ``turnwise --help`` takes beside a bare ``python -c pass``: at most 3 times as long.
+"""How long ``dialgauge --help`` takes beside a bare ``python -c pass``: at most 3 times as long.
 
 Run it with ``python benchmarks/bench_startup.py``. Each figure is the fastest of many runs, taken in turn, because
 everything that disturbs a start only makes it slower. Exits with 1 when a ratio is above the limit.
@@ -27,11 +27,11 @@ def main() -> int:
     """Print one line per way to start, and whether all keep the limit."""
     commands = {
         "python -c pass": [sys.executable, "-c", "pass"],
-        "python -m turnwise --help": [sys.executable, "-m", "turnwise", "--help"],
+        "python -m dialgauge --help": [sys.executable, "-m", "dialgauge", "--help"],
     }
-    script = shutil.which("turnwise", path=str(Path(sys.executable).parent))
+    script = shutil.which("dialgauge", path=str(Path(sys.executable).parent))
     if script:
-        commands["turnwise --help (console script)"] = [script, "--help"]
+        commands["dialgauge --help (console script)"] = [script, "--help"]
     times = {name: [seconds(command)] for name, command in commands.items()}
     for _ in range(ROUNDS):
         for name, command in commands.items():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars
 
-from turnwise.runs import Run, Store
+from dialgauge.runs import Run, Store
 
 DIALOGUES, MEASURES = 1_000, 10
 

@@ -1,6 +1,6 @@
 """The template ranker of task 6: what it costs, and what each part buys on known systems and on one hardly heard.
 
-    TURNWISE_DATA=../shared/data python benchmarks/bench_templates.py [--quick]
+    DIALGAUGE_DATA=../shared/data python benchmarks/bench_templates.py [--quick]
 
 ``--quick`` shows the cost alone. Test dialogs are never read. The systems of train are A (larger) and B; ``dev``
 sounds like B. ``rest A`` learns from train but 400 dialogs of A and answers those; ``few B`` learns from all dialogs of
@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-from turnwise.responses.episodes import Episode, points_of
-from turnwise.responses.evaluate import Evaluation, evaluate
-from turnwise.responses.rankers.templates import Templates, TemplatesTransductive
-from turnwise.responses.task import Task, load_task
-from turnwise.responses.templates.inventory import Ints, Inventory
-from turnwise.responses.templates.lexicon import learn_lexicon
-from turnwise.responses.templates.systems import Systems, most_likely, template_counts
+from dialgauge.responses.episodes import Episode, points_of
+from dialgauge.responses.evaluate import Evaluation, evaluate
+from dialgauge.responses.rankers.templates import Templates, TemplatesTransductive
+from dialgauge.responses.task import Task, load_task
+from dialgauge.responses.templates.inventory import Ints, Inventory
+from dialgauge.responses.templates.lexicon import learn_lexicon
+from dialgauge.responses.templates.systems import Systems, most_likely, template_counts
 
 #: Draws of the few dialogs that are learned from.
 DRAWS = 2
@@ -118,9 +118,9 @@ def cost(task: Task) -> None:
 
 def release() -> Task | None:
     """Train and dev of task 6, where the data is present."""
-    root = os.environ.get("TURNWISE_DATA", "")
+    root = os.environ.get("DIALGAUGE_DATA", "")
     if not root or not (Path(root) / "babi").is_dir():
-        print("no data: set TURNWISE_DATA to the folder that holds babi/")
+        print("no data: set DIALGAUGE_DATA to the folder that holds babi/")
         return None
     return load_task(Path(root) / "babi", 6, ("trn", "dev"))
 

@@ -1,6 +1,6 @@
 """The transductive ranker of task 6 on systems it has not learned from: what adapting to the candidate file buys.
 
-    TURNWISE_DATA=../shared/data python benchmarks/bench_transductive.py [--draws N]
+    DIALGAUGE_DATA=../shared/data python benchmarks/bench_transductive.py [--draws N]
 
 Test dialogs are never read. Train has two systems, A and B; dev sounds like B.
 In each setting the candidates are the replies of what is learned from and of what is asked, as in a release:
@@ -20,15 +20,15 @@ from typing import NamedTuple
 import numpy as np
 from bench_templates import limited, release, systems_of
 
-from turnwise.responses.episodes import Episode
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.rankers.templates import Templates, TemplatesTransductive
-from turnwise.responses.task import Task
-from turnwise.responses.templates.aliases import learn_aliases
-from turnwise.responses.templates.inventory import Inventory
-from turnwise.responses.templates.lexicon import learn_lexicon
-from turnwise.responses.templates.logistic import Floats
-from turnwise.responses.templates.pairing import aligned
+from dialgauge.responses.episodes import Episode
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.rankers.templates import Templates, TemplatesTransductive
+from dialgauge.responses.task import Task
+from dialgauge.responses.templates.aliases import learn_aliases
+from dialgauge.responses.templates.inventory import Inventory
+from dialgauge.responses.templates.lexicon import learn_lexicon
+from dialgauge.responses.templates.logistic import Floats
+from dialgauge.responses.templates.pairing import aligned
 
 RANKERS = (Templates, TemplatesTransductive)
 

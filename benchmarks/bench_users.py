@@ -1,6 +1,6 @@
 """How fast GCDF1 is: 1,000 conversations read, scored and stored, in CPU seconds; linear; and with more cores.
 
-    TURNWISE_DATA=../shared/data python benchmarks/bench_users.py
+    DIALGAUGE_DATA=../shared/data python benchmarks/bench_users.py
 
 The reference evaluator needs 35 s of CPU for the same 1,000 conversations; the limit here is 2 s, start-up apart. CPU
 seconds depend on the machine, so the ratio to ``json.load`` of the same files in the same run is printed as well.
@@ -18,11 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from turnwise.formats.corpus import bulk_load
-from turnwise.runs import Store
-from turnwise.users.evaluate import Evaluation, Settings, evaluate
-from turnwise.users.store import store_run
-from turnwise.users.summary import summarise
+from dialgauge.formats.corpus import bulk_load
+from dialgauge.runs import Store
+from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.store import store_run
+from dialgauge.users.summary import summarise
 
 LIMIT_SECONDS = 2.0
 REFERENCE_SECONDS = 35.0
@@ -60,9 +60,9 @@ def whole(folder: Path, settings: Settings) -> Evaluation:
 
 def main() -> int:
     """Measure and judge; exit code 1 when the limit is broken."""
-    data = Path(os.environ.get("TURNWISE_DATA") or Path(__file__).parents[2] / "shared" / "data") / "gcdf1"
+    data = Path(os.environ.get("DIALGAUGE_DATA") or Path(__file__).parents[2] / "shared" / "data") / "gcdf1"
     if not data.is_dir():
-        print("the conversations are not here: set TURNWISE_DATA to the folder shared/data")
+        print("the conversations are not here: set DIALGAUGE_DATA to the folder shared/data")
         return 0
     folder = data / "conversations"
     files = sorted(folder.glob("*.json.gz"))

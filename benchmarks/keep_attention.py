@@ -1,9 +1,9 @@
-"""Keep where memory networks look (the bAbI paper's Tables 3 to 7) with the package, for ``turnwise reproduce babi``.
+"""Keep where memory networks look (the bAbI paper's Tables 3 to 7) with the package, for ``dialgauge reproduce babi``.
 
     python benchmarks/keep_attention.py --data FOLDER
 
-trains with ``turnwise babi train --model memn2n --task N --seed 0`` for tasks 5 and 6 (about three minutes) and writes
-``src/turnwise/reproduce/kept/babi_attention.json``: numbers of lines and candidates with weights, no words of the data.
+trains with ``dialgauge babi train --model memn2n --task N --seed 0`` for tasks 5 and 6 (about three minutes) and writes
+``src/dialgauge/reproduce/kept/babi_attention.json``: numbers of lines and candidates with weights, no words of the data.
 FOLDER holds the dialog bAbI files. ``--models PLACE`` keeps the models, and goes on with what was trained there.
 """
 
@@ -17,21 +17,21 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from turnwise.cli import main as turnwise
-from turnwise.reproduce.babi_fresh import looks_of
-from turnwise.reproduce.babi_looks import KEPT, MODEL, SEED, KeptLooks, Look, printed, tasks_of, write_looks
-from turnwise.responses.model_folder import load_ranker
-from turnwise.responses.task import load_task
+from dialgauge.cli import main as dialgauge
+from dialgauge.reproduce.babi_fresh import looks_of
+from dialgauge.reproduce.babi_looks import KEPT, MODEL, SEED, KeptLooks, Look, printed, tasks_of, write_looks
+from dialgauge.responses.model_folder import load_ranker
+from dialgauge.responses.task import load_task
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "src" / "turnwise" / "reproduce" / "kept" / KEPT
+TARGET = ROOT / "src" / "dialgauge" / "reproduce" / "kept" / KEPT
 
 
 def trained(data: Path, task: int, folder: Path) -> None:
     """Train with the real command; what is trained already is taken up from its checkpoint."""
     words = ["babi", "train", "--data", data, "--model", MODEL, "--task", task, "--seed", SEED, "--out", folder]
     try:
-        turnwise([str(word) for word in words])
+        dialgauge([str(word) for word in words])
     except SystemExit as stop:
         if stop.code:
             raise
@@ -57,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         looks = looks_in(given.data, given.models or Path(scratch))
     kept = KeptLooks(
-        command=f"turnwise babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
+        command=f"dialgauge babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
         hardware=f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
         commit=subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
         looks=looks,

@@ -23,9 +23,9 @@ from unittest.mock import patch
 
 import orjson
 
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.registry import format_named
-from turnwise.formats.source import Part
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.registry import format_named
+from dialgauge.formats.source import Part
 
 LEAST_ROUNDS, LEAST_SECONDS = 5, 2.0
 

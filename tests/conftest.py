@@ -24,5 +24,5 @@ def expected() -> Path:
 def _folder(name: str) -> Path:
     folder = shared_folder(name)
     if folder is None:
-        pytest.skip(f"the real {name} is not here: set TURNWISE_DATA to the folder shared/data")
+        pytest.skip(f"the real {name} is not here: set DIALGAUGE_DATA to the folder shared/data")
     return folder

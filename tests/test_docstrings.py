@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import turnwise
+import dialgauge
 
-PACKAGE = Path(turnwise.__file__).parent
+PACKAGE = Path(dialgauge.__file__).parent
 
 
 def modules_with_examples() -> list[str]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from turnwise.wording import counted, times
+from dialgauge.wording import counted, times
 
 
 def test_nouns_agree_with_their_number() -> None:

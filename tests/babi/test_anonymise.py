@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.babi.anonymise import Anonymiser
-from turnwise.babi.chats import joined_messages, operator_candidates
-from turnwise.babi.gazetteers import BUILT_IN, Gazetteer, built_in, check_kind, read_gazetteer
-from turnwise.dialogue import Dialogue, Goal, Speaker, Turn
-from turnwise.errors import TurnwiseError
+from dialgauge.babi.anonymise import Anonymiser
+from dialgauge.babi.chats import joined_messages, operator_candidates
+from dialgauge.babi.gazetteers import BUILT_IN, Gazetteer, built_in, check_kind, read_gazetteer
+from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn
+from dialgauge.errors import DialgaugeError
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_list_files(tmp_path: Path) -> None:
     path.write_text("# our people\nZoë Ngũgĩ\n\nbo\n", encoding="utf-8")
     assert read_gazetteer(path) == ["Zoë Ngũgĩ", "bo"]
     path.write_text("# nothing\n")
-    with pytest.raises(TurnwiseError, match="no entries"):
+    with pytest.raises(DialgaugeError, match="no entries"):
         read_gazetteer(path)
-    with pytest.raises(TurnwiseError, match="it is a folder; a list is one text file"):
+    with pytest.raises(DialgaugeError, match="it is a folder; a list is one text file"):
         read_gazetteer(tmp_path)
-    with pytest.raises(TurnwiseError, match="Did you mean 'person'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'person'"):
         check_kind("persn")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from scipy.stats import chisquare
 
-from turnwise.babi.draws import Draws
+from dialgauge.babi.draws import Draws
 
 
 def test_the_key_decides_everything() -> None:

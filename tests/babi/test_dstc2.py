@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from dialgauge.babi.dstc2_conversion import convert, entities_of, venues_mentioned, venues_of
+from dialgauge.babi.dstc2_folder import read_ontology, read_sessions
+from dialgauge.babi.dstc2_text import Joiner, one_word
+from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.babi import SILENCE
 from support.reading import read_bytes, write_bytes
-from turnwise.babi.dstc2_conversion import convert, entities_of, venues_mentioned, venues_of
-from turnwise.babi.dstc2_folder import read_ontology, read_sessions
-from turnwise.babi.dstc2_text import Joiner, one_word
-from turnwise.dialogue import Dialogue, Fact
-from turnwise.errors import TurnwiseError
-from turnwise.formats.babi import SILENCE
 
 ONTOLOGY = {
     "informable": {
@@ -163,7 +163,7 @@ def test_calls_can_be_listed(folder: Path) -> None:
     listed.write_text("Mar13_S0A0/voip-2\n\nMar13_S0A0/voip-1\n")
     assert [session.id for session in read_sessions(folder, listed)] == ["voip-2", "voip-1"]
     listed.write_text("../voip-1\n")
-    with pytest.raises(TurnwiseError, match="points outside the folder"):
+    with pytest.raises(DialgaugeError, match="points outside the folder"):
         list(read_sessions(folder, listed))
 
 
@@ -180,18 +180,18 @@ def test_faulty_folders(folder: Path) -> None:
     call = folder / "Mar13_S0A0" / "voip-2"
     label = json.loads((call / "label.json").read_text())
     (call / "label.json").write_text(json.dumps({**label, "turns": label["turns"][:1]}))
-    with pytest.raises(TurnwiseError, match=r"2 turns and label\.json 1"):
+    with pytest.raises(DialgaugeError, match=r"2 turns and label\.json 1"):
         list(read_sessions(folder))
     (call / "label.json").write_text("{")
-    with pytest.raises(TurnwiseError, match=r"label\.json: it is not valid JSON"):
+    with pytest.raises(DialgaugeError, match=r"label\.json: it is not valid JSON"):
         list(read_sessions(folder))
     (call / "label.json").unlink()
-    with pytest.raises(TurnwiseError, match=r"label\.json: there is no such file"):
+    with pytest.raises(DialgaugeError, match=r"label\.json: there is no such file"):
         list(read_sessions(folder))
-    with pytest.raises(TurnwiseError, match=r"no log\.json below"):
+    with pytest.raises(DialgaugeError, match=r"no log\.json below"):
         list(read_sessions(call / "nothing"))
     (folder / "ontology2.json").write_text("{}")
-    with pytest.raises(TurnwiseError, match="several files are named"):
+    with pytest.raises(DialgaugeError, match="several files are named"):
         read_ontology(folder)
-    with pytest.raises(TurnwiseError, match="informable"):
+    with pytest.raises(DialgaugeError, match="informable"):
         read_ontology(folder, folder / "ontology2.json")

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from scipy.stats import chisquare
 
+from dialgauge.babi.candidates import world_candidates
+from dialgauge.babi.knowledge import draw_knowledge_base, knowledge_base_of, lexicon_of, lexicon_of_world
+from dialgauge.babi.release import world_facts
+from dialgauge.babi.world_file import load_world
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.babi_candidates import load_candidates
+from dialgauge.formats.babi_kb import load_kb
 from support.babi_release import released
-from turnwise.babi.candidates import world_candidates
-from turnwise.babi.knowledge import draw_knowledge_base, knowledge_base_of, lexicon_of, lexicon_of_world
-from turnwise.babi.release import world_facts
-from turnwise.babi.world_file import load_world
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.formats.babi_candidates import load_candidates
-from turnwise.formats.babi_kb import load_kb
 
 WORLD = load_world()
 
@@ -73,12 +73,12 @@ def test_the_released_file_agrees_with_the_dialogs_except_for_sizes_of_half_b(sh
 def test_faulty_knowledge_bases() -> None:
     half = WORLD.half("A")
     listing = list(draw_knowledge_base(WORLD, half, 0).restaurants[0].listing)
-    with pytest.raises(TurnwiseError, match="does not say R_number"):
+    with pytest.raises(DialgaugeError, match="does not say R_number"):
         knowledge_base_of(listing[:-1], half)
-    with pytest.raises(TurnwiseError, match="no restaurant"):
+    with pytest.raises(DialgaugeError, match="no restaurant"):
         knowledge_base_of(listing, WORLD.half("B"))
     odd = [Fact(f.entity, f.relation, "good") if f.relation == "R_rating" else f for f in listing]
-    with pytest.raises(TurnwiseError, match="must be a whole number"):
+    with pytest.raises(DialgaugeError, match="must be a whole number"):
         knowledge_base_of(odd, half)
-    with pytest.raises(TurnwiseError, match="no half 'C'"):
+    with pytest.raises(DialgaugeError, match="no half 'C'"):
         WORLD.half("C")

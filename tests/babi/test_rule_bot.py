@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from dialgauge.babi.interaction import converse
+from dialgauge.babi.knowledge import Lexicon, lexicon_of, lexicon_of_world
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.rule_bot import RuleBot
+from dialgauge.babi.setting import prepare
+from dialgauge.babi.world import Half, World
+from dialgauge.babi.world_checks import check_world
+from dialgauge.babi.world_file import load_world
+from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.formats.babi import SILENCE
+from dialgauge.formats.babi_kb import load_kb
 from support.babi_release import SPLITS, TASKS, released
-from turnwise.babi.interaction import converse
-from turnwise.babi.knowledge import Lexicon, lexicon_of, lexicon_of_world
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.rule_bot import RuleBot
-from turnwise.babi.setting import prepare
-from turnwise.babi.world import Half, World
-from turnwise.babi.world_checks import check_world
-from turnwise.babi.world_file import load_world
-from turnwise.dialogue import Dialogue, Fact
-from turnwise.formats.babi import SILENCE
-from turnwise.formats.babi_kb import load_kb
 
 WORLD = load_world()
 

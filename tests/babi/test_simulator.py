@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.babi.parameters import TASKS, Parameters
+from dialgauge.babi.release import Written, dialog_file, splits_of, write_release
+from dialgauge.babi.setting import SPLITS
+from dialgauge.babi.simulator import simulate
+from dialgauge.babi.world_file import load_world
+from dialgauge.dialogue import Dialogue, State
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.formats.babi import SILENCE
+from dialgauge.formats.babi_candidates import load_candidates
+from dialgauge.formats.babi_kb import load_kb
 from support.reading import read_bytes, write_bytes
-from turnwise.babi.parameters import TASKS, Parameters
-from turnwise.babi.release import Written, dialog_file, splits_of, write_release
-from turnwise.babi.setting import SPLITS
-from turnwise.babi.simulator import simulate
-from turnwise.babi.world_file import load_world
-from turnwise.dialogue import Dialogue, State
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
-from turnwise.formats.babi import SILENCE
-from turnwise.formats.babi_candidates import load_candidates
-from turnwise.formats.babi_kb import load_kb
 
 WORLD = load_world()
 
@@ -51,9 +51,9 @@ GOLDEN = "ff74f6167ca1f756920a655033a4997352e7ea857f72e1f7300a09a2534794ae"
 
 def test_bytes_do_not_depend_on_the_hash_seed() -> None:
     program = """
-import hashlib, msgspec, turnwise
-world = turnwise.load_world()
-made = [dialogue for task in (3, 5) for dialogue in turnwise.simulate(world, task, "tst", 20)]
+import hashlib, msgspec, dialgauge
+world = dialgauge.load_world()
+made = [dialogue for task in (3, 5) for dialogue in dialgauge.simulate(world, task, "tst", 20)]
 print(hashlib.sha256(msgspec.json.encode(made)).hexdigest())
 """
     seen = {
@@ -200,7 +200,7 @@ def test_a_release_is_whole_and_reads_back(tmp_path: Path) -> None:
     ],
 )
 def test_parameters_that_make_no_sense(options: dict[str, object], said: str) -> None:
-    with pytest.raises(TurnwiseError, match=said):
+    with pytest.raises(DialgaugeError, match=said):
         Parameters(**options)  # type: ignore[arg-type]
 
 
@@ -216,7 +216,7 @@ def test_parameters_that_make_no_sense(options: dict[str, object], said: str) ->
     ],
 )
 def test_contradictory_wishes(task: int, split: str, count: int, options: dict[str, float], said: str) -> None:
-    with pytest.raises(TurnwiseError, match=said):
+    with pytest.raises(DialgaugeError, match=said):
         list(simulate(WORLD, task, split, count, Parameters(**options)))  # type: ignore[arg-type]
 
 
@@ -224,18 +224,18 @@ def test_worlds_too_small_for_what_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "small.yaml"
     path.write_text("base: restaurant\nsizes: [two]\nprices: [cheap]\nhalves: {A: {locations: [rome, paris]}}\n")
     small = load_world(path)
-    with pytest.raises(TurnwiseError, match="only 2 fields of half A have more than one value"):
+    with pytest.raises(DialgaugeError, match="only 2 fields of half A have more than one value"):
         list(simulate(small, 2, "trn", 1))
     assert len(list(simulate(small, 2, "trn", 5, Parameters(updates={2: (1, 2)})))) == 5
 
 
 def test_a_world_without_half_b_has_no_oov_test(tmp_path: Path) -> None:
-    bakery = (Path(__file__).parents[2] / "src/turnwise/babi/worlds/bakery.yaml").read_text(encoding="utf-8")
+    bakery = (Path(__file__).parents[2] / "src/dialgauge/babi/worlds/bakery.yaml").read_text(encoding="utf-8")
     start, end = bakery.index("  B:"), bakery.index("prices:")
     path = tmp_path / "half.yaml"
     path.write_text(bakery[:start] + bakery[end:], encoding="utf-8")
     world = load_world(path)
     assert splits_of(world) == ("trn", "dev", "tst")
-    with pytest.raises(TurnwiseError, match="needs half B"):
+    with pytest.raises(DialgaugeError, match="needs half B"):
         write_release(world, tmp_path / "out", tasks=[1], splits=["tst-OOV"], dialogs=1, parameters=Parameters())
     assert not (tmp_path / "out").exists()

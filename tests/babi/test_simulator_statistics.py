@@ -16,16 +16,16 @@ from statistics import mean, variance
 import pytest
 from scipy.stats import chi2_contingency, chisquare
 
+from dialgauge.babi.knowledge import KnowledgeBase, knowledge_base_of
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.phrases import FIELDS
+from dialgauge.babi.simulator import simulate
+from dialgauge.babi.world import Request
+from dialgauge.babi.world_file import load_world
+from dialgauge.dialogue import Dialogue
+from dialgauge.formats.babi_kb import load_kb
 from support.babi_features import features, first_request
 from support.babi_release import TASKS, released
-from turnwise.babi.knowledge import KnowledgeBase, knowledge_base_of
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.phrases import FIELDS
-from turnwise.babi.simulator import simulate
-from turnwise.babi.world import Request
-from turnwise.babi.world_file import load_world
-from turnwise.dialogue import Dialogue
-from turnwise.formats.babi_kb import load_kb
 
 WORLD = load_world()
 LEVEL = 0.01

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from turnwise.babi.interaction import Conversation, converse, simulated_user
-from turnwise.babi.knowledge import lexicon_of_world
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.rule_bot import RuleBot
-from turnwise.babi.setting import prepare
-from turnwise.babi.user import PATIENCE
-from turnwise.babi.world_file import load_world
-from turnwise.dialogue import Fact
+from dialgauge.babi.interaction import Conversation, converse, simulated_user
+from dialgauge.babi.knowledge import lexicon_of_world
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.rule_bot import RuleBot
+from dialgauge.babi.setting import prepare
+from dialgauge.babi.user import PATIENCE
+from dialgauge.babi.world_file import load_world
+from dialgauge.dialogue import Fact
 
 WORLD = load_world()
 BOT = WORLD.phrases.bot

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from turnwise.babi.phrases import FIELDS, INFO
-from turnwise.babi.world import World
-from turnwise.babi.world_file import BUILT_IN, load_world
-from turnwise.errors import TurnwiseError
+from dialgauge.babi.phrases import FIELDS, INFO
+from dialgauge.babi.world import World
+from dialgauge.babi.world_file import BUILT_IN, load_world
+from dialgauge.errors import DialgaugeError
 
 
 def write_world(folder: Path, text: str) -> Path:
@@ -55,7 +55,7 @@ def test_a_world_that_says_only_what_differs(tmp_path: Path) -> None:
 
 
 def test_a_whole_world_from_a_file(tmp_path: Path) -> None:
-    source = (Path(__file__).parents[2] / "src/turnwise/babi/worlds/bakery.yaml").read_text(encoding="utf-8")
+    source = (Path(__file__).parents[2] / "src/dialgauge/babi/worlds/bakery.yaml").read_text(encoding="utf-8")
     assert load_world(write_world(tmp_path, source)) == load_world("bakery")
 
 
@@ -106,7 +106,7 @@ def test_faulty_worlds(tmp_path: Path, changes: dict[str, Any], said: str | None
     if said is None:
         changed(tmp_path, **changes)
         return
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         changed(tmp_path, **changes)
     assert said in str(caught.value)
     assert "world.yaml" in str(caught.value)
@@ -126,19 +126,19 @@ def test_faulty_worlds(tmp_path: Path, changes: dict[str, Any], said: str | None
     ],
 )
 def test_files_that_are_no_worlds(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         load_world(write_world(tmp_path, text))
     assert said in str(caught.value)
 
 
 def test_unknown_world_names() -> None:
-    with pytest.raises(TurnwiseError, match="Did you mean 'restaurant'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'restaurant'"):
         load_world("restaurnt")
-    with pytest.raises(TurnwiseError, match="no such file"):
+    with pytest.raises(DialgaugeError, match="no such file"):
         load_world("nowhere/world.yaml")
 
 
 def test_a_folder_is_no_world(tmp_path: Path) -> None:
     write_world(tmp_path, "base: restaurant\n")
-    with pytest.raises(TurnwiseError, match="it is a folder; a world is one YAML file"):
+    with pytest.raises(DialgaugeError, match="it is a folder; a world is one YAML file"):
         load_world(tmp_path)

@@ -1,4 +1,4 @@
-"""``turnwise babi simulate``, ``convert-dstc2`` and ``anonymise``, as a user calls them."""
+"""``dialgauge babi simulate``, ``convert-dstc2`` and ``anonymise``, as a user calls them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import turnwise
-from turnwise.formats import read
-from turnwise.formats.babi_candidates import load_candidates
+from dialgauge.formats import read
+from dialgauge.formats.babi_candidates import load_candidates
+from support.commands import dialgauge
 
 Capture = pytest.CaptureFixture[str]
 
@@ -17,7 +17,7 @@ Capture = pytest.CaptureFixture[str]
 def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> None:
     report = tmp_path / "report.json"
     options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--format", "both", "--json", report)
-    outcome = turnwise(capsys, "babi", "simulate", "--out", tmp_path / "a", *options)
+    outcome = dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "a", *options)
     assert outcome.code == 0
     assert "dialog-babi-task5-full-dialogs-tst-OOV.txt" in outcome.out
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
@@ -25,7 +25,7 @@ def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> 
     assert {"dialog-babi-candidates.txt", "dialog-babi-kb-all.txt", "dialog-babi-task1-API-calls-trn.txt"} <= set(names)
     written = json.loads(report.read_text())
     assert written["seed"] == 3 and len(written["files"]) == 24
-    turnwise(capsys, "babi", "simulate", "--out", tmp_path / "b", *options)
+    dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "b", *options)
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
@@ -33,7 +33,7 @@ def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> 
 def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
     world = tmp_path / "mine.yaml"
     world.write_text("base: restaurant\ntitle: my town\nprices: [low, high]\n")
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys,
         "babi",
         "simulate",
@@ -67,7 +67,7 @@ def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> Non
     ],
 )
 def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, ...], said: str) -> None:
-    outcome = turnwise(capsys, "babi", "simulate", "--out", tmp_path / "out", *options)
+    outcome = dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "out", *options)
     assert outcome.code == 2
     assert said in outcome.err and "Traceback" not in outcome.err
     assert outcome.err.count("\n") == 1
@@ -75,7 +75,7 @@ def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, .
 
 
 def test_a_split_named_twice_is_written_once(tmp_path: Path, capsys: Capture) -> None:
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "babi", "simulate", "--out", tmp_path, "--tasks", "1", "--splits", "trn, dev,trn", "--dialogs", "1"
     )
     assert outcome.code == 0, outcome.err
@@ -99,7 +99,7 @@ def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
     kb = tmp_path / "kb.txt"
     kb.write_text("1 cote R_price cheap\n1 cote R_phone cote_phone\n1 other R_price expensive\n")
     target, candidates = tmp_path / "out.txt", tmp_path / "candidates.txt"
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "babi", "convert-dstc2", tmp_path, "--out", target, "--kb", kb, "--candidates", candidates
     )
     assert outcome.code == 0
@@ -123,7 +123,7 @@ def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
 
 def test_convert_dstc2_without_calls(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "ontology.json").write_text('{"informable": {}}')
-    outcome = turnwise(capsys, "babi", "convert-dstc2", tmp_path, "--out", tmp_path / "out.txt")
+    outcome = dialgauge(capsys, "babi", "convert-dstc2", tmp_path, "--out", tmp_path / "out.txt")
     assert outcome.code == 2 and "there is no log.json below this folder" in outcome.err
 
 
@@ -140,7 +140,7 @@ def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
     log.write_text(LOG)
     names.write_text("Bellini\n")
     target, candidates, report = tmp_path / "out.txt", tmp_path / "candidates.txt", tmp_path / "report.json"
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys,
         "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--format", "babi",
         "--candidates", candidates, "--report", report,
@@ -158,7 +158,7 @@ def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
 def test_anonymise_as_a_chat_log(tmp_path: Path, capsys: Capture) -> None:
     log, target = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
     log.write_text(LOG)
-    outcome = turnwise(capsys, "babi", "anonymise", log, "--out", target, "--no-built-in", "--json", "-")
+    outcome = dialgauge(capsys, "babi", "anonymise", log, "--out", target, "--no-built-in", "--json", "-")
     assert outcome.code == 0 and '"number": 1' in outcome.out
     corpus = read(target)
     assert [dialogue.id for dialogue in corpus.dialogues] == ["chat-0001", "chat-0002"]
@@ -172,11 +172,11 @@ def test_anonymise_as_a_chat_log(tmp_path: Path, capsys: Capture) -> None:
 def test_anonymise_refuses(tmp_path: Path, capsys: Capture, option: str, said: str) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(LOG)
-    outcome = turnwise(capsys, "babi", "anonymise", log, "--out", tmp_path / "o.jsonl", "--gazetteer", option)
+    outcome = dialgauge(capsys, "babi", "anonymise", log, "--out", tmp_path / "o.jsonl", "--gazetteer", option)
     assert outcome.code == 2 and said in outcome.err
     assert not (tmp_path / "o.jsonl").exists()
 
 
 def test_help_shows_tokens_in_angle_brackets(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "<person>" in turnwise(capsys, "babi", "--help").out
-    assert "<person>" in turnwise(capsys, "babi", "anonymise", "--help").out
+    assert "<person>" in dialgauge(capsys, "babi", "--help").out
+    assert "<person>" in dialgauge(capsys, "babi", "anonymise", "--help").out

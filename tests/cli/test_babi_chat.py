@@ -1,4 +1,4 @@
-"""``turnwise babi chat``: talking to a model through standard input."""
+"""``dialgauge babi chat``: talking to a model through standard input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import Outcome, turnwise
+from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
 
 
@@ -20,7 +20,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def talk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, *said: str) -> Outcome:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(said) + "\n"))
-    return turnwise(capsys, "babi", "chat", "--data", data)
+    return dialgauge(capsys, "babi", "chat", "--data", data)
 
 
 def test_a_whole_booking(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
@@ -65,6 +65,6 @@ def test_the_end_of_input_ends_the_talk(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    outcome = turnwise(capsys, "babi", "chat", "--data", data, "--model", "nearest")
+    outcome = dialgauge(capsys, "babi", "chat", "--data", data, "--model", "nearest")
     assert outcome.code == 0
     assert "nearest, task 5" in outcome.err

@@ -1,4 +1,4 @@
-"""``turnwise babi models | evaluate | table``, end to end on a small simulated world."""
+"""``dialgauge babi models | evaluate | table``, end to end on a small simulated world."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from support.commands import Outcome, turnwise
+from dialgauge.runs import Store
+from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
-from turnwise.runs import Store
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
 def cells_of(path: Path) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def refused(outcome: Outcome, sentence: str) -> None:
 
 
 def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = turnwise(capsys, "babi", "models")
+    outcome = dialgauge(capsys, "babi", "models")
     assert outcome.code == 0
     assert {"rules", "tfidf", "nearest", "memn2n", "typed"} <= set(outcome.out.split())
 
@@ -44,16 +44,16 @@ def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_models_that_lack_a_package_are_named_and_the_others_listed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("turnwise.responses.rankers.")]:
+    for name in [name for name in sys.modules if name.startswith("dialgauge.responses.rankers.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    outcome = turnwise(capsys, "babi", "models")
+    outcome = dialgauge(capsys, "babi", "models")
     assert outcome.code == 0
     assert "tfidf" in outcome.out
     assert "memn2n" not in outcome.out
     assert "The model memn2n needs the package torch" in " ".join(outcome.err.split())
-    evaluated = turnwise(capsys, "babi", "evaluate", "--data", data, "--model", "memn2n")
-    refused(evaluated, "needs the package torch: run pip install 'turnwise[neural]'")
+    evaluated = dialgauge(capsys, "babi", "evaluate", "--data", data, "--model", "memn2n")
+    refused(evaluated, "needs the package torch: run pip install 'dialgauge[neural]'")
 
 
 def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixt
     def tested(*more: object) -> list[set[str]]:
         """The dialogues of each cell."""
         written = tmp_path / "out.json"
-        outcome = turnwise(capsys, "babi", "evaluate", "--logs", logs, *more, "--json", written)
+        outcome = dialgauge(capsys, "babi", "evaluate", "--logs", logs, *more, "--json", written)
         assert outcome.code == 0, outcome.err
         runs = [Store().open(cell["run"]) for cell in cells_of(written)]
         return [set(run.table("replies")["dialogue"]) for run in runs]
@@ -82,12 +82,12 @@ def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixt
 
 
 def test_chat_logs_have_no_tasks(capsys: pytest.CaptureFixture[str]) -> None:
-    refused(turnwise(capsys, "babi", "evaluate", "--logs", "x.jsonl", "--task", 2), "chat logs have none")
+    refused(dialgauge(capsys, "babi", "evaluate", "--logs", "x.jsonl", "--task", 2), "chat logs have none")
 
 
 def test_tasks_can_be_a_range(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     call = ("babi", "table", "--data", data, "--models", "rules", "--splits", "tst", "--json", tmp_path / "out.json")
-    assert turnwise(capsys, *call, "--tasks", "1-2").code == 0
+    assert dialgauge(capsys, *call, "--tasks", "1-2").code == 0
     assert [cell["task"] for cell in cells_of(tmp_path / "out.json")] == [1, 2]
 
 
@@ -102,7 +102,7 @@ def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str], data:
         ("interact", *common, "--dialogs", 1, "--task", 1),
         ("simulate", "--out", tmp_path / "s", "--tasks", "1", "--dialogs", 1, "--json", "-"),
     ):
-        outcome = turnwise(capsys, "babi", *call)
+        outcome = dialgauge(capsys, "babi", *call)
         assert outcome.code == 0, outcome.err
         assert isinstance(json.loads(outcome.out), dict)
 
@@ -110,25 +110,25 @@ def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str], data:
 def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     evaluate = ("babi", "evaluate", "--data", data, "--split", "tst")
-    assert turnwise(capsys, *evaluate, "--model", "nearest", "--task", 2, "--save", model).code == 0
-    refused(turnwise(capsys, *evaluate, "--load", model, "--model", "tfidf"), "it holds the model nearest, not tfidf")
-    refused(turnwise(capsys, *evaluate, "--load", model, "--seed", 3), "was fitted with seed 0; leave the seed out")
-    refused(turnwise(capsys, *evaluate, "--load", model, "--seeds", 2), "leave --seeds out")
+    assert dialgauge(capsys, *evaluate, "--model", "nearest", "--task", 2, "--save", model).code == 0
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--model", "tfidf"), "it holds the model nearest, not tfidf")
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--seed", 3), "was fitted with seed 0; leave the seed out")
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "leave --seeds out")
     refused(
-        turnwise(capsys, "babi", "chat", "--data", data, "--load", model, "--model", "rules"),
+        dialgauge(capsys, "babi", "chat", "--data", data, "--load", model, "--model", "rules"),
         "it holds the model nearest",
     )
-    refused(turnwise(capsys, "babi", "interact", "--load", model, "--model", "rules"), "it holds the model nearest")
+    refused(dialgauge(capsys, "babi", "interact", "--load", model, "--model", "rules"), "it holds the model nearest")
     refused(
-        turnwise(capsys, "babi", "interact", "--load", model, "--task", 1), "was fitted on task 2 and cannot answer"
+        dialgauge(capsys, "babi", "interact", "--load", model, "--task", 1), "was fitted on task 2 and cannot answer"
     )
-    own = turnwise(capsys, *evaluate, "--load", model, "--model", "nearest", "--json", tmp_path / "own.json")
+    own = dialgauge(capsys, *evaluate, "--load", model, "--model", "nearest", "--json", tmp_path / "own.json")
     assert own.code == 0, own.err
     assert [(cell["model"], cell["task"]) for cell in cells_of(tmp_path / "own.json")] == [("nearest", 2)]
 
 
 def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    outcome = turnwise(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
+    outcome = dialgauge(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
     assert outcome.code == 0, outcome.err
     assert "100.00" in outcome.out
     assert "model:rules|task:1|split:tst-OOV" in outcome.out
@@ -140,15 +140,15 @@ def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Pa
 
 def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     common = ("babi", "evaluate", "--data", data, "--split", "tst", "--json", tmp_path / "out.json")
-    turnwise(capsys, *common, "--model", "nearest", "--save", tmp_path / "model")
+    dialgauge(capsys, *common, "--model", "nearest", "--save", tmp_path / "model")
     first = cells_of(tmp_path / "out.json")
-    turnwise(capsys, *common, "--load", tmp_path / "model")
+    dialgauge(capsys, *common, "--load", tmp_path / "model")
     again = cells_of(tmp_path / "out.json")
     assert first[0]["per_response"] == again[0]["per_response"]
     assert first[0]["model"] == again[0]["model"] == "nearest"
-    refused(turnwise(capsys, *common, "--task", "2", "--load", tmp_path / "model"), "fitted on task 1")
-    refused(turnwise(capsys, *common, "--load", tmp_path / "model", "--set", "dim=3"), "fitted already")
-    refused(turnwise(capsys, *common, "--load", tmp_path), "it holds no model")
+    refused(dialgauge(capsys, *common, "--task", "2", "--load", tmp_path / "model"), "fitted on task 1")
+    refused(dialgauge(capsys, *common, "--load", tmp_path / "model", "--set", "dim=3"), "fitted already")
+    refused(dialgauge(capsys, *common, "--load", tmp_path), "it holds no model")
 
 
 def test_another_model_is_not_saved_over(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_another_model_is_not_saved_over(capsys: pytest.CaptureFixture[str], dat
         "--save",
         tmp_path / "m",
     )
-    assert turnwise(capsys, *common, "--model", "nearest", "--task", 1).code == 0
+    assert dialgauge(capsys, *common, "--model", "nearest", "--task", 1).code == 0
     kept = (tmp_path / "m" / "ranker.json").read_bytes()
-    outcome = turnwise(capsys, *common, "--model", "tfidf", "--task", 1)
+    outcome = dialgauge(capsys, *common, "--model", "tfidf", "--task", 1)
     assert outcome.code == 2
     assert "the model of another training lies there (nearest on task 1, seed 0, not tfidf on task 1" in outcome.err
     assert (tmp_path / "m" / "ranker.json").read_bytes() == kept
@@ -175,12 +175,12 @@ def test_another_model_is_not_saved_over(capsys: pytest.CaptureFixture[str], dat
 def test_a_split_named_twice_is_evaluated_once(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     written = tmp_path / "out.json"
     asked = ("--split", "tst", "--split", "dev", "--split", "tst")
-    assert turnwise(capsys, "babi", "evaluate", "--data", data, *asked, "--json", written).code == 0
+    assert dialgauge(capsys, "babi", "evaluate", "--data", data, *asked, "--json", written).code == 0
     assert [cell["split"] for cell in cells_of(written)] == ["tst", "dev"]
 
 
 def test_several_seeds_with_settings(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "babi", "evaluate", "--data", data, "--model", "memn2n", "--split", "tst", "--seeds", 2,
         "--set", "epochs=1", "--set", "dim=4", "--device", "cpu", "--save", tmp_path / "m",
         "--json", tmp_path / "out.json",
@@ -198,7 +198,7 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
         "babi", "table", "--data", data, "--models", "rules,nearest", "--tasks", "1,2", "--json", tmp_path / "t.json",
         "--markdown", tmp_path / "t.md", "--latex", tmp_path / "t.tex", "--html", tmp_path / "t.html",
     )  # fmt: skip
-    outcome = turnwise(capsys, *call)
+    outcome = dialgauge(capsys, *call)
     assert outcome.code == 0, outcome.err
     first = cells_of(tmp_path / "t.json")
     assert {(cell["task"], cell["split"], cell["model"]) for cell in first} == {
@@ -212,16 +212,16 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
     assert page.count("Statistics of the tasks") == 1
     assert (tmp_path / "t.tex").read_text().count(r"\begin{tabular}") == 2
     assert "| T1 | tst | rules |" in (tmp_path / "t.md").read_text()
-    turnwise(capsys, *call)
+    dialgauge(capsys, *call)
     assert [cell["run"] for cell in cells_of(tmp_path / "t.json")] == [cell["run"] for cell in first]
-    turnwise(capsys, *call, "--fresh", "--no-statistics")
+    dialgauge(capsys, *call, "--fresh", "--no-statistics")
     assert {cell["run"] for cell in cells_of(tmp_path / "t.json")}.isdisjoint({cell["run"] for cell in first})
 
 
 def test_workers_change_nothing(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     found = []
     for workers in (1, 2):
-        turnwise(
+        dialgauge(
             capsys, "babi", "table", "--data", data, "--models", "rules,tfidf", "--tasks", "1", "--workers", workers,
             "--store", tmp_path / str(workers), "--json", tmp_path / "t.json", "--no-statistics",
         )  # fmt: skip
@@ -241,7 +241,7 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         ):
             lines.append(json.dumps({"dialogue": str(number), "speaker": speaker, "text": text}))
     logs.write_text("\n".join(lines))
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "babi", "evaluate", "--logs", logs, "--model", "nearest", "--json", tmp_path / "out.json"
     )
     assert outcome.code == 0, outcome.err
@@ -277,15 +277,15 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 def test_mistakes_are_sentences(
     capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
-    refused(turnwise(capsys, "babi", "evaluate", "--data", data, *extra), sentence)
+    refused(dialgauge(capsys, "babi", "evaluate", "--data", data, *extra), sentence)
 
 
 def test_a_loaded_model_that_does_not_learn_has_no_device(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
 ) -> None:
     call = ("babi", "evaluate", "--data", data, "--split", "dev")
-    assert turnwise(capsys, *call, "--model", "nearest", "--save", tmp_path / "m").code == 0
-    outcome = turnwise(capsys, *call, "--load", tmp_path / "m", "--device", "cpu")
+    assert dialgauge(capsys, *call, "--model", "nearest", "--save", tmp_path / "m").code == 0
+    outcome = dialgauge(capsys, *call, "--load", tmp_path / "m", "--device", "cpu")
     refused(outcome, "there is no setting 'device' of nearest")
 
 
@@ -302,4 +302,4 @@ def test_a_loaded_model_that_does_not_learn_has_no_device(
 def test_mistakes_in_a_table(
     capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
-    refused(turnwise(capsys, "babi", "table", "--data", data, *extra), sentence)
+    refused(dialgauge(capsys, "babi", "table", "--data", data, *extra), sentence)

@@ -1,4 +1,4 @@
-"""``turnwise babi train | attention | interact`` on a small simulated world."""
+"""``dialgauge babi train | attention | interact`` on a small simulated world."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.commands import turnwise
+from dialgauge.responses.model_folder import save_ranker
+from dialgauge.responses.ranker import ranker_class
+from dialgauge.runs import Store
+from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
-from turnwise.responses.model_folder import save_ranker
-from turnwise.responses.ranker import ranker_class
-from turnwise.runs import Store
 
 QUICK = ("--set", "epochs=2", "--set", "dim=8")
 
@@ -24,12 +24,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
 def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     call = ("babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK, "--json", tmp_path / "t.json")
-    outcome = turnwise(capsys, *call)
+    outcome = dialgauge(capsys, *call)
     assert outcome.code == 0, outcome.err
     assert {path.name for path in (tmp_path / "m").iterdir()} == {"arrays.npz", "checkpoint.npz", "ranker.json"}
     report = json.loads((tmp_path / "t.json").read_text())
@@ -39,10 +39,10 @@ def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str]
     assert run.table("epochs").columns == ["epoch", "loss", "dev", "seconds"]
     assert "Training of memn2n on task 1" in outcome.out
     before = (tmp_path / "m" / "arrays.npz").read_bytes()
-    again = turnwise(capsys, *call)
+    again = dialgauge(capsys, *call)
     assert "resumed after epoch 2" in again.err
     assert (tmp_path / "m" / "arrays.npz").read_bytes() == before
-    other = turnwise(capsys, *call, "--set", "hops=2")
+    other = dialgauge(capsys, *call, "--set", "hops=2")
     assert other.code == 0, other.err
     assert "of another training" in other.err
 
@@ -50,7 +50,7 @@ def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str]
 @pytest.fixture
 def learned(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> Path:
     """The folder of a memory network of task 1 with seed 0."""
-    assert turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK).code == 0
+    assert dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK).code == 0
     return tmp_path / "m"
 
 
@@ -80,7 +80,7 @@ def test_another_training_is_not_written_over(
         if path.name not in kept:
             path.unlink()
     before, runs = contents(learned), len(Store().list())
-    outcome = turnwise(capsys, "babi", "train", "--data", data, "--out", learned, *asked)
+    outcome = dialgauge(capsys, "babi", "train", "--data", data, "--out", learned, *asked)
     assert outcome.code == 2
     assert f"of another training lies there (memn2n on task 1, seed 0, not {named})" in outcome.err
     assert "choose another folder, or delete this one" in outcome.err
@@ -97,7 +97,7 @@ def test_a_checkpoint_from_before_trainings_had_names_is_told_of_as_ever(
     arrays["progress"] = np.frombuffer(json.dumps(progress).encode(), dtype=np.uint8)
     np.savez(learned / "checkpoint.npz", **arrays)
     (learned / "ranker.json").unlink()
-    outcome = turnwise(capsys, "babi", "train", "--data", data, "--out", learned, *QUICK, "--seed", 1)
+    outcome = dialgauge(capsys, "babi", "train", "--data", data, "--out", learned, *QUICK, "--seed", 1)
     assert outcome.code == 0, outcome.err
     assert "of another training" in outcome.err
 
@@ -112,7 +112,7 @@ def test_a_place_that_cannot_be_written_is_told_of_before_the_training(
     (tmp_path / "file").write_text("in the way")
     places = {"--out": tmp_path / "m", "--store": tmp_path / "runs"} | {option: tmp_path / "file" / "below"}
     given = [item for pair in places.items() for item in pair]
-    outcome = turnwise(capsys, "babi", "train", "--data", data, *QUICK, *given)
+    outcome = dialgauge(capsys, "babi", "train", "--data", data, *QUICK, *given)
     assert outcome.code == 2
     assert sentence in outcome.err
     assert "epoch 1" not in outcome.err
@@ -120,14 +120,14 @@ def test_a_place_that_cannot_be_written_is_told_of_before_the_training(
 
 
 def test_models_without_epochs_are_trained_too(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    outcome = turnwise(capsys, "babi", "train", "--data", data, "--model", "nearest", "--out", tmp_path / "m")
+    outcome = dialgauge(capsys, "babi", "train", "--data", data, "--model", "nearest", "--out", tmp_path / "m")
     assert outcome.code == 0, outcome.err
     assert "fitted without epochs" in outcome.out
 
 
 def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
-    outcome = turnwise(
+    dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    outcome = dialgauge(
         capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialog", 2, "--turn", 3,
         "--figure", tmp_path / "map.svg", "--json", tmp_path / "a.json",
     )  # fmt: skip
@@ -153,15 +153,15 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
             for speaker, text in said
         )
     )
-    trained = turnwise(capsys, "babi", "train", "--logs", logs, "--out", tmp_path / "m", *QUICK)
+    trained = dialgauge(capsys, "babi", "train", "--logs", logs, "--out", tmp_path / "m", *QUICK)
     assert trained.code == 0, trained.err
     assert "Training of memn2n on chat logs, seed 0" in trained.out
-    shown = turnwise(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--turn", 2)
+    shown = dialgauge(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--turn", 2)
     assert shown.code == 0, shown.err
     assert "user says: a table please" in shown.out
-    unknown = turnwise(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--split", "tst-OOV")
+    unknown = dialgauge(capsys, "babi", "attention", "--logs", logs, "--load", tmp_path / "m", "--split", "tst-OOV")
     assert "there is no split 'tst-OOV' in chat logs; found: trn, dev, tst" in unknown.err
-    wrong = turnwise(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m")
+    wrong = dialgauge(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m")
     assert wrong.code == 2
     assert "its model was fitted on chat logs; give them with --logs FILE" in wrong.err
 
@@ -179,16 +179,16 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
 def test_attention_mistakes(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
-    turnwise(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
     before = len(Store().list())
-    outcome = turnwise(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", *extra)
+    outcome = dialgauge(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", *extra)
     assert outcome.code == 2
     assert sentence in outcome.err
     assert len(Store().list()) == before
 
 
 def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "babi", "interact", "--data", data, "--task", 1, "--dialogs", 5, "--json", tmp_path / "i.json"
     )
     assert outcome.code == 0, outcome.err
@@ -205,10 +205,10 @@ def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp
 def test_interact_with_a_loaded_model_in_another_world(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
 ) -> None:
-    turnwise(capsys, "babi", "train", "--data", data, "--model", "typed", "--out", tmp_path / "m", *QUICK)
+    dialgauge(capsys, "babi", "train", "--data", data, "--model", "typed", "--out", tmp_path / "m", *QUICK)
     world = tmp_path / "world.yaml"
     world.write_text("base: restaurant\nratings: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n")
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "babi", "interact", "--load", tmp_path / "m", "--world", world, "--half", "B", "--dialogs", 3,
         "--json", tmp_path / "i.json",
     )  # fmt: skip
@@ -221,7 +221,7 @@ def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[
     ranker = ranker_class("nearest")()
     ranker.fit(tiny_task(1))
     save_ranker(ranker, tmp_path / "m", 6)
-    outcome = turnwise(capsys, "babi", "interact", "--load", tmp_path / "m")
+    outcome = dialgauge(capsys, "babi", "interact", "--load", tmp_path / "m")
     assert outcome.code == 2
     assert "its model was fitted on task 6, real calls, which nobody simulates" in outcome.err
 
@@ -239,6 +239,6 @@ def test_interact_mistakes(
     capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
     given = [str(data) if item == "DATA" else item for item in extra]
-    outcome = turnwise(capsys, "babi", "interact", *given)
+    outcome = dialgauge(capsys, "babi", "interact", *given)
     assert outcome.code == 2
     assert sentence in outcome.err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import turnwise
+from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker, write_predictions
 
 
@@ -22,7 +22,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def test_compare_prints_the_answer(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = turnwise(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA,RSA")
+    outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA,RSA")
     assert outcome.code == 0
     assert "good is higher" in outcome.out
     assert "could be noise" in outcome.out
@@ -35,7 +35,7 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
     pytest.importorskip("altair")
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("dialogue,rater,rating\n" + "".join(f"mul{n:04},ann,{n % 2}\n" for n in range(10)))
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "compare", "self", *files, "--resamples", 100, "-m", "JGA,SA", "--correlation", "kendall", "--sweep",
         "--show", 2, "--show-by", "SA", "--ratings", ratings, "--rated", "bad", "--table", tmp_path / "all.tex",
         "--json", tmp_path / "all.json", "--figures", tmp_path / "drawn", "--format", "markdown",
@@ -50,7 +50,7 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("output", ["markdown", "latex", "csv", "json"])
 def test_formats_on_standard_output(output: str, files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = turnwise(capsys, "compare", "self", *files[:2], "--resamples", 50, "--format", output, "-m", "JGA")
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 50, "--format", output, "-m", "JGA")
     start = {"markdown": "**Systems", "latex": "% needs", "csv": "system,JGA", "json": "["}[output]
     assert outcome.out.startswith(start)
     if output == "json":
@@ -64,7 +64,7 @@ def test_the_hash_seed_does_not_matter(files: list[Path], tmp_path: Path) -> Non
         command = [
             sys.executable,
             "-m",
-            "turnwise",
+            "dialgauge",
             "compare",
             "self",
             *map(str, files),
@@ -81,9 +81,9 @@ def test_the_hash_seed_does_not_matter(files: list[Path], tmp_path: Path) -> Non
 
 def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "runs"
-    turnwise(capsys, "score", "self", *files[:2], "--store", store, "--no-intervals")
-    ids = [run["id"] for run in json.loads(turnwise(capsys, "runs", "list", "--store", store, "--json", "-").out)]
-    outcome = turnwise(capsys, "runs", "compare", *ids, "--store", store, "--resamples", 200, "--show", 1)
+    dialgauge(capsys, "score", "self", *files[:2], "--store", store, "--no-intervals")
+    ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)]
+    outcome = dialgauge(capsys, "runs", "compare", *ids, "--store", store, "--resamples", 200, "--show", 1)
     assert outcome.code == 0
     assert "good is higher" in outcome.out
     assert "Slots on which good and bad differ" in outcome.out
@@ -104,14 +104,14 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
 def test_mistakes_are_sentences(
     extra: list[str], message: str, files: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcome = turnwise(capsys, "compare", "self", *files[:2], "--resamples", 20, *extra)
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 20, *extra)
     assert outcome.code == 2
     assert message in outcome.err
     assert "Traceback" not in outcome.err
 
 
 def test_one_system_is_not_enough(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = turnwise(capsys, "compare", "self", files[0])
+    outcome = dialgauge(capsys, "compare", "self", files[0])
     assert outcome.code == 2
     assert "at least two systems" in outcome.err
 
@@ -119,20 +119,20 @@ def test_one_system_is_not_enough(files: list[Path], capsys: pytest.CaptureFixtu
 def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     systems = tmp_path / "systems.csv"
     systems.write_text("system,JGA,RSA\na,0.5446,0.8759\nb,0.6131,0.8432\nc,0.5242,0.8695\n")
-    outcome = turnwise(capsys, "compare", "--systems", systems, "--json", "-")
+    outcome = dialgauge(capsys, "compare", "--systems", systems, "--json", "-")
     assert json.loads(outcome.out)["spread"][0]["range"] == pytest.approx(0.0889)
-    outcome = turnwise(capsys, "compare", "--systems", systems)
+    outcome = dialgauge(capsys, "compare", "--systems", systems)
     assert "Mean and spread of 3 systems" in outcome.out
-    refused = turnwise(capsys, "compare", "gold.json", "--systems", systems, "--sweep", "--show", 2).err
+    refused = dialgauge(capsys, "compare", "gold.json", "--systems", systems, "--sweep", "--show", 2).err
     assert "so leave out GOLD PRED PRED, --sweep, --show" in refused
-    assert "name the gold file" in turnwise(capsys, "compare", "-m", "JGA").err
+    assert "name the gold file" in dialgauge(capsys, "compare", "-m", "JGA").err
 
 
 def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = shared_data / "multiwoz21" / "test.json.gz"
     predictions = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("augpt", "dots")]
     target = tmp_path / "out.json"
-    outcome = turnwise(capsys, "compare", gold, *predictions, "-m", "JGA,FGA@1", "--json", target, "--sweep")
+    outcome = dialgauge(capsys, "compare", gold, *predictions, "-m", "JGA,FGA@1", "--json", target, "--sweep")
     assert outcome.code == 0
     content = json.loads(target.read_text())
     answers = {row["measure"]: (row["difference"] > 0, row["found"]) for row in content["differences"]}
@@ -158,6 +158,6 @@ def test_what_cannot_be_told_is_refused_before_the_work(
 ) -> None:
     """The files do not exist, so only the check of the options can be what speaks."""
     for command in (["compare", "self", "absent.json", "other.json"], ["runs", "compare", "one", "two"]):
-        outcome = turnwise(capsys, *command, *options)
+        outcome = dialgauge(capsys, *command, *options)
         assert outcome.code == 2
         assert message in outcome.err

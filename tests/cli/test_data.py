@@ -1,4 +1,4 @@
-"""``turnwise data`` as a user calls it."""
+"""``dialgauge data`` as a user calls it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import turnwise
+from dialgauge.data import catalogue as catalogue_module
+from dialgauge.data.catalogue import Catalogue, Dataset, Remote
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.formats import write
+from support.commands import dialgauge
 from support.web import Answer, Site, serving
-from turnwise.data import catalogue as catalogue_module
-from turnwise.data.catalogue import Catalogue, Dataset, Remote
-from turnwise.dialogue import Dialogue, Turn
-from turnwise.formats import write
 
 Capture = pytest.CaptureFixture[str]
 
@@ -34,59 +34,62 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_check_prints_tables_and_ends_with_a_verdict(capsys: Capture, source: Path) -> None:
-    done = turnwise(capsys, "data", "check", source)
+    done = dialgauge(capsys, "data", "check", source)
     assert done.code == 0
-    assert "native (turnwise JSONL: one dialogue a line), recognised by its content" in done.out
+    assert "native (dialgauge JSONL: one dialogue a line), recognised by its content" in done.out
     assert done.out.strip().endswith("1 file: sound.")
     assert done.err == ""
 
 
 def test_check_writes_json(capsys: Capture, source: Path, tmp_path: Path) -> None:
-    done = turnwise(capsys, "data", "check", source, "--json", tmp_path / "report.json")
+    done = dialgauge(capsys, "data", "check", source, "--json", tmp_path / "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
     assert done.code == 0 and "sound" in done.out
     assert report["groups"][0]["dialogues"] == 1
-    printed = turnwise(capsys, "data", "check", source, "--json", "-")
+    printed = dialgauge(capsys, "data", "check", source, "--json", "-")
     assert json.loads(printed.out) == report
 
 
 def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, source: Path, tmp_path: Path) -> None:
     source.write_bytes(source.read_bytes() * 2)
-    done = turnwise(capsys, "data", "check", source)
+    done = dialgauge(capsys, "data", "check", source)
     assert done.code == 1 and "dialogue [red]d1" in done.out, "ids are shown as they are, not as markup"
     (tmp_path / "bad.json").write_text("no data at all")
-    done = turnwise(capsys, "data", "check", tmp_path / "bad.json")
+    done = dialgauge(capsys, "data", "check", tmp_path / "bad.json")
     assert done.code == 2 and done.out == ""
     assert (
-        done.err.startswith(f"turnwise: {tmp_path / 'bad.json'}: no known format fits it") and done.err.count("\n") == 1
+        done.err.startswith(f"dialgauge: {tmp_path / 'bad.json'}: no known format fits it")
+        and done.err.count("\n") == 1
     )
-    done = turnwise(capsys, "data", "check", tmp_path / "bad.json", tmp_path / "none.json")
+    done = dialgauge(capsys, "data", "check", tmp_path / "bad.json", tmp_path / "none.json")
     assert done.code == 2 and "2 files could not be read" in done.out
 
 
 def test_check_against_gold(capsys: Capture, source: Path, tmp_path: Path) -> None:
     write([DIALOGUE, Dialogue(id="d2", turns=DIALOGUE.turns)], tmp_path / "gold.jsonl", format="native")
-    done = turnwise(capsys, "data", "check", source, "--gold", tmp_path / "gold.jsonl")
+    done = dialgauge(capsys, "data", "check", source, "--gold", tmp_path / "gold.jsonl")
     assert done.code == 1 and "1 dialogue missing: d2" in done.out
-    done = turnwise(capsys, "data", "check", source, "--gold", tmp_path / "nowhere")
+    done = dialgauge(capsys, "data", "check", source, "--gold", tmp_path / "nowhere")
     assert done.code == 2 and done.err.count("\n") == 1 and "no such file" in done.err
 
 
 def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path) -> None:
-    done = turnwise(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
+    done = dialgauge(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
     assert done.code == 0
     assert done.out.startswith(f"1 dialogue with 2 turns: native to sgd, written to {tmp_path / 'out.json'}\n")
     assert "kept: " in done.out
-    again = turnwise(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
+    again = dialgauge(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
     assert again.code == 2 and "--force" in again.err
-    forced = turnwise(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd", "--force", "--json", "-")
+    forced = dialgauge(
+        capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd", "--force", "--json", "-"
+    )
     assert forced.code == 0 and json.loads(forced.out)["dialogues"] == 1
 
 
 def test_formats_lists_all(capsys: Capture, tmp_path: Path) -> None:
-    done = turnwise(capsys, "data", "formats", "--json", tmp_path / "formats.json")
+    done = dialgauge(capsys, "data", "formats", "--json", tmp_path / "formats.json")
     rows = {row["name"]: row for row in json.loads((tmp_path / "formats.json").read_text())}
-    assert done.code == 0 and "turnwise JSONL" in done.out
+    assert done.code == 0 and "dialgauge JSONL" in done.out
     assert rows["native"]["writes"] and not rows["multiwoz"]["writes"]
 
 
@@ -96,8 +99,8 @@ class TestDatasets:
     @pytest.fixture
     def site(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "data"))
-        monkeypatch.delenv("TURNWISE_OFFLINE", raising=False)
+        monkeypatch.setenv("DIALGAUGE_DATA", str(tmp_path / "data"))
+        monkeypatch.delenv("DIALGAUGE_OFFLINE", raising=False)
         with serving(Site(b'{"id": "a", "turns": []}\n')) as started:
             published = Remote(url=started.url, path="known.jsonl", sha256=hashlib.sha256(started.body).hexdigest())
             files = (published, Remote(url=f"{started.url}?unpublished", path="other.jsonl"))
@@ -106,43 +109,43 @@ class TestDatasets:
             yield started
 
     def test_the_life_of_a_dataset(self, capsys: Capture, site: Site, tmp_path: Path) -> None:
-        assert turnwise(capsys, "data", "path", "toy").code == 2
-        got = turnwise(capsys, "data", "get", "toy")
+        assert dialgauge(capsys, "data", "path", "toy").code == 2
+        got = dialgauge(capsys, "data", "get", "toy")
         assert got.code == 0 and got.out.strip() == str(tmp_path / "data" / "toy")
         assert "unpublished is not published" in got.err and "Someone: A Toy. 2026." in got.err
-        assert turnwise(capsys, "data", "path", "toy").out == got.out
-        again = turnwise(capsys, "data", "get", "toy", "--offline")
+        assert dialgauge(capsys, "data", "path", "toy").out == got.out
+        again = dialgauge(capsys, "data", "get", "toy", "--offline")
         assert again.code == 0 and "already here" in again.err
-        listed = turnwise(capsys, "data", "list", "--json", "-")
+        listed = dialgauge(capsys, "data", "list", "--json", "-")
         assert json.loads(listed.out)[0]["here"] == "yes"
-        assert "Someone: A Toy" not in turnwise(capsys, "data", "list").out
-        assert turnwise(capsys, "data", "verify", "toy").code == 0
+        assert "Someone: A Toy" not in dialgauge(capsys, "data", "list").out
+        assert dialgauge(capsys, "data", "verify", "toy").code == 0
         (tmp_path / "data" / "toy" / "known.jsonl").write_text("changed")
-        verified = turnwise(capsys, "data", "verify")
+        verified = dialgauge(capsys, "data", "verify")
         assert verified.code == 1 and "toy/known.jsonl: changed" in verified.out
-        removed = turnwise(capsys, "data", "rm", "toy")
+        removed = dialgauge(capsys, "data", "rm", "toy")
         assert removed.code == 0 and "was removed" in removed.err
-        assert "is not in" in turnwise(capsys, "data", "rm", "toy").err
-        assert turnwise(capsys, "data", "verify").code == 2
+        assert "is not in" in dialgauge(capsys, "data", "rm", "toy").err
+        assert dialgauge(capsys, "data", "verify").code == 2
 
     def test_offline_and_missing_and_misspelt(
         self, capsys: Capture, site: Site, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        offline = turnwise(capsys, "data", "get", "toy", "--offline")
+        offline = dialgauge(capsys, "data", "get", "toy", "--offline")
         assert offline.code == 2 and "the network is switched off" in offline.err
-        monkeypatch.setenv("TURNWISE_OFFLINE", "1")
-        assert turnwise(capsys, "data", "get", "toy").code == 2
+        monkeypatch.setenv("DIALGAUGE_OFFLINE", "1")
+        assert dialgauge(capsys, "data", "get", "toy").code == 2
         assert site.ranges == []
-        monkeypatch.delenv("TURNWISE_OFFLINE")
+        monkeypatch.delenv("DIALGAUGE_OFFLINE")
         site.answers = [Answer(status=404)]
-        missing = turnwise(capsys, "data", "get", "toy")
+        missing = dialgauge(capsys, "data", "get", "toy")
         assert missing.code == 2 and missing.err.count("\n") == 1
         assert "there is no such file (404); the dataset's home is https://example.org" in missing.err
-        misspelt = turnwise(capsys, "data", "get", "tyo")
+        misspelt = dialgauge(capsys, "data", "get", "tyo")
         assert misspelt.code == 2 and "Did you mean 'toy'?" in misspelt.err
 
 
 @pytest.mark.parametrize("command", ["check", "convert", "formats", "list", "get", "path", "verify", "rm"])
 def test_every_command_has_help(capsys: Capture, command: str) -> None:
-    done = turnwise(capsys, "data", command, "--help")
+    done = dialgauge(capsys, "data", command, "--help")
     assert done.code == 0 and "Usage" in done.out

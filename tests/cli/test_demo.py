@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import turnwise
-from turnwise.formats import read
-from turnwise.runs import Store
+from dialgauge.formats import read
+from dialgauge.runs import Store
+from support.commands import dialgauge
 
 
 def test_the_demo_ends_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "demo"
-    outcome = turnwise(capsys, "demo", "--out", folder, "--dialogs", 10)
+    outcome = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
     assert outcome.code == 0, outcome.err
     assert f"The report is in {folder / 'report.html'}" in " ".join(outcome.out.split())
     report = (folder / "report.html").read_text("utf-8")
@@ -20,14 +20,14 @@ def test_the_demo_ends_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert kinds == ["responses", "tracking"]
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20
 
-    again = turnwise(capsys, "demo", "--out", folder, "--dialogs", 10)
+    again = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
     assert again.code == 0, again.err
     assert (folder / "report.html").read_text("utf-8") == report
 
 
 def test_a_folder_with_other_things_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("precious")
-    outcome = turnwise(capsys, "demo", "--out", tmp_path, "--dialogs", 10)
+    outcome = dialgauge(capsys, "demo", "--out", tmp_path, "--dialogs", 10)
     assert outcome.code == 2
     assert "choose another with --out" in outcome.err
     assert [item.name for item in tmp_path.iterdir()] == ["mine.txt"]

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 import typer
 
-from support.commands import turnwise
-from turnwise import __version__
-from turnwise.cli import COMMANDS, main
-from turnwise.cli.common import application, out
-from turnwise.errors import TurnwiseError
+from dialgauge import __version__
+from dialgauge.cli import COMMANDS, main
+from dialgauge.cli.common import application, out
+from dialgauge.errors import DialgaugeError
+from support.commands import dialgauge
 
-PROGRAM = [sys.executable, "-m", "turnwise"]
+PROGRAM = [sys.executable, "-m", "dialgauge"]
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]],
         def probe() -> object:
             return action()
 
-        module = type(sys)("turnwise.cli.probe")
+        module = type(sys)("dialgauge.cli.probe")
         module.__dict__["app"] = app
-        monkeypatch.setitem(sys.modules, "turnwise.cli.probe", module)
+        monkeypatch.setitem(sys.modules, "dialgauge.cli.probe", module)
         monkeypatch.setitem(COMMANDS, "probe", "a probe")
 
     return put
@@ -44,7 +44,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]],
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    outcome = turnwise(capsys, *arguments)
+    outcome = dialgauge(capsys, *arguments)
     assert (outcome.code, outcome.err) == (0, "")
     for name, line in COMMANDS.items():
         assert f"  {name} " in outcome.out
@@ -54,28 +54,28 @@ def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str], ar
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])
 def test_the_version(capsys: pytest.CaptureFixture[str], flag: str) -> None:
-    outcome = turnwise(capsys, flag)
-    assert (outcome.code, outcome.out) == (0, f"turnwise {__version__}\n")
+    outcome = dialgauge(capsys, flag)
+    assert (outcome.code, outcome.out) == (0, f"dialgauge {__version__}\n")
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_a_module_and_a_help_page(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    assert isinstance(importlib.import_module(f"turnwise.cli.{name}").app, typer.Typer)
-    outcome = turnwise(capsys, name, "--help")
+    assert isinstance(importlib.import_module(f"dialgauge.cli.{name}").app, typer.Typer)
+    outcome = dialgauge(capsys, name, "--help")
     assert outcome.code == 0
-    assert f"turnwise {name}" in outcome.out
+    assert f"dialgauge {name}" in outcome.out
 
 
 def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = turnwise(capsys, "rnus")
+    outcome = dialgauge(capsys, "rnus")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "turnwise: there is no command 'rnus'. Did you mean 'runs'?\n"
+    assert outcome.err == "dialgauge: there is no command 'rnus'. Did you mean 'runs'?\n"
 
 
 def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = turnwise(capsys, "runs")
+    outcome = dialgauge(capsys, "runs")
     assert (outcome.code, outcome.err) == (2, "")
-    assert "Usage: turnwise runs" in outcome.out
+    assert "Usage: dialgauge runs" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
 def test_a_wrong_call_is_one_sentence_that_points_to_the_help(
     capsys: pytest.CaptureFixture[str], arguments: list[str], command: str
 ) -> None:
-    outcome = turnwise(capsys, *arguments)
+    outcome = dialgauge(capsys, *arguments)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.endswith(f"('turnwise {command} --help' shows how to call it)\n")
+    assert outcome.err.endswith(f"('dialgauge {command} --help' shows how to call it)\n")
     assert len(outcome.err.splitlines()) == 1
 
 
@@ -100,14 +100,14 @@ def test_an_error_is_one_sentence_with_its_place(
     capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
 ) -> None:
     def fail() -> None:
-        raise TurnwiseError("the turns\nare out of \x1b[31morder", file="gold.json", dialogue="MUL0001", turn=3)
+        raise DialgaugeError("the turns\nare out of \x1b[31morder", file="gold.json", dialogue="MUL0001", turn=3)
 
     answers(fail)
-    outcome = turnwise(capsys, "probe")
+    outcome = dialgauge(capsys, "probe")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "turnwise: gold.json, dialogue MUL0001, turn 3: the turns are out of \ufffd[31morder\n"
+    assert outcome.err == "dialgauge: gold.json, dialogue MUL0001, turn 3: the turns are out of \ufffd[31morder\n"
     for arguments in (["--debug", "probe"], ["probe", "--debug"]):
-        with pytest.raises(TurnwiseError):
+        with pytest.raises(DialgaugeError):
             main(arguments)
 
 
@@ -122,7 +122,7 @@ def test_what_a_command_returns_is_its_exit_code(
     capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None], given: object, code: int
 ) -> None:
     answers(lambda: given)
-    assert turnwise(capsys, "probe").code == code
+    assert dialgauge(capsys, "probe").code == code
 
 
 def test_exits_and_interrupts_have_their_codes(
@@ -135,19 +135,19 @@ def test_exits_and_interrupts_have_their_codes(
         return action
 
     answers(raises(typer.Exit(1)))
-    assert turnwise(capsys, "probe").code == 1
+    assert dialgauge(capsys, "probe").code == 1
     answers(raises(typer.Abort()))
-    assert turnwise(capsys, "probe").err == "turnwise: stopped\n"
+    assert dialgauge(capsys, "probe").err == "dialgauge: stopped\n"
     answers(raises(KeyboardInterrupt()))
-    outcome = turnwise(capsys, "probe")
-    assert (outcome.code, outcome.err) == (130, "turnwise: stopped by the keyboard; finished work is kept\n")
+    outcome = dialgauge(capsys, "probe")
+    assert (outcome.code, outcome.err) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
 
 
 def test_text_from_files_is_never_markup(
     capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
 ) -> None:
     answers(lambda: out.print("[bold]x[/nothing]", markup=False))
-    assert turnwise(capsys, "probe").out == "[bold]x[/nothing]\n"
+    assert dialgauge(capsys, "probe").out == "[bold]x[/nothing]\n"
 
 
 @pytest.mark.parametrize(
@@ -183,14 +183,14 @@ def test_an_interrupt_from_the_keyboard_is_one_line(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
-    assert (process.returncode, told) == (130, "turnwise: stopped by the keyboard; finished work is kept\n")
+    assert (process.returncode, told) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
 
 
 def test_the_overview_loads_nothing_heavy() -> None:
     heavy = ("typer", "rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
     script = (
         "import sys\n"
-        "from turnwise.cli import main\n"
+        "from dialgauge.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
@@ -203,7 +203,7 @@ def test_help_pages_load_nothing_heavy(name: str) -> None:
     heavy = ("polars", "duckdb", "scipy", "altair", "httpx", "sklearn", "torch")
     script = (
         "import sys\n"
-        "from turnwise.cli import main\n"
+        "from dialgauge.cli import main\n"
         f"try:\n    main([{name!r}, '--help'])\nexcept SystemExit:\n    pass\n"
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )

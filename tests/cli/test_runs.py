@@ -8,9 +8,9 @@ from pathlib import Path
 import polars
 import pytest
 
-from support.commands import Outcome, turnwise
+from dialgauge.runs import Store
+from support.commands import Outcome, dialgauge
 from support.forgery import forge
-from turnwise.runs import Store
 
 SCORES = polars.DataFrame({"dialogue": ["a", "b"], "measure": ["JGA", "JGA"], "num": [1.0, 3.0], "den": [2.0, 4.0]})
 
@@ -23,7 +23,7 @@ class Place:
         self._capsys = capsys
 
     def run(self, *arguments: object) -> Outcome:
-        return turnwise(self._capsys, *arguments)
+        return dialgauge(self._capsys, *arguments)
 
     def add(self, name: str, kind: str = "tracking") -> str:
         facts = {"profile": "exact", "nested": {"depth": 2}}
@@ -36,7 +36,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     return Place(tmp_path / "runs", capsys)
 
 

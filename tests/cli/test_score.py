@@ -1,4 +1,4 @@
-"""``turnwise score`` from end to end."""
+"""``dialgauge score`` from end to end."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import turnwise as package
-from support.commands import turnwise
-from turnwise.dialogue import Dialogue, State, Turn
+import dialgauge as package
+from dialgauge.dialogue import Dialogue, State, Turn
+from support.commands import dialgauge
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("South",), "book people": ("2",)}}
@@ -44,7 +44,7 @@ def scores(path: Path) -> Any:
 
 def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     target = tmp_path / "out.json"
-    done = turnwise(capsys, "score", files[0], files[1], "--json", target)
+    done = dialgauge(capsys, "score", files[0], files[1], "--json", target)
     assert done.code == 0
     assert "JGA" in done.out and "50.00" in done.out and "canon@1" in done.out
     assert "2 of 2 gold turns in 1 dialogue scored" in done.err
@@ -62,7 +62,7 @@ def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, P
 def test_json_on_standard_output_is_only_json(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path]
 ) -> None:
-    done = turnwise(capsys, "score", files[0], files[1], "--json", "-", "--no-intervals")
+    done = dialgauge(capsys, "score", files[0], files[1], "--json", "-", "--no-intervals")
     assert json.loads(done.out)["systems"][0]["scores"]["JGA"] == {
         "value": 0.5,
         "low": None,
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_bytes(
 ) -> None:
     texts = []
     for name in ("a", "b"):
-        turnwise(capsys, "score", files[0], files[1], "--seed", 7, "--json", tmp_path / name)
+        dialgauge(capsys, "score", files[0], files[1], "--seed", 7, "--json", tmp_path / name)
         texts.append((tmp_path / name).read_bytes())
     assert texts[0] == texts[1]
 
@@ -86,10 +86,10 @@ def test_gold_inside_the_predictions(
 ) -> None:
     target = tmp_path / "out.json"
     for arguments in ([files[2]], ["self", files[2]]):
-        done = turnwise(capsys, "score", *arguments, "--json", target)
+        done = dialgauge(capsys, "score", *arguments, "--json", target)
         assert done.code == 0, done.err
         assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
-    done = turnwise(capsys, "score", files[0], files[2], "--json", target)
+    done = dialgauge(capsys, "score", files[0], files[2], "--json", target)
     assert "its own gold states are not used" in done.err
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.0
 
@@ -98,7 +98,7 @@ def test_views_faults_worst_sensitivity_and_profiles(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     target, report = tmp_path / "out.json", tmp_path / "out.md"
-    done = turnwise(
+    done = dialgauge(
         capsys, "score", files[0], files[1], "-p", "plain", "-p", "canon_nodc", "--by", "domain", "--by", "slot",
         "--faults", "--worst", 1, "--sensitivity", "--json", target, "--table", report, "-m", "all",
     )  # fmt: skip
@@ -119,20 +119,20 @@ def test_missing_predictions_show_in_the_exit_code(
 ) -> None:
     short = save(tmp_path, "short.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=NORTH),)))
     target = tmp_path / "out.json"
-    done = turnwise(capsys, "score", files[0], short, "--json", target)
+    done = dialgauge(capsys, "score", files[0], short, "--json", target)
     assert done.code == 1
     assert "no prediction for 1 turn: left out" in done.err
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
     assert scores(target)["coverage"]["systems"]["short"]["turns_missing"] == 1
-    done = turnwise(capsys, "score", files[0], short, "--coverage", "empty", "--json", target)
+    done = dialgauge(capsys, "score", files[0], short, "--coverage", "empty", "--json", target)
     assert done.code == 0
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.5
 
 
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    from turnwise.runs import Store
+    from dialgauge.runs import Store
 
-    done = turnwise(capsys, "score", files[0], files[1], "--store", tmp_path / "runs")
+    done = dialgauge(capsys, "score", files[0], files[1], "--store", tmp_path / "runs")
     assert "stored as run" in done.err
     manifests = Store(tmp_path / "runs").list()
     assert [one.name for one in manifests] == ["mine"]
@@ -140,10 +140,10 @@ def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Pa
 
 
 def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "H:MM" in turnwise(capsys, "score", "--explain-profile", "canon").out
-    listed = turnwise(capsys, "score", "--explain-profile", "list").out
+    assert "H:MM" in dialgauge(capsys, "score", "--explain-profile", "canon").out
+    listed = dialgauge(capsys, "score", "--explain-profile", "list").out
     assert "canon_nodc" in listed and "convlab3" in listed
-    assert "1 - exp(-lambda x)" in turnwise(capsys, "score", "--explain-measures").out
+    assert "1 - exp(-lambda x)" in dialgauge(capsys, "score", "--explain-measures").out
 
 
 def test_names_of_files_that_are_called_alike(
@@ -153,9 +153,9 @@ def test_names_of_files_that_are_called_alike(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.jsonl").write_bytes(files[1].read_bytes())
     target = tmp_path / "out.json"
-    turnwise(capsys, "score", files[0], tmp_path / "x/mine.jsonl", tmp_path / "y/mine.jsonl", "--json", target)
+    dialgauge(capsys, "score", files[0], tmp_path / "x/mine.jsonl", tmp_path / "y/mine.jsonl", "--json", target)
     assert [one["name"] for one in scores(target)["systems"]] == ["x/mine", "y/mine"]
-    turnwise(capsys, "score", files[0], files[1], files[1], "--json", target)
+    dialgauge(capsys, "score", files[0], files[1], files[1], "--json", target)
     assert len({one["name"] for one in scores(target)["systems"]}) == 2
 
 
@@ -186,7 +186,7 @@ def test_mistakes_are_one_sentence(
     other = save(tmp_path, "other.jsonl", Dialogue(id="z", turns=(Turn(speaker="user", predicted=NORTH),)))
     only_predictions = save(tmp_path, "p.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=NORTH),)))
     names = {"GOLD": only_predictions if arguments == ["GOLD"] else files[0], "PRED": files[1], "OTHER": other}
-    done = turnwise(capsys, "score", *(names.get(one, one) for one in arguments))
+    done = dialgauge(capsys, "score", *(names.get(one, one) for one in arguments))
     assert done.code == 2
     assert message in done.err
     assert "Traceback" not in done.err
@@ -195,7 +195,7 @@ def test_mistakes_are_one_sentence(
 
 def test_published_set_of_test_dialogues(capsys: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.json"
-    done = turnwise(
+    done = dialgauge(
         capsys, "score", shared_data / "multiwoz21/test.json.gz", shared_data / "dst_predictions/augpt.json.gz",
         "--exclude", "PMUL1455", "--json", target, "--no-intervals",
     )  # fmt: skip
@@ -208,7 +208,7 @@ def test_sgd_official_scores(
     capsys: pytest.CaptureFixture[str], shared_data: Path, expected: Path, tmp_path: Path
 ) -> None:
     sgd, target = shared_data / "sgd", tmp_path / "out.json"
-    done = turnwise(
+    done = dialgauge(
         capsys, "score", sgd / "dev_dialogues_*.json.gz", sgd / "synthetic_pred_dialogues_*.json.gz",
         "--schema", sgd / "dev_schema.json.gz", "--train-schema", sgd / "train_schema.json.gz",
         "--json", target, "--no-intervals",
@@ -261,7 +261,7 @@ def test_official_scores_are_kept_and_signed(
     gold, theirs, schema = sgd_files
     target, store = tmp_path / "out.json", tmp_path / "runs"
     options = ("--schema", schema, "--json", target, "--store", store, "--no-intervals")
-    done = turnwise(capsys, "score", gold, theirs, *options)
+    done = dialgauge(capsys, "score", gold, theirs, *options)
     assert done.code == 0
     system = scores(target)["systems"][0]
     assert system["sgd"]["#ALL_SERVICES"]["joint_goal_accuracy"] == 0.5
@@ -280,7 +280,7 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
 ) -> None:
     gold, theirs, schema = sgd_files
     target = tmp_path / "out.json"
-    turnwise(capsys, "score", gold, theirs, "--schema", schema, "--json", target, "--exclude", "1_1")
+    dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--json", target, "--exclude", "1_1")
     assert scores(target)["systems"][0]["sgd"]["#ALL_SERVICES"]["joint_goal_accuracy"] == 1.0
 
 
@@ -296,7 +296,7 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
 def test_wrong_options_are_found_before_anything_is_read(
     capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
 ) -> None:
-    done = turnwise(capsys, "score", "no-such-file.json", *options)
+    done = dialgauge(capsys, "score", "no-such-file.json", *options)
     assert done.code == 2 and said in done.err and not done.out
 
 
@@ -304,5 +304,5 @@ def test_sensitivity_includes_the_profiles_that_were_named(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     target = tmp_path / "out.json"
-    turnwise(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3", "-p", "canon", "--json", target)
+    dialgauge(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3", "-p", "canon", "--json", target)
     assert scores(target)["sensitivity"]["profiles"] == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]

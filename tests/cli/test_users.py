@@ -1,4 +1,4 @@
-"""``turnwise users`` from end to end."""
+"""``dialgauge users`` from end to end."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import turnwise as package
-from support.commands import turnwise
+import dialgauge as package
+from dialgauge.dialogue import Task
+from support.commands import dialgauge
 from support.talks import mishear, talk
-from turnwise.dialogue import Task
 
 Capture = pytest.CaptureFixture[str]
 
@@ -30,7 +30,7 @@ def talks(tmp_path: Path) -> Path:
 
 
 def test_scores_on_the_screen_and_as_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:
-    result = turnwise(capsys, "users", "score", talks, "--json", tmp_path / "out.json", "--per-dialogue")
+    result = dialgauge(capsys, "users", "score", talks, "--json", tmp_path / "out.json", "--per-dialogue")
     assert result.code == 0
     assert "combined" in result.out
     assert "mode:reference" in result.out
@@ -45,9 +45,9 @@ def test_scores_on_the_screen_and_as_json(capsys: Capture, talks: Path, tmp_path
 
 def test_options_change_scores_and_signature(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("igcd_f1: {repetitions: {count_fp: false}}\n")
-    plain = turnwise(capsys, "users", "score", talks, "--json", "-")
-    once = turnwise(capsys, "users", "score", talks, "--json", "-", "--config", tmp_path / "config.yaml")
-    also = turnwise(capsys, "users", "score", talks, "--json", "-", "--set", "igcd_f1.repetitions.count_fp=false")
+    plain = dialgauge(capsys, "users", "score", talks, "--json", "-")
+    once = dialgauge(capsys, "users", "score", talks, "--json", "-", "--config", tmp_path / "config.yaml")
+    also = dialgauge(capsys, "users", "score", talks, "--json", "-", "--set", "igcd_f1.repetitions.count_fp=false")
     values = [json.loads(each.out)["systems"][0] for each in (plain, once, also)]
     assert values[1] == values[2]
     assert values[0]["scores"]["I-GCDF1"]["value"] < values[1]["scores"]["I-GCDF1"]["value"]
@@ -56,7 +56,7 @@ def test_options_change_scores_and_signature(capsys: Capture, talks: Path, tmp_p
 
 def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp_path: Path) -> None:
     package.write([GOOD, BROKEN], tmp_path / "talks.jsonl", format="native")
-    result = turnwise(capsys, "users", "score", tmp_path / "talks.jsonl", "--json", tmp_path / "out.json")
+    result = dialgauge(capsys, "users", "score", tmp_path / "talks.jsonl", "--json", tmp_path / "out.json")
     assert result.code == 1
     assert "1 of 2 dialogues could not be scored" in result.err
     assert "dialogue broken: it has no goal" in " ".join(result.err.split())
@@ -67,7 +67,7 @@ def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp
 
 def test_results_in_the_layout_of_the_reference(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     path = tmp_path / "reference.json"
-    assert turnwise(capsys, "users", "score", talks, "--reference", path).code == 0
+    assert dialgauge(capsys, "users", "score", talks, "--reference", path).code == 0
     report = json.loads(path.read_text())
     assert report["igcd_recall"]["hotel"] == 0.75
     assert report["rcgd_recall"]["combined"] == 1.0
@@ -75,24 +75,24 @@ def test_results_in_the_layout_of_the_reference(capsys: Capture, talks: Path, tm
     repeated = report["metadata"]["igcd_f1"]["multiple_constraint_informs"]["unmatched"]
     assert repeated == {"loop": {"hotel": [{"area===north": [at, at + 2]} for at in (0, 2, 4)]}}
     assert report["metadata"]["rgcd_f1"]["auto_ref"] == {}
-    two = turnwise(capsys, "users", "score", talks, talks, "--reference", path)
+    two = dialgauge(capsys, "users", "score", talks, talks, "--reference", path)
     assert (two.code, "one source" in two.err) == (2, True)
 
 
 def test_explanations(capsys: Capture, talks: Path) -> None:
-    whole = turnwise(capsys, "users", "explain", talks, "loop", "--talk")
+    whole = dialgauge(capsys, "users", "explain", talks, "loop", "--talk")
     assert whole.code == 0
     assert "repeated-penalised" in whole.out
     assert "heard Train-Inform(phone=1)" in whole.out
     assert "Loops" in whole.out
-    inside = turnwise(capsys, "users", "score", talks, "--explain", "loop")
+    inside = dialgauge(capsys, "users", "score", talks, "--explain", "loop")
     assert "area=north" in inside.out
-    wrong = turnwise(capsys, "users", "explain", talks, "lop")
+    wrong = dialgauge(capsys, "users", "explain", talks, "lop")
     assert (wrong.code, "Did you mean 'loop'" in wrong.err) == (2, True)
 
 
 def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:
-    result = turnwise(
+    result = dialgauge(
         capsys, "users", "figures", talks, "--by-slot", "--out", tmp_path / "plots", "--as", "svg,json",
         "--json", tmp_path / "numbers.json", "--table", tmp_path / "all.md",
     )  # fmt: skip
@@ -109,16 +109,16 @@ def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path
 
 def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     store = tmp_path / "runs"
-    kept = turnwise(capsys, "users", "score", talks, "--store", store)
+    kept = dialgauge(capsys, "users", "score", talks, "--store", store)
     run = kept.err.split("stored as run ")[1].split()[0]
     conditions = ("--domain", "hotel", "--min-repeats", "2", "--end", "loop", "--json", "-")
-    in_files = turnwise(capsys, "users", "find", talks, *conditions)
-    in_run = turnwise(capsys, "users", "find", "--run", run, "--store", store, *conditions)
+    in_files = dialgauge(capsys, "users", "find", talks, *conditions)
+    in_run = dialgauge(capsys, "users", "find", "--run", run, "--store", store, *conditions)
     assert in_files.out == in_run.out
     assert [row["dialogue"] for row in json.loads(in_files.out)] == ["loop"]
-    both = turnwise(capsys, "users", "find", talks, "--run", run, "--store", store)
+    both = dialgauge(capsys, "users", "find", talks, "--run", run, "--store", store)
     assert (both.code, "not both" in both.err) == (2, True)
-    names = turnwise(capsys, "users", "find", "--behaviours")
+    names = dialgauge(capsys, "users", "find", "--behaviours")
     assert "failed_sys_nlu" in names.out
 
 
@@ -134,7 +134,7 @@ def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Pa
 def test_what_cannot_be_written_is_said_before_the_work(
     capsys: Capture, tmp_path: Path, command: str, options: tuple[str, ...], sentence: str
 ) -> None:
-    result = turnwise(capsys, "users", command, tmp_path / "absent.json", *options)
+    result = dialgauge(capsys, "users", command, tmp_path / "absent.json", *options)
     assert (result.code, result.out) == (2, "")
     assert sentence in result.err
 
@@ -145,8 +145,8 @@ def test_nothing_a_file_holds_reaches_the_terminal_as_a_command(capsys: Capture,
     loud = msgspec.structs.replace(GOOD, turns=turns)
     empty = msgspec.structs.replace(GOOD, id="\x1b[32mempty", turns=())
     package.write([loud, empty, msgspec.structs.replace(BROKEN, id="\x1b[33mbroken")], path, format="native")
-    shown = turnwise(capsys, "users", "explain", path, "good", "--talk")
-    scored = turnwise(capsys, "users", "score", path)
+    shown = dialgauge(capsys, "users", "explain", path, "good", "--talk")
+    scored = dialgauge(capsys, "users", "score", path)
     assert "[31mred" in shown.out
     assert "[32mempty" in scored.err
     assert "[33mbroken" in scored.err
@@ -156,12 +156,12 @@ def test_nothing_a_file_holds_reaches_the_terminal_as_a_command(capsys: Capture,
 def test_what_cannot_be_searched_is_said(capsys: Capture, tmp_path: Path) -> None:
     path, store = tmp_path / "talks.jsonl", tmp_path / "runs"
     package.write([GOOD, BROKEN], path, format="native")
-    fresh = turnwise(capsys, "users", "find", path)
+    fresh = dialgauge(capsys, "users", "find", path)
     assert fresh.code == 1
     assert "1 of 2 dialogues could not be scored" in fresh.err
     assert "1 conversation\n" in fresh.err
-    run = turnwise(capsys, "users", "score", path, "--store", store).err.split("stored as run ")[1].split()[0]
-    stored = turnwise(capsys, "users", "find", "--run", run, "--store", store)
+    run = dialgauge(capsys, "users", "score", path, "--store", store).err.split("stored as run ")[1].split()[0]
+    stored = dialgauge(capsys, "users", "find", "--run", run, "--store", store)
     assert stored.code == 0
     assert "1 dialogues of the run could not be scored" in stored.err
 
@@ -170,13 +170,13 @@ def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path,
     better = tmp_path / "better.json"
     package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")
     store = tmp_path / "runs"
-    result = turnwise(capsys, "users", "score", talks, better, "--store", store, "--json", tmp_path / "both.json")
+    result = dialgauge(capsys, "users", "score", talks, better, "--store", store, "--json", tmp_path / "both.json")
     signature = json.loads((tmp_path / "both.json").read_text())["signature"]
     assert "mode:reference|profile:" in signature
     assert "turns:" not in signature
     assert result.code == 0
     runs = [line.split("stored as run ")[1].split()[0] for line in result.err.splitlines() if "stored as" in line]
-    compared = turnwise(capsys, "runs", "compare", *runs, "--store", store)
+    compared = dialgauge(capsys, "runs", "compare", *runs, "--store", store)
     assert compared.code == 0
     assert "I-GCDF1" in compared.out
 
@@ -194,7 +194,7 @@ def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path,
 def test_wrong_options_are_one_sentence(
     capsys: Capture, talks: Path, arguments: tuple[str, ...], sentence: str
 ) -> None:
-    result = turnwise(capsys, "users", "score", talks, *arguments)
+    result = dialgauge(capsys, "users", "score", talks, *arguments)
     assert result.code == 2
     assert sentence in result.err
     assert result.err.count("\n") == 1

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.comparison.published import as_json, read_system_table, spread_figure, system_tables
-from turnwise.errors import TurnwiseError
+from dialgauge.comparison.published import as_json, read_system_table, spread_figure, system_tables
+from dialgauge.errors import DialgaugeError
 
 
 def write(folder: Path, text: str) -> Path:
@@ -62,10 +62,10 @@ def test_percent_empty_cells_and_constants(tmp_path: Path) -> None:
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         read_system_table(write(tmp_path, text))
 
 
 def test_absent_file(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="cannot be read as CSV"):
+    with pytest.raises(DialgaugeError, match="cannot be read as CSV"):
         read_system_table(tmp_path / "absent.csv")

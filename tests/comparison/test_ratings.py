@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from turnwise.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
-from turnwise.comparison.scores import Scores
-from turnwise.errors import TurnwiseError
+from dialgauge.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
+from dialgauge.comparison.scores import Scores
+from dialgauge.errors import DialgaugeError
 
 
 def write(folder: Path, text: str) -> Path:
@@ -74,34 +74,34 @@ def test_a_column_says_which_system(tmp_path: Path) -> None:
     ],
 )
 def test_bad_files_are_sentences(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         read_ratings(write(tmp_path, text))
 
 
 def test_binary_and_absent_files(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00dialogue")
-    with pytest.raises(TurnwiseError, match="it is not a text file"):
+    with pytest.raises(DialgaugeError, match="it is not a text file"):
         read_ratings(tmp_path / "binary.csv")
     for name in ("absent.csv", "."):
-        with pytest.raises(TurnwiseError, match="cannot be read as CSV"):
+        with pytest.raises(DialgaugeError, match="cannot be read as CSV"):
             read_ratings(tmp_path / name)
 
 
 def test_ratings_of_unknown_dialogues_and_systems(tmp_path: Path) -> None:
     ratings = read_ratings(write(tmp_path, "dialogue,rater,rating\nd9,x,1\nd1,x,0\n"))
-    with pytest.raises(TurnwiseError, match=r"1 rated dialogue was not scored \(d9\)"):
+    with pytest.raises(DialgaugeError, match=r"1 rated dialogue was not scored \(d9\)"):
         rating_correlations(ratings[""], scores(), "a")
-    with pytest.raises(TurnwiseError, match="say which one was rated"):
+    with pytest.raises(DialgaugeError, match="say which one was rated"):
         assigned(ratings, ("a", "b"), None)
-    with pytest.raises(TurnwiseError, match="rated system 'c' is not compared"):
+    with pytest.raises(DialgaugeError, match="rated system 'c' is not compared"):
         assigned(ratings, ("a", "b"), "c")
 
 
 def test_no_rating_is_dropped_for_another(tmp_path: Path) -> None:
     some = read_ratings(write(tmp_path, "system,dialogue,rater,rating\na,d1,x,1\n,d2,x,0\n"))
-    with pytest.raises(TurnwiseError, match="some ratings of 'a' name it and some do not"):
+    with pytest.raises(DialgaugeError, match="some ratings of 'a' name it and some do not"):
         assigned(some, ("a", "b"), "a")
     assert list(assigned(some, ("a", "b"), "b")) == ["a", "b"]
     named = read_ratings(write(tmp_path, "system,dialogue,rater,rating\na,d1,x,1\n"))
-    with pytest.raises(TurnwiseError, match="leave --rated out"):
+    with pytest.raises(DialgaugeError, match="leave --rated out"):
         assigned(named, ("a", "b"), "a")

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from turnwise.comparison.result import Comparison, compare_scores
-from turnwise.comparison.scores import Scores
-from turnwise.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
-from turnwise.errors import TurnwiseError
-from turnwise.stats import paired_randomisation, ratio_intervals
+from dialgauge.comparison.result import Comparison, compare_scores
+from dialgauge.comparison.scores import Scores
+from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
+from dialgauge.errors import DialgaugeError
+from dialgauge.stats import paired_randomisation, ratio_intervals
 
 
 def make(shares: tuple[float, ...] = (0.5, 0.52, 0.8), dialogues: int = 80) -> Comparison:
@@ -48,7 +48,7 @@ def test_a_difference_is_first_minus_second_whichever_comes_first() -> None:
     assert (back.low, back.high, back.wins, back.losses) == (-there.high, -there.low, there.losses, there.wins)
     assert (back.adjusted, back.error, back.ties) == (there.adjusted, there.error, there.ties)
     assert back.turned() == there
-    with pytest.raises(TurnwiseError, match="compared with itself"):
+    with pytest.raises(DialgaugeError, match="compared with itself"):
         comparison.difference("a", "a", "JGA")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars
 import pytest
 
-from turnwise.comparison.scores import Row, Scores, scores_from_frames, scores_from_rows
-from turnwise.errors import TurnwiseError
+from dialgauge.comparison.scores import Row, Scores, scores_from_frames, scores_from_rows
+from dialgauge.errors import DialgaugeError
 
 
 def two() -> Scores:
@@ -55,7 +55,7 @@ def test_partial_rows_add_up() -> None:
 def test_frames() -> None:
     frame = polars.DataFrame({"dialogue": ["1"], "measure": ["JGA"], "num": [1.0], "den": [2.0], "other": ["x"]})
     assert scores_from_frames({"a": frame, "b": frame}).values.tolist() == [[0.5], [0.5]]
-    with pytest.raises(TurnwiseError, match="scores of 'b' have no column den"):
+    with pytest.raises(DialgaugeError, match="scores of 'b' have no column den"):
         scores_from_frames({"a": frame, "b": frame.drop("den")})
 
 
@@ -70,12 +70,12 @@ def test_frames() -> None:
     ],
 )
 def test_errors_are_sentences(rows: dict[str, list[Row]], message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         scores_from_rows(rows)
 
 
 def test_unknown_names_get_the_nearest() -> None:
-    with pytest.raises(TurnwiseError, match=r"no measure 'JGAA'\. Did you mean 'JGA'"):
+    with pytest.raises(DialgaugeError, match=r"no measure 'JGAA'\. Did you mean 'JGA'"):
         two().only(["JGAA"])
-    with pytest.raises(TurnwiseError, match="no system 'c'"):
+    with pytest.raises(DialgaugeError, match="no system 'c'"):
         two().place_of_system("c")

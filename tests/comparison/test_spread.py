@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from turnwise.comparison.spread import rank_agreement, spreads, swapped_pairs
-from turnwise.stats import correlation_matrix
+from dialgauge.comparison.spread import rank_agreement, spreads, swapped_pairs
+from dialgauge.stats import correlation_matrix
 
 NAMES = ("jga", "sa", "f1", "rsa")
 

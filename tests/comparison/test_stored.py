@@ -7,15 +7,15 @@ import polars
 import pytest
 from msgspec.structs import replace
 
+from dialgauge.comparison import compare_results, compare_runs, scores_from_rows
+from dialgauge.comparison.document import Wishes, tables
+from dialgauge.comparison.drawings import drawings
+from dialgauge.comparison.slots import domain_f1
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from dialgauge.tracking import Results, score
+from dialgauge.tracking.keep import store_results
 from support.trackers import gold_dialogues, tracker
-from turnwise.comparison import compare_results, compare_runs, scores_from_rows
-from turnwise.comparison.document import Wishes, tables
-from turnwise.comparison.drawings import drawings
-from turnwise.comparison.slots import domain_f1
-from turnwise.errors import TurnwiseError
-from turnwise.runs import Store
-from turnwise.tracking import Results, score
-from turnwise.tracking.keep import store_results
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_any_kind_of_run_compares(tmp_path: Path) -> None:
     assert "1 of 3 dialogues" in compared.scores.notes[0]
     titles = [table.title for table in tables(compared, Wishes(("pearson",), show=1))]
     assert titles[-1].startswith("Where ")
-    with pytest.raises(TurnwiseError, match="λ sweep needs the error type"):
+    with pytest.raises(DialgaugeError, match="λ sweep needs the error type"):
         tables(compared, Wishes(sweep=True))
 
 
@@ -157,11 +157,11 @@ def test_mistakes(tmp_path: Path) -> None:
     first = other(store, "a", "tracking", {"d1": (1, 2)})
     with store.create(kind="lab", name="empty") as run:
         run.scores = {}
-    with pytest.raises(TurnwiseError, match="at least two runs"):
+    with pytest.raises(DialgaugeError, match="at least two runs"):
         compare_runs([first], store)
-    with pytest.raises(TurnwiseError, match="compared with itself"):
+    with pytest.raises(DialgaugeError, match="compared with itself"):
         compare_runs([first, first], store)
-    with pytest.raises(TurnwiseError, match="has no table dialogue_scores"):
+    with pytest.raises(DialgaugeError, match="has no table dialogue_scores"):
         compare_runs([first, run.id], store)
-    with pytest.raises(TurnwiseError, match="no run 'zzz'"):
+    with pytest.raises(DialgaugeError, match="no run 'zzz'"):
         compare_runs([first, "zzz"], store)

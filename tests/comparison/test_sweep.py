@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnwise.comparison.sweep import Swap, Sweep, sweep_table
+from dialgauge.comparison.sweep import Swap, Sweep, sweep_table
 
 
 def test_crossings_are_interpolated() -> None:

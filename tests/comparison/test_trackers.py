@@ -7,15 +7,15 @@ import numpy as np
 import polars
 import pytest
 
-import turnwise
+import dialgauge
+from dialgauge.comparison import TrackerComparison, compare
+from dialgauge.comparison.document import Wishes, as_json, tables
+from dialgauge.comparison.drawings import drawings
+from dialgauge.comparison.parting import partings
+from dialgauge.comparison.turns import sweep_turns, turn_correlations
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
 from support.trackers import gold_dialogues, tracker
-from turnwise.comparison import TrackerComparison, compare
-from turnwise.comparison.document import Wishes, as_json, tables
-from turnwise.comparison.drawings import drawings
-from turnwise.comparison.parting import partings
-from turnwise.comparison.turns import sweep_turns, turn_correlations
-from turnwise.dialogue import Dialogue, Turn
-from turnwise.errors import TurnwiseError
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
 
@@ -34,7 +34,7 @@ def test_it_tells_good_from_bad_and_not_from_alike(compared: TrackerComparison) 
 
 
 def test_it_is_the_public_function() -> None:
-    assert turnwise.compare is compare
+    assert dialgauge.compare is compare
 
 
 def test_measures_without_a_share_in_each_dialogue_are_named_not_dropped() -> None:
@@ -43,7 +43,7 @@ def test_measures_without_a_share_in_each_dialogue_are_named_not_dropped() -> No
     found = compare(gold, systems, measures=["JGA", "F1(average=slot)"], resamples=100)
     assert found.measures == ("JGA",)
     assert any("F1(average=slot) cannot be compared" in note for note in found.scores.notes)
-    with pytest.raises(TurnwiseError, match="name another measure too"):
+    with pytest.raises(DialgaugeError, match="name another measure too"):
         compare(gold, systems, measures=["F1(average=slot)"], resamples=100)
 
 
@@ -175,14 +175,14 @@ def test_with_coverage_empty_no_dialogue_is_left_out() -> None:
     first = tracker(gold, 0.1, 1)
     short = [Dialogue(id=one.id, turns=one.turns[:-1]) for one in first]
     assert len(compare(gold, {"a": first, "b": short}, coverage="empty", resamples=20).scores.dialogues) == 3
-    with pytest.raises(TurnwiseError, match="in every dialogue the systems were scored on different turns"):
+    with pytest.raises(DialgaugeError, match="in every dialogue the systems were scored on different turns"):
         compare(gold, {"a": first, "b": short}, resamples=20)
 
 
 def test_mistakes() -> None:
     gold = gold_dialogues(3)
-    with pytest.raises(TurnwiseError, match="at least two systems"):
+    with pytest.raises(DialgaugeError, match="at least two systems"):
         compare(gold, {"a": tracker(gold, 0.1, 1)})
-    with pytest.raises(TurnwiseError, match="share no dialogue"):
+    with pytest.raises(DialgaugeError, match="share no dialogue"):
         first = [Dialogue(id=f"A{place}", turns=one.turns) for place, one in enumerate(gold)]
         compare(gold + first, {"a": tracker(gold, 0.1, 1), "b": tracker(first, 0.1, 1)})

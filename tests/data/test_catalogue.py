@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from turnwise.data.catalogue import catalogue, parse
-from turnwise.data.folder import Folder
-from turnwise.data.listing import listing, listing_table, readable
-from turnwise.data.verify import verify
-from turnwise.errors import TurnwiseError
+from dialgauge.data.catalogue import catalogue, parse
+from dialgauge.data.folder import Folder
+from dialgauge.data.listing import listing, listing_table, readable
+from dialgauge.data.verify import verify
+from dialgauge.errors import DialgaugeError
 
 NAMES = ["multiwoz-2.0", "multiwoz-2.1", "multiwoz-2.2", "multiwoz-2.3", "multiwoz-2.4", "sgd", "babi", "gcdf1"]
 
@@ -39,7 +39,7 @@ def test_entries_are_whole(name: str) -> None:
 
 
 def test_a_misspelt_name_gets_the_nearest() -> None:
-    with pytest.raises(TurnwiseError, match=r"no dataset named 'multiwoz-21'. Did you mean 'multiwoz-2.1'"):
+    with pytest.raises(DialgaugeError, match=r"no dataset named 'multiwoz-21'. Did you mean 'multiwoz-2.1'"):
         catalogue().find("multiwoz-21")
 
 
@@ -47,7 +47,7 @@ def test_a_misspelt_name_gets_the_nearest() -> None:
     "text", [b"datasets: 3", b"datasets: [{name: x, nmae: y}]", b"a: [", b"{}", b"datasets: [{name: 1}]"]
 )
 def test_a_broken_catalogue_is_a_sentence(text: bytes) -> None:
-    with pytest.raises(TurnwiseError, match="not a catalogue of datasets"):
+    with pytest.raises(DialgaugeError, match="not a catalogue of datasets"):
         parse(text, "x.yaml")
 
 

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.data.check import Report, check
+from dialgauge.data.check.report import GroupReport
+from dialgauge.data.check.show import show, verdict
+from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import write
+from dialgauge.report.table import Table
 from support.examples import EXAMPLES
-from turnwise.data.check import Report, check
-from turnwise.data.check.report import GroupReport
-from turnwise.data.check.show import show, verdict
-from turnwise.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import write
-from turnwise.report.table import Table
 
 
 def exchange(*values: str, system: bool = True) -> tuple[Turn, ...]:
@@ -168,8 +168,8 @@ class TestOntology:
         assert kinds(report) == {"slot outside ontology": 1}
 
     def test_open_slots_of_a_schema_take_any_value(self, tmp_path: Path) -> None:
-        from turnwise.data.check.findings import Findings
-        from turnwise.data.check.values import NamedOntology, SlotInventory, compare
+        from dialgauge.data.check.findings import Findings
+        from dialgauge.data.check.values import NamedOntology, SlotInventory, compare
 
         slots = {"area": SlotSpec(values=("north",), categorical=True), "name": SlotSpec(values=("ritz",))}
         inventory, findings = SlotInventory(), Findings()
@@ -178,7 +178,7 @@ class TestOntology:
         assert outside == {("hotel", "area"): 1}
 
     def test_a_file_that_is_no_ontology(self, tmp_path: Path) -> None:
-        with pytest.raises(TurnwiseError, match="holds no ontology"):
+        with pytest.raises(DialgaugeError, match="holds no ontology"):
             check([self.source(tmp_path)], ontology=self.source(tmp_path))
 
 
@@ -232,11 +232,11 @@ class TestCoverage:
 
     def test_a_gold_file_with_an_id_twice_is_an_error(self, tmp_path: Path) -> None:
         source = file(tmp_path, *(Dialogue(id=name, turns=exchange("a")) for name in ("A", "a.json")))
-        with pytest.raises(TurnwiseError, match=r"dialogue a.json: this id was used before in the gold file"):
+        with pytest.raises(DialgaugeError, match=r"dialogue a.json: this id was used before in the gold file"):
             check([source], gold=source)
 
     def test_an_unreadable_gold_file_is_an_error(self, tmp_path: Path) -> None:
-        with pytest.raises(TurnwiseError, match="no such file"):
+        with pytest.raises(DialgaugeError, match="no such file"):
             check([file(tmp_path, Dialogue(id="a", turns=()))], gold=tmp_path / "nowhere")
 
 
@@ -321,7 +321,7 @@ class TestUnreadable:
         assert report.unread[0].why == "no permission to read it" and report.exit_code == 2
 
     def test_a_misnamed_format(self, tmp_path: Path) -> None:
-        with pytest.raises(TurnwiseError, match=r"no format named 'nativ'. Did you mean 'native'"):
+        with pytest.raises(DialgaugeError, match=r"no format named 'nativ'. Did you mean 'native'"):
             check([tmp_path], format="nativ")
 
 
@@ -338,8 +338,8 @@ def test_archives_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_hostile_names_and_values_stay_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turnwise.data.check.values.MOST_SLOTS", 50)
-    monkeypatch.setattr("turnwise.data.check.values.MOST_VALUES", 100)
+    monkeypatch.setattr("dialgauge.data.check.values.MOST_SLOTS", 50)
+    monkeypatch.setattr("dialgauge.data.check.values.MOST_VALUES", 100)
     turns = tuple(
         Turn(
             speaker="user",

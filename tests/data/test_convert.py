@@ -10,11 +10,11 @@ from typing import IO, Any
 
 import pytest
 
-import turnwise
-from turnwise.data.convert import convert
-from turnwise.dialogue import Act, Dialogue, Goal, Task, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import write
+import dialgauge
+from dialgauge.data.convert import convert
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import write
 
 DIALOGUES = [
     Dialogue(
@@ -45,7 +45,7 @@ def test_kept_and_dropped_are_counted(source: Path, tmp_path: Path) -> None:
     assert (done.source_format, done.target_format, done.dialogues, done.turns) == ("native", "sgd", 3, 6)
     assert done.kept["state"] == 3 and done.kept["text"] == 6
     assert done.writing["field goal dropped"] == 3
-    assert turnwise.read(tmp_path / "out.json").dialogues[1].turns[0].state == {"hotel": {"area": ("north",)}}
+    assert dialgauge.read(tmp_path / "out.json").dialogues[1].turns[0].state == {"hotel": {"area": ("north",)}}
 
 
 def test_a_native_copy_is_the_same_bytes(source: Path, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_name_decides_about_compression(source: Path, tmp_path: Path) -> Non
 def test_an_existing_file_is_kept_unless_forced(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     target.write_text("precious")
-    with pytest.raises(TurnwiseError, match="the file exists; --force overwrites it"):
+    with pytest.raises(DialgaugeError, match="the file exists; --force overwrites it"):
         convert(source, target, to="native")
     assert target.read_text() == "precious"
     convert(source, target, to="native", force=True)
@@ -79,14 +79,14 @@ def test_a_file_can_be_converted_onto_itself(source: Path) -> None:
 
 
 def test_a_folder_is_no_target(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="this is a folder"):
+    with pytest.raises(DialgaugeError, match="this is a folder"):
         convert(source, tmp_path, to="native", force=True)
 
 
 def test_bad_formats(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match=r"no format named 'sdg'. Did you mean 'sgd'"):
+    with pytest.raises(DialgaugeError, match=r"no format named 'sdg'. Did you mean 'sgd'"):
         convert(source, tmp_path / "x", to="sdg")
-    with pytest.raises(TurnwiseError, match="can be read but not written; writable: babi"):
+    with pytest.raises(DialgaugeError, match="can be read but not written; writable: babi"):
         convert(source, tmp_path / "x", to="multiwoz")
     assert names(tmp_path) == ["source.jsonl"]
 
@@ -94,21 +94,21 @@ def test_bad_formats(source: Path, tmp_path: Path) -> None:
 def test_the_same_id_twice_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     write([DIALOGUES[0], DIALOGUES[1]], tmp_path / "one.jsonl", format="native")
     write([DIALOGUES[1]], tmp_path / "two.jsonl", format="native")
-    with pytest.raises(TurnwiseError, match=r"two.jsonl, dialogue d1: this id was used before"):
+    with pytest.raises(DialgaugeError, match=r"two.jsonl, dialogue d1: this id was used before"):
         convert(f"{tmp_path}/*.jsonl", tmp_path / "out.json", to="sgd")
     assert names(tmp_path) == ["one.jsonl", "two.jsonl"]
 
 
 def test_two_formats_in_one_source_are_refused(source: Path, tmp_path: Path) -> None:
     convert(source, tmp_path / "z.json", to="sgd")
-    with pytest.raises(TurnwiseError, match="in the format sgd, but files before it are in native"):
+    with pytest.raises(DialgaugeError, match="in the format sgd, but files before it are in native"):
         convert(tmp_path, tmp_path / "out.jsonl", to="native")
     assert "out.jsonl" not in names(tmp_path)
 
 
 def test_a_source_that_breaks_in_the_middle_leaves_nothing(source: Path, tmp_path: Path) -> None:
     source.write_bytes(source.read_bytes() + b"{broken\n")
-    with pytest.raises(TurnwiseError, match="line 4"):
+    with pytest.raises(DialgaugeError, match="line 4"):
         convert(source, tmp_path / "out.jsonl", to="native")
     assert names(tmp_path) == ["source.jsonl"]
 
@@ -160,7 +160,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     source, target = tmp_path / "source.jsonl", tmp_path / "out.jsonl"
     source.write_text("\n".join(str(line).replace("'", '"') for line in lines))
     target.write_text("old")
-    with pytest.raises(TurnwiseError, match=r"out.jsonl: it cannot be written \(No space left on device\)"):
+    with pytest.raises(DialgaugeError, match=r"out.jsonl: it cannot be written \(No space left on device\)"):
         convert(source, target, to="native", force=True)
     assert target.read_text() == "old"
     assert names(tmp_path) == ["out.jsonl", "source.jsonl"]
@@ -171,7 +171,7 @@ def test_no_permission_for_the_target(source: Path, tmp_path: Path, monkeypatch:
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr("tempfile.mkstemp", forbidden)
-    with pytest.raises(TurnwiseError, match=r"cannot be written \(Permission denied\)"):
+    with pytest.raises(DialgaugeError, match=r"cannot be written \(Permission denied\)"):
         convert(source, tmp_path / "out.jsonl", to="native")
 
 
@@ -189,7 +189,7 @@ REAL = {
 def test_real_files_pass_through_native_unchanged(name: str, dialogues: int, shared_data: Path, tmp_path: Path) -> None:
     done = convert(shared_data / name, tmp_path / "out.jsonl", to="native")
     assert done.dialogues == dialogues and done.writing == {}
-    assert turnwise.read(tmp_path / "out.jsonl").dialogues == turnwise.read(shared_data / name).dialogues
+    assert dialgauge.read(tmp_path / "out.jsonl").dialogues == dialgauge.read(shared_data / name).dialogues
 
 
 UNIFIED = b"""[{"dialogue_id": "multiwoz21-test-0", "original_id": "PMUL4648.json", "dataset": "multiwoz21", "turns": [
@@ -203,7 +203,7 @@ def test_unified_ids_become_the_original_ones(tmp_path: Path, content: bytes) ->
     (tmp_path / "data.json").write_bytes(UNIFIED)
     (tmp_path / "mine.json").write_bytes(content)
     done = convert(tmp_path / "mine.json", tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
-    (dialogue,) = turnwise.read(tmp_path / "out.jsonl").dialogues
+    (dialogue,) = dialgauge.read(tmp_path / "out.jsonl").dialogues
     assert dialogue.id == "PMUL4648.json"
     assert not any("original_id" in note for note in done.reading)
 
@@ -212,21 +212,21 @@ def test_without_the_option_the_unified_id_stays_and_the_loss_is_told(tmp_path: 
     (tmp_path / "data.json").write_bytes(UNIFIED)
     done = convert(tmp_path / "data.json", tmp_path / "out.jsonl", to="native")
     assert [note for note in done.reading if "--original-ids" in note]
-    assert turnwise.read(tmp_path / "out.jsonl").dialogues[0].id == "multiwoz21-test-0"
+    assert dialgauge.read(tmp_path / "out.jsonl").dialogues[0].id == "multiwoz21-test-0"
 
 
 def test_original_ids_that_are_not_there(source: Path, tmp_path: Path) -> None:
     (tmp_path / "data.json").write_bytes(UNIFIED)
-    with pytest.raises(TurnwiseError, match=r"dialogue d0: .*data\.json has no dialogue of this id"):
+    with pytest.raises(DialgaugeError, match=r"dialogue d0: .*data\.json has no dialogue of this id"):
         convert(source, tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
-    with pytest.raises(TurnwiseError, match="no dialogues in ConvLab-3's unified format"):
+    with pytest.raises(DialgaugeError, match="no dialogues in ConvLab-3's unified format"):
         convert(source, tmp_path / "out.jsonl", to="native", original_ids=source)
     assert names(tmp_path) == ["data.json", "source.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar", "x.tar.gz", "x.tgz"])
 def test_archives_are_not_written(source: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(TurnwiseError, match="archives are read but not written"):
+    with pytest.raises(DialgaugeError, match="archives are read but not written"):
         convert(source, tmp_path / name, to="native")
     assert names(tmp_path) == ["source.jsonl"]
 
@@ -238,7 +238,7 @@ def test_standard_output_gets_all_or_nothing(
     convert(source, "-", to="native")
     assert capfdbinary.readouterr().out == source.read_bytes()
     (tmp_path / "twice.jsonl").write_bytes(source.read_bytes() * 2)
-    with pytest.raises(TurnwiseError, match="this id was used before"):
+    with pytest.raises(DialgaugeError, match="this id was used before"):
         convert(tmp_path / "twice.jsonl", "-", to="native")
     assert capfdbinary.readouterr().out == b""
     assert names(tmp_path) == ["source.jsonl", "twice.jsonl"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from dialgauge.data.fetch import Patience, fetch
+from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
-from turnwise.data.fetch import Patience, fetch
-from turnwise.errors import TurnwiseError
 
 BODY = bytes(range(256)) * 4096
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -56,7 +56,7 @@ def test_a_broken_connection_is_resumed_where_it_broke(site: Site, tmp_path: Pat
 
 def test_a_later_call_resumes_what_an_interrupted_one_left(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=400_000)] + [Answer(status=503)] * 2
-    with pytest.raises(TurnwiseError, match=r"2 times in a row.*run the same command again"):
+    with pytest.raises(DialgaugeError, match=r"2 times in a row.*run the same command again"):
         fetch(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience(tries=2))
     assert left_behind(tmp_path) == ["f.part", "f.part.json"]
     fetch(site.url, tmp_path / "f", sha256=SHA)
@@ -108,7 +108,7 @@ def test_a_change_hidden_behind_the_same_etag_is_found_by_the_checksum(site: Sit
 
 
 def test_a_wrong_checksum_keeps_nothing(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match=f"sha256 is {SHA}, but {'0' * 64} was expected; nothing was kept"):
+    with pytest.raises(DialgaugeError, match=f"sha256 is {SHA}, but {'0' * 64} was expected; nothing was kept"):
         fetch(site.url, tmp_path / "f", sha256="0" * 64)
     assert left_behind(tmp_path) == []
 
@@ -117,7 +117,7 @@ def test_a_promise_of_more_than_comes_is_given_up_after_some_tries(site: Site, t
     waits = Waits()
     site.etag = None
     site.answers = [Answer(claim=len(BODY) + 1000)] * 10
-    with pytest.raises(TurnwiseError, match="failed 3 times in a row"):
+    with pytest.raises(DialgaugeError, match="failed 3 times in a row"):
         fetch(site.url, tmp_path / "f", patience=waits.patience())
     assert not (tmp_path / "f").exists()
     assert waits == [1.0, 1.0, 2.0]
@@ -125,15 +125,15 @@ def test_a_promise_of_more_than_comes_is_given_up_after_some_tries(site: Site, t
 
 def test_a_promise_of_less_than_there_is_is_found_by_the_known_size(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(claim=1000)]
-    with pytest.raises(TurnwiseError, match="has 1,000 bytes, but 1,048,576 were expected"):
+    with pytest.raises(DialgaugeError, match="has 1,000 bytes, but 1,048,576 were expected"):
         fetch(site.url, tmp_path / "f", size=len(BODY))
     assert left_behind(tmp_path) == []
 
 
 def test_more_bytes_than_known_are_refused_at_once(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="its known size is 1,000 bytes"):
+    with pytest.raises(DialgaugeError, match="its known size is 1,000 bytes"):
         fetch(site.url, tmp_path / "f", size=1000)
-    with pytest.raises(TurnwiseError, match="the limit is 2,000 bytes"):
+    with pytest.raises(DialgaugeError, match="the limit is 2,000 bytes"):
         fetch(site.url, tmp_path / "f", limit=2000)
     assert left_behind(tmp_path) == []
 
@@ -141,7 +141,7 @@ def test_more_bytes_than_known_are_refused_at_once(site: Site, tmp_path: Path) -
 @pytest.mark.parametrize("status", [404, 410])
 def test_a_missing_file_is_one_sentence_without_another_try(site: Site, tmp_path: Path, status: int) -> None:
     site.answers = [Answer(status=status)]
-    with pytest.raises(TurnwiseError, match=f"there is no such file \\({status}\\)"):
+    with pytest.raises(DialgaugeError, match=f"there is no such file \\({status}\\)"):
         fetch(site.url, tmp_path / "f")
     assert len(site.ranges) == 1
     assert left_behind(tmp_path) == []
@@ -149,7 +149,7 @@ def test_a_missing_file_is_one_sentence_without_another_try(site: Site, tmp_path
 
 def test_other_refusals_name_the_status(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(status=403)]
-    with pytest.raises(TurnwiseError, match="refuses with status 403"):
+    with pytest.raises(DialgaugeError, match="refuses with status 403"):
         fetch(site.url, tmp_path / "f")
 
 
@@ -181,19 +181,19 @@ def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serving(Site(b"")) as gone:
         url = gone.url
-    with pytest.raises(TurnwiseError, match="failed 2 times in a row"):
+    with pytest.raises(DialgaugeError, match="failed 2 times in a row"):
         fetch(url, tmp_path / "f", patience=Waits().patience(tries=2))
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/x", "no address", "http://host:port/x"])
 def test_what_is_not_an_address(url: str, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="not an address"):
+    with pytest.raises(DialgaugeError, match="not an address"):
         fetch(url, tmp_path / "f")
 
 
 def test_an_encoding_nobody_asked_for_is_refused(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(headers={"Content-Encoding": "gzip"})]
-    with pytest.raises(TurnwiseError, match="encoding that was not asked for"):
+    with pytest.raises(DialgaugeError, match="encoding that was not asked for"):
         fetch(site.url, tmp_path / "f")
 
 
@@ -206,7 +206,7 @@ def test_a_full_disk_is_one_sentence(site: Site, tmp_path: Path, monkeypatch: py
         return real(self, mode, *rest, **more)
 
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(TurnwiseError, match="cannot be written \\(No space left on device\\)"):
+    with pytest.raises(DialgaugeError, match="cannot be written \\(No space left on device\\)"):
         fetch(site.url, tmp_path / "f")
     monkeypatch.undo()
     assert not (tmp_path / "f").exists()
@@ -219,5 +219,5 @@ def test_a_folder_without_permission_is_one_sentence(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "mkdir", forbidden)
-    with pytest.raises(TurnwiseError, match="Permission denied"):
+    with pytest.raises(DialgaugeError, match="Permission denied"):
         fetch(site.url, tmp_path / "deeper" / "f")

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
+from dialgauge.data.catalogue import Dataset, Member, Remote
+from dialgauge.data.fetch import Patience
+from dialgauge.data.folder import Folder, data_folder
+from dialgauge.data.install import Outcome, get, offline, remove
+from dialgauge.data.verify import verify
+from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
-from turnwise.data.catalogue import Dataset, Member, Remote
-from turnwise.data.fetch import Patience
-from turnwise.data.folder import Folder, data_folder
-from turnwise.data.install import Outcome, get, offline, remove
-from turnwise.data.verify import verify
-from turnwise.errors import TurnwiseError
 
 IMPATIENT = Patience(tries=2, sleep=lambda _: None)
 
@@ -93,11 +93,11 @@ def test_a_second_call_uses_no_network(site: Site, folder: Folder) -> None:
 
 
 def test_offline_is_honoured_with_a_sentence(site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TurnwiseError, match=r"toy is not in .* the network is switched off \(--offline"):
+    with pytest.raises(DialgaugeError, match=r"toy is not in .* the network is switched off \(--offline"):
         get(dataset(site), folder, network=False)
     assert site.ranges == []
     for value, expected in (("1", True), ("yes", True), ("0", False), ("", False), ("false", False)):
-        monkeypatch.setenv("TURNWISE_OFFLINE", value)
+        monkeypatch.setenv("DIALGAUGE_OFFLINE", value)
         assert offline() is expected
     assert offline(True)
 
@@ -109,7 +109,7 @@ def test_an_unpublished_checksum_is_trusted_once_and_told(site: Site, folder: Fo
     assert get(toy, folder).trusted == ()
     remove(toy, folder)
     site.body, site.etag = archive(train=b"[9]"), '"two"'
-    with pytest.raises(TurnwiseError, match=r"sha256 is .* changed since its first download: --accept-change"):
+    with pytest.raises(DialgaugeError, match=r"sha256 is .* changed since its first download: --accept-change"):
         get(toy, folder)
     assert visible(folder) == []
     assert get(toy, folder, accept_change=True).fetched
@@ -117,16 +117,16 @@ def test_an_unpublished_checksum_is_trusted_once_and_told(site: Site, folder: Fo
 
 
 def test_a_wrong_published_checksum_installs_nothing(site: Site, folder: Folder) -> None:
-    with pytest.raises(TurnwiseError, match=r"was expected; nothing was kept; the dataset's home is https://example"):
+    with pytest.raises(DialgaugeError, match=r"was expected; nothing was kept; the dataset's home is https://example"):
         get(dataset(site, sha256="0" * 64), folder)
     assert visible(folder) == []
     assert no_work_left(folder)
 
 
 def test_known_members_decide_where_the_archive_is_unknown(site: Site, folder: Folder) -> None:
-    with pytest.raises(TurnwiseError, match=r"train.json is not the known file"):
+    with pytest.raises(DialgaugeError, match=r"train.json is not the known file"):
         get(dataset(site, members=(Member("train.json", sha(b"[7]")),)), folder)
-    with pytest.raises(TurnwiseError, match=r"does not contain dev.json"):
+    with pytest.raises(DialgaugeError, match=r"does not contain dev.json"):
         get(dataset(site, members=(Member("dev.json", sha(b"[7]")),)), folder)
     assert visible(folder) == []
     assert get(dataset(site, members=(Member("train.json", sha(b"[1]")),)), folder).fetched
@@ -135,7 +135,7 @@ def test_known_members_decide_where_the_archive_is_unknown(site: Site, folder: F
 @pytest.mark.parametrize("answer", [Answer(status=404), Answer(claim=100)])
 def test_a_failed_download_leaves_no_dataset(site: Site, folder: Folder, answer: Answer) -> None:
     site.answers = [answer]
-    with pytest.raises(TurnwiseError):
+    with pytest.raises(DialgaugeError):
         get(dataset(site), folder, patience=IMPATIENT)
     assert visible(folder) == []
     assert folder.first_seen() == {}
@@ -146,7 +146,7 @@ def test_several_files_and_one_of_them_missing(site: Site, folder: Folder) -> No
     files = (Remote(path="a.bin", sha256=sha(BODY)), Remote(path="deep/b.bin"))
     several = Dataset("toy", "Toy", "-", "-", "-", files, base=site.url + "?")
     site.answers = [Answer(), Answer(status=404)]
-    with pytest.raises(TurnwiseError, match="no such file"):
+    with pytest.raises(DialgaugeError, match="no such file"):
         get(several, folder)
     assert visible(folder) == []
     asked = len(site.ranges)
@@ -158,9 +158,9 @@ def test_several_files_and_one_of_them_missing(site: Site, folder: Folder) -> No
 def test_a_folder_that_is_in_the_way_is_left_alone(site: Site, folder: Folder) -> None:
     (folder.path("toy")).mkdir(parents=True)
     (folder.path("toy") / "mine.txt").write_text("precious")
-    with pytest.raises(TurnwiseError, match="in the way"):
+    with pytest.raises(DialgaugeError, match="in the way"):
         get(dataset(site), folder)
-    with pytest.raises(TurnwiseError, match="does not remove it"):
+    with pytest.raises(DialgaugeError, match="does not remove it"):
         remove(dataset(site), folder)
     assert (folder.path("toy") / "mine.txt").read_text() == "precious"
 
@@ -171,10 +171,10 @@ def test_a_copy_put_there_by_hand_counts_if_it_is_the_known_one(site: Site, fold
     folder.path("toy").mkdir(parents=True)
     (folder.path("toy") / "train.json").write_bytes(b"[1]")
     assert get(toy, folder) == Outcome(folder.path("toy"), fetched=False)
-    with pytest.raises(TurnwiseError, match="in the way"):
+    with pytest.raises(DialgaugeError, match="in the way"):
         get(dataset(site, members=members), folder)
     (folder.path("toy") / "train.json").write_bytes(b"[2]")
-    with pytest.raises(TurnwiseError, match="in the way"):
+    with pytest.raises(DialgaugeError, match="in the way"):
         get(toy, folder)
     assert site.ranges == []
 
@@ -184,7 +184,7 @@ def test_what_a_killed_process_left_is_swept_away(site: Site, folder: Folder) ->
     left.mkdir(parents=True)
     (left / "half.json").write_text("[")
     place = get(dataset(site), folder).path
-    assert sorted(path.name for path in place.iterdir()) == [".turnwise", "test.json", "train.json"]
+    assert sorted(path.name for path in place.iterdir()) == [".dialgauge", "test.json", "train.json"]
     assert no_work_left(folder)
 
 
@@ -192,8 +192,8 @@ def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: 
     site.body = archive(train=bytes(range(256)) * 4000)
     site.answers = [Answer(cut=500_000, stall=1.0)]
     script = (
-        "import sys; from pathlib import Path; from turnwise.data.catalogue import Dataset, Remote;"
-        "from turnwise.data.folder import Folder; from turnwise.data.install import get;"
+        "import sys; from pathlib import Path; from dialgauge.data.catalogue import Dataset, Remote;"
+        "from dialgauge.data.folder import Folder; from dialgauge.data.install import get;"
         "get(Dataset('toy', 'Toy', '-', '-', '-', (Remote(url=sys.argv[1], unpack=True, strip=1),)),"
         " Folder(Path(sys.argv[2])))"
     )
@@ -215,7 +215,7 @@ def test_removing(site: Site, folder: Folder) -> None:
     get(dataset(site), folder)
     assert remove(dataset(site), folder)
     assert visible(folder) == [] and no_work_left(folder)
-    with pytest.raises(TurnwiseError, match="'turnwise data get toy' fetches it"):
+    with pytest.raises(DialgaugeError, match="'dialgauge data get toy' fetches it"):
         verify(dataset(site), folder)
 
 
@@ -241,7 +241,7 @@ def test_a_full_disk_while_unpacking_leaves_nothing(
         return real(self, mode, *rest, **more)
 
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(TurnwiseError, match="No space left on device"):
+    with pytest.raises(DialgaugeError, match="No space left on device"):
         get(dataset(site), folder)
     assert visible(folder) == []
 
@@ -251,7 +251,7 @@ def test_no_permission_for_the_folder(site: Site, folder: Folder, monkeypatch: p
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "mkdir", forbidden)
-    with pytest.raises(TurnwiseError, match=r"cannot be written \(Permission denied\)"):
+    with pytest.raises(DialgaugeError, match=r"cannot be written \(Permission denied\)"):
         get(dataset(site), folder)
 
 
@@ -268,14 +268,14 @@ def test_verification_sees_what_changed(site: Site, folder: Folder) -> None:
 
 def test_a_damaged_receipt_is_a_sentence(site: Site, folder: Folder) -> None:
     place = get(dataset(site), folder).path
-    (place / ".turnwise").write_text("{")
-    with pytest.raises(TurnwiseError, match="receipt is damaged"):
+    (place / ".dialgauge").write_text("{")
+    with pytest.raises(DialgaugeError, match="receipt is damaged"):
         verify(dataset(site), folder)
 
 
 def test_the_environment_moves_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("DIALGAUGE_DATA", str(tmp_path / "elsewhere"))
     assert data_folder().root == tmp_path / "elsewhere"
-    monkeypatch.delenv("TURNWISE_DATA")
+    monkeypatch.delenv("DIALGAUGE_DATA")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
     assert data_folder().root.name == "datasets"

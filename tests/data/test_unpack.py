@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from turnwise.data.unpack import unpack
-from turnwise.errors import TurnwiseError
+from dialgauge.data.unpack import unpack
+from dialgauge.errors import DialgaugeError
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:
@@ -58,7 +58,7 @@ def test_only_what_is_wanted_comes_out(pack: Packer, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../escape", "/etc/escape", "a/../../escape", "..\\escape", "C:/escape"])
 def test_members_that_leave_the_folder_are_refused(pack: Packer, name: str, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {name: b"bad"})
-    with pytest.raises(TurnwiseError, match="points outside the archive"):
+    with pytest.raises(DialgaugeError, match="points outside the archive"):
         unpack(archive, tmp_path / "deep" / "out")
     assert not list(tmp_path.rglob("*escape*"))
 
@@ -69,7 +69,7 @@ def test_links_and_devices_in_tar_are_refused(kind: bytes, tmp_path: Path) -> No
         item = tarfile.TarInfo("inside")
         item.type, item.linkname = kind, "/etc/passwd"
         archive.addfile(item)
-    with pytest.raises(TurnwiseError, match="is a link or a device"):
+    with pytest.raises(DialgaugeError, match="is a link or a device"):
         unpack(tmp_path / "x.tar", tmp_path / "out")
 
 
@@ -78,21 +78,21 @@ def test_links_in_zip_are_refused(tmp_path: Path) -> None:
         item = zipfile.ZipInfo("inside")
         item.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(item, "/etc/passwd")
-    with pytest.raises(TurnwiseError, match="is a link or a device"):
+    with pytest.raises(DialgaugeError, match="is a link or a device"):
         unpack(tmp_path / "x.zip", tmp_path / "out")
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_bomb_stops_at_the_limit(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {"big": bytes(10_000_000)})
-    with pytest.raises(TurnwiseError, match="more than 1,000,000 bytes"):
+    with pytest.raises(DialgaugeError, match="more than 1,000,000 bytes"):
         unpack(archive, tmp_path / "out", limit=1_000_000)
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_the_limit_holds_for_all_members_together(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {f"m{number}": bytes(400) for number in range(3)})
-    with pytest.raises(TurnwiseError, match="more than 1,000 bytes"):
+    with pytest.raises(DialgaugeError, match="more than 1,000 bytes"):
         unpack(archive, tmp_path / "out", limit=1_000)
     assert unpack(archive, tmp_path / "fits", limit=1_200)
 
@@ -102,7 +102,7 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a", "1")
         archive.writestr("a", "2")
-    with pytest.raises(TurnwiseError, match="holds a twice"):
+    with pytest.raises(DialgaugeError, match="holds a twice"):
         unpack(tmp_path / "x.zip", tmp_path / "out")
 
 
@@ -110,19 +110,19 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
 def test_a_truncated_archive_is_damaged(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {"a": bytes(range(256)) * 400})
     archive.write_bytes(archive.read_bytes()[:-30])
-    with pytest.raises(TurnwiseError, match=r"damaged|neither a zip nor a tar"):
+    with pytest.raises(DialgaugeError, match=r"damaged|neither a zip nor a tar"):
         unpack(archive, tmp_path / "out")
 
 
 def test_a_page_instead_of_an_archive(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("<html>Sorry</html>")
-    with pytest.raises(TurnwiseError, match="neither a zip nor a tar archive"):
+    with pytest.raises(DialgaugeError, match="neither a zip nor a tar archive"):
         unpack(tmp_path / "x.zip", tmp_path / "out")
 
 
 def test_an_archive_without_anything_expected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "x", {"other": b""})
-    with pytest.raises(TurnwiseError, match="none of the expected files"):
+    with pytest.raises(DialgaugeError, match="none of the expected files"):
         unpack(archive, tmp_path / "out", only=("dev/*",))
 
 
@@ -139,7 +139,7 @@ def test_whatever_the_name_nothing_lands_outside(
     target = folder / "deep" / "out"
     try:
         written = unpack(archive, target)
-    except TurnwiseError:
+    except DialgaugeError:
         written = []
     inside = {path.relative_to(target) for path in target.rglob("*") if path.is_file()} if target.exists() else set()
     everywhere = [path for path in folder.rglob("*") if path.is_file() and path != archive]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from turnwise.demo.trackers import learn_words, track
-from turnwise.dialogue import Dialogue, State, Turn
+from dialgauge.demo.trackers import learn_words, track
+from dialgauge.dialogue import Dialogue, State, Turn
 
 
 def dialogue(*said: tuple[str, State]) -> Dialogue:

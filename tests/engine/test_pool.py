@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.engine import cores, map_ordered
-from turnwise.errors import TurnwiseError
+from dialgauge.engine import cores, map_ordered
+from dialgauge.errors import DialgaugeError
 
 
 @pytest.mark.parametrize("workers", [None, 1, 2, 0])
@@ -54,7 +54,7 @@ def test_items_are_taken_as_needed() -> None:
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from turnwise.engine import map_ordered
+from dialgauge.engine import map_ordered
 
 def work(number):
     Path(f"begun-{number}").touch()
@@ -105,7 +105,7 @@ def test_the_keyboard_stops_the_workers_and_what_waits_for_them(tmp_path: Path) 
 
 @pytest.mark.parametrize(("workers", "chunk"), [(-1, 1), (2, 0)])
 def test_impossible_settings_are_refused(workers: int, chunk: int) -> None:
-    with pytest.raises(TurnwiseError, match="workers must be 0 or more"):
+    with pytest.raises(DialgaugeError, match="workers must be 0 or more"):
         list(map_ordered(math.isqrt, [1], workers=workers, chunk=chunk))
 
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Dialogue, Fact, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.babi import NO_RESULT, SILENCE, is_silence
+from dialgauge.formats.babi_candidates import load_candidates
+from dialgauge.formats.babi_kb import load_kb
+from dialgauge.formats.registry import recognise
 from support.babi_release import ALL_FILES, SPLITS, TASKS, released, released_file
 from support.reading import part_of, read_bytes, write_bytes
-from turnwise.dialogue import Dialogue, Fact, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats.babi import NO_RESULT, SILENCE, is_silence
-from turnwise.formats.babi_candidates import load_candidates
-from turnwise.formats.babi_kb import load_kb
-from turnwise.formats.registry import recognise
 
 DIALOG = b"""1 hi\thello
 2 cheap food\tapi_call R_cuisine R_location cheap
@@ -120,7 +120,7 @@ def test_dialogs_without_empty_lines_between_them() -> None:
     ],
 )
 def test_faults_name_file_line_and_text(content: bytes, line: int, said: str) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         read_bytes("babi", content, "mine.txt")
     assert caught.value.file == "mine.txt"
     assert caught.value.line == line
@@ -136,7 +136,7 @@ def test_a_bot_that_speaks_unasked_answers_silence() -> None:
 
 def test_what_the_format_cannot_say_is_refused_or_noted() -> None:
     hi = Turn(speaker="user", text="hi")
-    with pytest.raises(TurnwiseError, match="two user turns"):
+    with pytest.raises(DialgaugeError, match="two user turns"):
         write_bytes("babi", [Dialogue(id="d", turns=(hi, hi))])
     content, notes = write_bytes("babi", [Dialogue(id="d", turns=(hi, Turn(speaker="system", text="a"), hi))])
     assert content == b"1 hi\ta\n\n"
@@ -163,7 +163,7 @@ def test_the_four_kinds_of_file_are_told_apart(content: bytes, format: str) -> N
 
 
 def test_question_answering_bAbI_is_not_taken_for_dialogs() -> None:
-    with pytest.raises(TurnwiseError, match="no known format"):
+    with pytest.raises(DialgaugeError, match="no known format"):
         recognise(part_of(b"1 Mary moved to the bathroom.\n2 Where is Mary?\tbathroom\t1\n", "qa1.txt"))
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.babi_candidates import BabiCandidates, load_candidates, write_candidates
+from dialgauge.formats.babi_kb import BabiKnowledgeBase, load_kb, write_kb
+from dialgauge.formats.base import Notes
 from support.reading import part_of
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.formats.babi_candidates import BabiCandidates, load_candidates, write_candidates
-from turnwise.formats.babi_kb import BabiKnowledgeBase, load_kb, write_kb
-from turnwise.formats.base import Notes
 
 
 @pytest.mark.parametrize("tab", [True, False])
@@ -38,7 +38,7 @@ def test_knowledge_base_in_both_spellings(tab: bool) -> None:
     ],
 )
 def test_faulty_knowledge_bases(content: bytes, said: str) -> None:
-    with pytest.raises(TurnwiseError, match=said) as caught:
+    with pytest.raises(DialgaugeError, match=said) as caught:
         BabiKnowledgeBase().load(part_of(content), Notes())
     assert caught.value.line == 1
 
@@ -59,7 +59,7 @@ def test_candidates_listed_twice_are_noted() -> None:
 
 @pytest.mark.parametrize("content", [b"2 hi\n", b"1 hi\tthere\n", b"1  \n", b"hi\n"])
 def test_faulty_candidates(content: bytes) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         BabiCandidates().load(part_of(content), Notes())
     assert caught.value.line == 1
 

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from support.commands import turnwise
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read, write
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.registry import formats, recognise
+from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes
-from turnwise.dialogue import Dialogue, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read, write
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.peek import Peek
-from turnwise.formats.registry import formats, recognise
 
 FORMATS = sorted(EXAMPLES)
 DIALOGUES = [name for name in FORMATS if isinstance(formats()[name], DialogueFormat)]
@@ -47,7 +47,7 @@ def take(name: str, content: bytes) -> Any:
 
 
 def refused(name: str, content: bytes) -> str:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         take(name, content)
     text = str(caught.value)
     assert text.startswith("bad.file")
@@ -72,7 +72,7 @@ def test_each_example_is_recognised_by_its_format_alone_and_reads(name: str) -> 
 def test_empty_files(name: str, content: bytes, tmp_path: Path) -> None:
     assert "the file is empty" in refused(name, content)
     (tmp_path / "bad.file").write_bytes(content)
-    with pytest.raises(TurnwiseError, match=r"bad\.file: the file is empty"):
+    with pytest.raises(DialgaugeError, match=r"bad\.file: the file is empty"):
         read(tmp_path / "bad.file")
 
 
@@ -80,7 +80,7 @@ def test_empty_files(name: str, content: bytes, tmp_path: Path) -> None:
 def test_truncated_gzip(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.gz"
     path.write_bytes(gzip.compress(EXAMPLES[name])[:-12])
-    with pytest.raises(TurnwiseError, match=r"bad\.gz: the compressed data ends early"):
+    with pytest.raises(DialgaugeError, match=r"bad\.gz: the compressed data ends early"):
         read(path)
 
 
@@ -96,7 +96,7 @@ def test_json_cut_off_is_recognised_and_then_refused(name: str) -> None:
     assert "JSON" in refused(name, cut)
     try:
         assert recognise(part_of(cut, "bad.file")).name == name
-    except TurnwiseError as error:
+    except DialgaugeError as error:
         assert "no known format fits it" in error.message
 
 
@@ -124,7 +124,7 @@ def test_duplicate_ids_across_files(name: str, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "bad.file").write_bytes(EXAMPLES[name])
-    with pytest.raises(TurnwiseError, match=r"b/bad\.file, dialogue .*: this id was already used in .*a/bad\.file"):
+    with pytest.raises(DialgaugeError, match=r"b/bad\.file, dialogue .*: this id was already used in .*a/bad\.file"):
         read(tmp_path)
 
 
@@ -132,7 +132,7 @@ def test_duplicate_ids_across_files(name: str, tmp_path: Path) -> None:
 def test_duplicate_ids_in_one_file(name: str, tmp_path: Path) -> None:
     once = EXAMPLES[name].strip()
     (tmp_path / "bad.file").write_bytes(once[:-1] + b"," + once[1:])
-    with pytest.raises(TurnwiseError, match=r"bad\.file, dialogue .*: (this id|this turn|utt_idx)"):
+    with pytest.raises(DialgaugeError, match=r"bad\.file, dialogue .*: (this id|this turn|utt_idx)"):
         read(tmp_path / "bad.file")
 
 
@@ -144,7 +144,7 @@ def test_numbers_where_text_belongs(name: str) -> None:
         try:
             take(name, json.dumps(changed).encode())
             outcomes.append(True)
-        except TurnwiseError as error:
+        except DialgaugeError as error:
             assert error.file == "bad.file"
             outcomes.append(False)
     assert False in outcomes
@@ -174,7 +174,7 @@ def test_nesting_100000_deep(name: str, opening: bytes) -> None:
 def test_nesting_100000_deep_is_no_format(tmp_path: Path) -> None:
     for content in (b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000):
         (tmp_path / "bad.file").write_bytes(content)
-        with pytest.raises(TurnwiseError, match=r"no known format fits it \(its JSON is nested too deeply"):
+        with pytest.raises(DialgaugeError, match=r"no known format fits it \(its JSON is nested too deeply"):
             read(tmp_path / "bad.file")
 
 
@@ -182,7 +182,7 @@ def test_nesting_100000_deep_is_no_format(tmp_path: Path) -> None:
 def test_a_gzip_bomb_stops_at_the_limit(name: str, tmp_path: Path) -> None:
     content = EXAMPLES[name] + b"\n" * 1_000_000
     (tmp_path / "bad.gz").write_bytes(gzip.compress(content))
-    with pytest.raises(TurnwiseError, match=r"bad\.gz: it unpacks to more than 500,000 bytes; .*--max-bytes"):
+    with pytest.raises(DialgaugeError, match=r"bad\.gz: it unpacks to more than 500,000 bytes; .*--max-bytes"):
         read(tmp_path / "bad.gz", limit=500_000)
 
 
@@ -190,7 +190,7 @@ def test_a_gzip_bomb_stops_at_the_limit(name: str, tmp_path: Path) -> None:
 def test_a_path_that_escapes_its_archive(name: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
         archive.writestr("../../bad.file", EXAMPLES[name])
-    with pytest.raises(TurnwiseError, match=r"bad\.zip: the member '../../bad\.file' points outside"):
+    with pytest.raises(DialgaugeError, match=r"bad\.zip: the member '../../bad\.file' points outside"):
         read(tmp_path / "bad.zip")
 
 
@@ -212,14 +212,14 @@ def test_values_with_hyphens_right_to_left_and_astral_characters(name: str, valu
 
 
 def test_a_folder_with_no_match(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match=r"\*\.json: no file matches this pattern"):
+    with pytest.raises(DialgaugeError, match=r"\*\.json: no file matches this pattern"):
         read(tmp_path / "*.json")
 
 
 def test_dialogues_of_two_formats_in_one_source(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(EXAMPLES["multiwoz"])
     (tmp_path / "b.json").write_bytes(EXAMPLES["sgd"])
-    with pytest.raises(TurnwiseError, match=r"b\.json: it is in the format sgd, but files before it are in multiwoz"):
+    with pytest.raises(DialgaugeError, match=r"b\.json: it is in the format sgd, but files before it are in multiwoz"):
         read(tmp_path)
 
 
@@ -236,7 +236,7 @@ def test_a_full_disk_leaves_the_old_file(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(type(chosen), "write", fails)
-    with pytest.raises(TurnwiseError, match=r"it cannot be written \(No space left on device\)"):
+    with pytest.raises(DialgaugeError, match=r"it cannot be written \(No space left on device\)"):
         write([Dialogue(id="d", turns=(Turn(speaker="user"),))], path, format=name)
     assert [item.name for item in tmp_path.iterdir()] == [target]
     assert path.read_bytes() == b"old"
@@ -246,9 +246,9 @@ def test_a_full_disk_leaves_the_old_file(
 def test_a_source_that_fails_half_way_leaves_nothing(name: str, tmp_path: Path) -> None:
     def dialogues() -> Any:
         yield Dialogue(id="d", turns=(Turn(speaker="user", text="hi"), Turn(speaker="system", text="hello")))
-        raise TurnwiseError("the source broke", file="source.json")
+        raise DialgaugeError("the source broke", file="source.json")
 
-    with pytest.raises(TurnwiseError, match=r"source\.json: the source broke"):
+    with pytest.raises(DialgaugeError, match=r"source\.json: the source broke"):
         write(dialogues(), tmp_path / "out.json", format=name)
     assert not list(tmp_path.iterdir())
 
@@ -267,7 +267,7 @@ def test_the_command_says_one_sentence_and_exits_with_2(
     make: Callable[[Path], object], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make(tmp_path / "bad.file")
-    outcome = turnwise(capsys, "data", "convert", tmp_path / "bad.file", tmp_path / "out.jsonl", "--to", "native")
+    outcome = dialgauge(capsys, "data", "convert", tmp_path / "bad.file", tmp_path / "out.jsonl", "--to", "native")
     assert outcome.code == 2
     assert message in outcome.err
     assert len(outcome.err.strip().splitlines()) == 1
@@ -283,7 +283,7 @@ def test_a_stream_that_breaks_while_reading_is_an_error() -> None:
 
     part = part_of(b"")
     part._opener = lambda: Breaking(b"{}")
-    with pytest.raises(TurnwiseError, match=r"cannot be read .*Input/output error"):
+    with pytest.raises(DialgaugeError, match=r"cannot be read .*Input/output error"):
         part.read()
 
 
@@ -296,6 +296,6 @@ def test_a_stream_that_breaks_while_reading_is_an_error() -> None:
     ],
 )
 def test_json_of_no_known_shape_is_described(content: bytes, words: str) -> None:
-    with pytest.raises(TurnwiseError, match="no known format fits it") as caught:
+    with pytest.raises(DialgaugeError, match="no known format fits it") as caught:
         recognise(part_of(content))
     assert words in str(caught.value)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.canonical_map import CanonicalMapFile
+from dialgauge.formats.registry import recognise
+from dialgauge.formats.source import resolve
 from support.reading import part_of
-from turnwise.errors import TurnwiseError
-from turnwise.formats.base import Notes
-from turnwise.formats.canonical_map import CanonicalMapFile
-from turnwise.formats.registry import recognise
-from turnwise.formats.source import resolve
 
 
 def load(content: Any) -> dict[str, Any]:
@@ -44,11 +44,11 @@ def test_the_map_of_multiwoz(shared_data: Path) -> None:
     ],
 )
 def test_a_map_of_the_wrong_shape_is_one_sentence(content: Any) -> None:
-    with pytest.raises(TurnwiseError, match=r"file\.json"):
+    with pytest.raises(DialgaugeError, match=r"file\.json"):
         load(content)
 
 
 @pytest.mark.parametrize("content", [{"area": {"north": ["up"]}}, {"area": {"hotel": {"north": ["up"]}}}])
 def test_a_map_without_special_keys_says_what_to_add(content: Any) -> None:
-    with pytest.raises(TurnwiseError, match='add "special_keys"'):
+    with pytest.raises(DialgaugeError, match='add "special_keys"'):
         load(content)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
 from support.reading import read_bytes, write_bytes
-from turnwise.dialogue import Dialogue, Turn
-from turnwise.errors import TurnwiseError
 
 
 def test_conversations_by_id() -> None:
@@ -42,7 +42,7 @@ def test_conversations_by_empty_line() -> None:
     ],
 )
 def test_faults_name_the_line(line: bytes, said: str) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         read_bytes("chat-log", b'{"speaker":"user","text":"hi"}\n' + line + b"\n")
     assert caught.value.line == 2
     assert said in str(caught.value)
@@ -50,7 +50,7 @@ def test_faults_name_the_line(line: bytes, said: str) -> None:
 
 def test_messages_of_a_dialogue_must_stand_together() -> None:
     lines = [f'{{"dialogue":"{name}","speaker":"user","text":"hi"}}\n' for name in ("a", "b", "a")]
-    with pytest.raises(TurnwiseError, match="the dialogue 'a' goes on here after another one began") as caught:
+    with pytest.raises(DialgaugeError, match="the dialogue 'a' goes on here after another one began") as caught:
         read_bytes("chat-log", "".join(lines).encode())
     assert caught.value.line == 3
 

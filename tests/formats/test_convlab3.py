@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from dialgauge.dialogue import Act, Dialogue, Goal, Span, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json, write_bytes
-from turnwise.dialogue import Act, Dialogue, Goal, Span, Task, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
-from turnwise.formats.convlab3 import ORIGINAL_ID_DROPPED
 
 DATA: list[dict[str, Any]] = json.loads(EXAMPLES["convlab3"])
 
@@ -68,14 +68,14 @@ def test_a_request_has_a_slot_and_no_value() -> None:
 def test_turns_must_be_in_order() -> None:
     content = example()
     content[0]["turns"][0]["utt_idx"] = 1
-    with pytest.raises(TurnwiseError, match="dialogue multiwoz21-test-0, turn 0: utt_idx is 1 where 0 should follow"):
+    with pytest.raises(DialgaugeError, match="dialogue multiwoz21-test-0, turn 0: utt_idx is 1 where 0 should follow"):
         read_json("convlab3", content)
 
 
 def test_a_wrong_type_names_dialogue_and_turn() -> None:
     content = example()
     content[0]["turns"][0]["state"]["hotel"]["area"] = 3
-    with pytest.raises(TurnwiseError, match=r"dialogue multiwoz21-test-0, turn 0: .*expected shape"):
+    with pytest.raises(DialgaugeError, match=r"dialogue multiwoz21-test-0, turn 0: .*expected shape"):
         read_json("convlab3", content)
 
 
@@ -143,7 +143,7 @@ def test_rows_of_a_dialogue_stand_together_and_holes_keep_the_place() -> None:
 
 @pytest.mark.parametrize("places", [[0, 0], [2, 0], [-2], [10**12]])
 def test_rows_out_of_order_are_an_error(places: list[int]) -> None:
-    with pytest.raises(TurnwiseError, match=r"dialogue d: utt_idx .* cannot follow"):
+    with pytest.raises(DialgaugeError, match=r"dialogue d: utt_idx .* cannot follow"):
         read_json("convlab3-predictions", [row(place) for place in places])
 
 

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Span, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read, registry, stream, write
+from dialgauge.formats.base import ALL_FIELDS, Notes
+from dialgauge.formats.located import Keyed, Listed
+from dialgauge.formats.native import Native
+from dialgauge.formats.peek import Peek, first_object
+from dialgauge.formats.registry import format_named, formats, recognise, writer_named
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, write_bytes
-from turnwise.dialogue import Act, Dialogue, Fact, Goal, Span, Task, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read, registry, stream, write
-from turnwise.formats.base import ALL_FIELDS, Notes
-from turnwise.formats.located import Keyed, Listed
-from turnwise.formats.native import Native
-from turnwise.formats.peek import Peek, first_object
-from turnwise.formats.registry import format_named, formats, recognise, writer_named
 
 FULL = Dialogue(
     id="d",
@@ -109,14 +109,16 @@ def test_the_first_object_of_a_line() -> None:
 
 
 def test_a_misspelt_format_gets_the_nearest_name() -> None:
-    with pytest.raises(TurnwiseError, match=r"no format named 'multiwos'\. Did you mean 'multiwoz'"):
+    with pytest.raises(DialgaugeError, match=r"no format named 'multiwos'\. Did you mean 'multiwoz'"):
         format_named("multiwos")
 
 
 def test_a_format_without_a_writer_lists_those_with_one() -> None:
-    with pytest.raises(TurnwiseError, match=r"multiwoz can be read but not written; writable: .*convlab3.*native.*sgd"):
+    with pytest.raises(
+        DialgaugeError, match=r"multiwoz can be read but not written; writable: .*convlab3.*native.*sgd"
+    ):
         writer_named("multiwoz")
-    with pytest.raises(TurnwiseError, match="can be read but not written"):
+    with pytest.raises(DialgaugeError, match="can be read but not written"):
         format_named("multiwoz").write([], None, Notes())  # type: ignore[union-attr, arg-type]
 
 
@@ -126,7 +128,7 @@ def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest
 
     both = {**formats(), "twin": Twin()}
     monkeypatch.setattr(registry, "formats", lambda: both)
-    with pytest.raises(TurnwiseError, match=r"any of these formats: native, twin; choose one with --format"):
+    with pytest.raises(DialgaugeError, match=r"any of these formats: native, twin; choose one with --format"):
         recognise(part_of(EXAMPLES["native"]))
 
 
@@ -134,14 +136,17 @@ def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest
     ("points", "message"),
     [
         ([("x", "no.such.module:X")], "format 'x' .*cannot be loaded"),
-        ([("x", "turnwise.formats.native:Gone")], "format 'x' .*cannot be loaded"),
-        ([("x", "turnwise.formats.native:Native"), ("x", "turnwise.formats.sgd:Sgd")], "two installed packages offer"),
+        ([("x", "dialgauge.formats.native:Gone")], "format 'x' .*cannot be loaded"),
+        (
+            [("x", "dialgauge.formats.native:Native"), ("x", "dialgauge.formats.sgd:Sgd")],
+            "two installed packages offer",
+        ),
     ],
 )
 def test_faulty_plugins_are_named(points: list[tuple[str, str]], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [EntryPoint(name, value, registry.GROUP) for name, value in points]
     monkeypatch.setattr(registry, "entry_points", lambda group: found)
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         formats.__wrapped__()
 
 
@@ -154,11 +159,11 @@ class _One(msgspec.Struct):
 
 def test_keyed_and_listed_files_name_the_dialogue_and_the_turn() -> None:
     part = part_of(b"")
-    with pytest.raises(TurnwiseError, match=r"file\.json, dialogue b, turn 1: .*Expected `int`"):
+    with pytest.raises(DialgaugeError, match=r"file\.json, dialogue b, turn 1: .*Expected `int`"):
         Keyed(_One).decode(b'{"a": {"turns": [1]}, "b": {"turns": [1, "x"]}}', part, Notes())
-    with pytest.raises(TurnwiseError, match=r"file\.json, dialogue number 2, turn 0: .*Expected `int`"):
+    with pytest.raises(DialgaugeError, match=r"file\.json, dialogue number 2, turn 0: .*Expected `int`"):
         Listed(_One).decode(b'[{"turns": [1]}, {"turns": ["x"]}]', part, Notes())
-    with pytest.raises(TurnwiseError, match=r"dialogue number 1: .*Expected `object`"):
+    with pytest.raises(DialgaugeError, match=r"dialogue number 1: .*Expected `object`"):
         Listed(_One).decode(b"[3]", part, Notes())
 
 
@@ -195,7 +200,7 @@ def test_the_native_format_keeps_everything() -> None:
     ],
 )
 def test_a_faulty_native_line_is_named(line: bytes, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=r"file\.json, " + message):
+    with pytest.raises(DialgaugeError, match=r"file\.json, " + message):
         read_bytes("native", EXAMPLES["native"] + line + b"\n")
 
 
@@ -204,7 +209,7 @@ def test_dialogues_stream_one_by_one_before_the_end_is_read(tmp_path: Path) -> N
     dialogues = stream(tmp_path / "a.jsonl")
     part, chosen, dialogue = next(dialogues)
     assert (part.stem, chosen.name, dialogue.id) == ("a.jsonl", "native", "d1")
-    with pytest.raises(TurnwiseError, match="line 2"):
+    with pytest.raises(DialgaugeError, match="line 2"):
         next(dialogues)
 
 
@@ -223,15 +228,15 @@ def test_streaming_takes_memory_for_one_dialogue_not_for_the_file(tmp_path: Path
 
 def test_a_source_of_resources_alone_holds_no_dialogues(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(EXAMPLES["schema"])
-    with pytest.raises(TurnwiseError, match="holds no dialogues"):
+    with pytest.raises(DialgaugeError, match="holds no dialogues"):
         read(tmp_path)
-    with pytest.raises(TurnwiseError, match="holds no dialogues"):
+    with pytest.raises(DialgaugeError, match="holds no dialogues"):
         list(stream(tmp_path))
 
 
 def test_ids_are_compared_without_case_and_ending(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(EXAMPLES["native"] + EXAMPLES["native"].replace(b'"d1"', b'"D1.json"'))
-    with pytest.raises(TurnwiseError, match=r"dialogue D1\.json: this id was already used"):
+    with pytest.raises(DialgaugeError, match=r"dialogue D1\.json: this id was already used"):
         read(tmp_path / "a.jsonl")
 
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.registry import formats, recognise
 from support.examples import EXAMPLES
 from support.reading import part_of
-from turnwise.errors import TurnwiseError
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.registry import formats, recognise
 
 #: Words that readers look for, so that random JSON reaches deep into them.
 WORDS = sorted(
@@ -64,7 +64,7 @@ anything = st.recursive(
 
 def survives(name: str, content: bytes) -> None:
     chosen, notes = formats()[name], Notes()
-    with suppress(TurnwiseError):
+    with suppress(DialgaugeError):
         if isinstance(chosen, DialogueFormat):
             list(chosen.read(part_of(content), notes))
         else:
@@ -72,7 +72,7 @@ def survives(name: str, content: bytes) -> None:
 
 
 def recognised(content: bytes) -> None:
-    with suppress(TurnwiseError):
+    with suppress(DialgaugeError):
         recognise(part_of(content))
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import turnwise
+import dialgauge
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.gcdf1 import Gcdf1
 from support.reading import part_of, read_bytes, read_json, write_bytes
-from turnwise.dialogue import Act, Dialogue, Goal, Task, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats.base import Notes
-from turnwise.formats.gcdf1 import Gcdf1
 
 
 def frame(service: str, *actions: dict[str, Any], **state: Any) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_a_bad_dialogue_is_named_and_the_others_are_read(change: dict[str, Any],
     bad = conversation(dialogue_id="bad")
     bad["turns"][0] |= change
     content = msgspec.json.encode([bad, conversation()])
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         read_bytes("gcdf1", content)
     assert (caught.value.dialogue, caught.value.turn) == ("bad", 0)
     assert sentence in str(caught.value)
@@ -214,8 +214,8 @@ def test_what_is_written_is_read_back(said: list[Turn], goal: Goal | None) -> No
 
 
 def test_the_real_conversations_survive_a_round_trip(shared_data: Path, tmp_path: Path) -> None:
-    corpus = turnwise.read(shared_data / "gcdf1" / "conversations" / "dialogues_032.json.gz")
+    corpus = dialgauge.read(shared_data / "gcdf1" / "conversations" / "dialogues_032.json.gz")
     assert (corpus.format, corpus.notes.counts.total()) == ("gcdf1", 0)
-    notes = turnwise.write(corpus.dialogues, tmp_path / "again.json", format="gcdf1")
+    notes = dialgauge.write(corpus.dialogues, tmp_path / "again.json", format="gcdf1")
     assert not notes.counts
-    assert turnwise.read(tmp_path / "again.json").dialogues == corpus.dialogues
+    assert dialgauge.read(tmp_path / "again.json").dialogues == corpus.dialogues

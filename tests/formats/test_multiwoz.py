@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from dialgauge.dialogue import Act, Dialogue, Goal, Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.formats.base import Notes
+from dialgauge.formats.multiwoz import MultiWoz
+from dialgauge.formats.peek import Peek
 from support.examples import EXAMPLES
 from support.reading import part_of, read_json
-from turnwise.dialogue import Act, Dialogue, Goal, Task
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
-from turnwise.formats.base import Notes
-from turnwise.formats.multiwoz import MultiWoz
-from turnwise.formats.peek import Peek
 
 EXAMPLE: dict[str, Any] = json.loads(EXAMPLES["multiwoz"])
 
@@ -117,7 +117,7 @@ def test_a_state_on_a_users_entry_means_the_log_is_out_of_order() -> None:
     content = example()
     content["MUL0001.json"]["log"].pop(0)
     with pytest.raises(
-        TurnwiseError, match=r"dialogue MUL0001\.json, turn 0: it is the user's turn but carries a state"
+        DialgaugeError, match=r"dialogue MUL0001\.json, turn 0: it is the user's turn but carries a state"
     ):
         one(content)
 
@@ -137,14 +137,14 @@ def test_a_wrong_type_names_dialogue_and_turn(path: tuple[Any, ...], value: obje
     for step in path[:-1]:
         place = place[step]
     place[path[-1]] = value
-    with pytest.raises(TurnwiseError, match=r"file\.json, dialogue MUL0001\.json, turn 1: .*expected shape"):
+    with pytest.raises(DialgaugeError, match=r"file\.json, dialogue MUL0001\.json, turn 1: .*expected shape"):
         one({"MUL0000.json": EXAMPLE["MUL0001.json"], **content})
 
 
 def test_an_id_used_twice_in_one_object_is_an_error_and_not_merged(tmp_path: Path) -> None:
     inner = EXAMPLES["multiwoz"].strip()[1:-1]
     (tmp_path / "data.json").write_bytes(b"{" + inner + b"," + inner.replace(b"east", b"west") + b"}")
-    with pytest.raises(TurnwiseError, match=r"dialogue MUL0001\.json: this id was already used"):
+    with pytest.raises(DialgaugeError, match=r"dialogue MUL0001\.json: this id was already used"):
         read(tmp_path / "data.json")
 
 

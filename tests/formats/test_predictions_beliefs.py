@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import State
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.beliefs import Beliefs, hyphenated, hyphenated_slot
+from dialgauge.formats.flags import FLAG_SLOTS
 from support.examples import EXAMPLES, as_json
 from support.reading import part_of, read_bytes, read_json
-from turnwise.dialogue import State
-from turnwise.errors import TurnwiseError
-from turnwise.formats.base import Notes
-from turnwise.formats.beliefs import Beliefs, hyphenated, hyphenated_slot
-from turnwise.formats.flags import FLAG_SLOTS
 
 
 def states(format: str, value: Any) -> list[tuple[State | None, State | None]]:
@@ -36,7 +36,7 @@ def test_only_the_first_two_hyphens_separate(domain: str, slot: str, value: str)
 
 @pytest.mark.parametrize("text", ["", "hotel", "hotel-area", "-area-north", "hotel--north"])
 def test_texts_that_are_no_triple(text: str) -> None:
-    with pytest.raises(TurnwiseError, match="domain-slot-value"):
+    with pytest.raises(DialgaugeError, match="domain-slot-value"):
         hyphenated(text)
 
 
@@ -63,7 +63,7 @@ def test_som_dst_keys_may_be_interleaved_and_ids_contain_underscores() -> None:
 
 
 def test_som_dst_key_without_a_turn() -> None:
-    with pytest.raises(TurnwiseError, match="the key 'b' is not a dialogue id, an underscore and a turn"):
+    with pytest.raises(DialgaugeError, match="the key 'b' is not a dialogue id, an underscore and a turn"):
         read_json("som-dst", {"a_0": [[], []], "b": [[], []]})
 
 
@@ -182,7 +182,7 @@ def test_trippy_ids_with_hyphens_come_in_pieces() -> None:
 
 @pytest.mark.parametrize("guid", [None, "test-a-0", ["test", "a"], [None, None, None]])
 def test_trippy_objects_without_a_place(guid: Any) -> None:
-    with pytest.raises(TurnwiseError, match="object 1 of the list"):
+    with pytest.raises(DialgaugeError, match="object 1 of the list"):
         read_json("trippy", [{"guid": guid, "class_prediction_hotel-area": 0}])
 
 

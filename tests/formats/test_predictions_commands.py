@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import turnwise
+from dialgauge.formats import read
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.registry import format_named
+from dialgauge.formats.source import resolve
+from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import read_json
-from turnwise.formats import read
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.registry import format_named
-from turnwise.formats.source import resolve
 
 WITH_STATES = ["hi-dst", "human-eval", "mwzeval", "simpletod", "som-dst", "t5-dst", "trade", "trippy"]
 
@@ -22,7 +22,7 @@ WITH_STATES = ["hi-dst", "human-eval", "mwzeval", "simpletod", "som-dst", "t5-ds
 def test_check_names_the_format(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "predictions"
     path.write_bytes(EXAMPLES[name])
-    outcome = turnwise(capsys, "data", "check", path)
+    outcome = dialgauge(capsys, "data", "check", path)
     assert name in outcome.out and "predictions" in outcome.out
     assert "Traceback" not in outcome.err
 
@@ -31,7 +31,7 @@ def test_check_names_the_format(name: str, tmp_path: Path, capsys: pytest.Captur
 def test_states_survive_conversion_to_nested(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = tmp_path / "predictions", tmp_path / "nested.json"
     source.write_bytes(EXAMPLES[name])
-    assert turnwise(capsys, "data", "convert", source, target, "--to", "nested").code == 0
+    assert dialgauge(capsys, "data", "convert", source, target, "--to", "nested").code == 0
     before, after = read(source).dialogues, read(target).dialogues
     assert [[(turn.state, turn.predicted) for turn in dialogue.user_turns()] for dialogue in before] == [
         [(turn.state, turn.predicted) for turn in dialogue.turns] for dialogue in after
@@ -41,7 +41,7 @@ def test_states_survive_conversion_to_nested(name: str, tmp_path: Path, capsys: 
 def test_check_points_at_the_hole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "preds.json"
     path.write_text(json.dumps({"MUL1_0": [[], []], "MUL1_2": [[], []]}))
-    outcome = turnwise(capsys, "data", "check", path)
+    outcome = dialgauge(capsys, "data", "check", path)
     assert "missing turns, left as holes (1)" in outcome.out
     assert "dialogue MUL1, turn 1" in outcome.out
 

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions import HOLE, MOST_TURNS
+from dialgauge.formats.registry import formats, recognise
+from dialgauge.formats.source import resolve
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
-from turnwise.formats.peek import Peek
-from turnwise.formats.predictions import HOLE, MOST_TURNS
-from turnwise.formats.registry import formats, recognise
-from turnwise.formats.source import resolve
 
 PREDICTIONS = [
     "flags",
@@ -121,14 +121,14 @@ def test_a_missing_turn_is_a_counted_hole_and_the_rest_keeps_its_place(name: str
 @pytest.mark.parametrize("name", NUMBERED)
 @pytest.mark.parametrize(("keys", "words"), [(["0", "00"], "twice"), ([str(MOST_TURNS)], "beyond")])
 def test_turn_numbers_that_cannot_be(name: str, keys: list[str], words: str) -> None:
-    with pytest.raises(TurnwiseError, match=words) as caught:
+    with pytest.raises(DialgaugeError, match=words) as caught:
         read_json(name, numbered_file(name, keys))
     assert (caught.value.file, caught.value.dialogue) == ("file.json", "MUL1")
 
 
 @pytest.mark.parametrize("name", ["nested", "trade", "hi-dst", "flags"])
 def test_a_key_that_is_no_turn_number(name: str) -> None:
-    with pytest.raises(TurnwiseError, match="'last' is not a turn number"):
+    with pytest.raises(DialgaugeError, match="'last' is not a turn number"):
         read_json(name, numbered_file(name, ["0", "last"]))
 
 
@@ -137,7 +137,7 @@ def test_a_dialogue_written_twice_is_an_error(name: str, tmp_path: Any) -> None:
     once = json.dumps(json.loads(EXAMPLES[name]))
     path = tmp_path / "twice.json"
     path.write_text(once[:-1] + "," + once[1:])
-    with pytest.raises(TurnwiseError, match="unique"):
+    with pytest.raises(DialgaugeError, match="unique"):
         read(path)
 
 
@@ -161,7 +161,7 @@ def test_a_dialogue_written_twice_is_an_error(name: str, tmp_path: Any) -> None:
     ],
 )
 def test_a_fault_in_a_turn_names_file_dialogue_and_turn(name: str, value: Any) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         read_json(name, value)
     assert str(caught.value).startswith("file.json, dialogue MUL1, turn 1: ")
     assert "\n" not in str(caught.value)
@@ -174,7 +174,7 @@ def test_a_fault_in_a_turn_names_file_dialogue_and_turn(name: str, value: Any) -
     ids=["junk", "open", "cut", "deep-list", "deep-object", "not-utf8", "number", "wrong", "wrong-list", "null"],
 )
 def test_what_is_no_file_of_the_format_is_one_sentence(name: str, content: bytes) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         read_bytes(name, content)
     assert caught.value.file == "file.json"
 
@@ -192,9 +192,9 @@ def test_damaged_bytes_are_read_or_refused_but_never_crash(name: str, data: st.D
         content[at : at + data.draw(st.integers(0, 3))] = piece
     try:
         read_bytes(name, bytes(content))
-    except TurnwiseError as error:
+    except DialgaugeError as error:
         assert error.message
-    with suppress(TurnwiseError):
+    with suppress(DialgaugeError):
         recognise(part_of(bytes(content)))
 
 
@@ -234,7 +234,7 @@ def test_real_files_with_damaged_bytes_are_read_or_refused(shared_data: Path, na
         try:
             read_bytes(name, mutated(whole, seed))
             outcomes.add("read")
-        except TurnwiseError as error:
+        except DialgaugeError as error:
             assert error.file == "file.json"
             outcomes.add("refused")
     assert outcomes == {"read", "refused"}

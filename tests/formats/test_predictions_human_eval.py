@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes
-from turnwise.dialogue import State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
 
 EXAMPLE = EXAMPLES["human-eval"]
 
@@ -61,15 +61,15 @@ def test_a_verdict_that_contradicts_the_states_is_noted() -> None:
     ],
 )
 def test_states_that_are_no_plain_literals_are_refused(literal: bytes) -> None:
-    with pytest.raises(TurnwiseError, match="the state after PR is") as caught:
+    with pytest.raises(DialgaugeError, match="the state after PR is") as caught:
         read_bytes("human-eval", EXAMPLE.replace(b"{{}}", literal), "file.txt")
     assert str(caught.value).startswith("file.txt, dialogue MUL0001.json, turn 0: ")
 
 
 def test_a_stray_line_and_an_early_end() -> None:
-    with pytest.raises(TurnwiseError, match=r"line 11: 'Turn :' was expected here, not 'stray'"):
+    with pytest.raises(DialgaugeError, match=r"line 11: 'Turn :' was expected here, not 'stray'"):
         read_bytes("human-eval", EXAMPLE.replace(b"Matched : False\n", b"Matched : False\nstray\n"))
-    with pytest.raises(TurnwiseError, match="the file ends where 'Matched :' was expected"):
+    with pytest.raises(DialgaugeError, match="the file ends where 'Matched :' was expected"):
         read_bytes("human-eval", EXAMPLE.replace(b"Matched : True", b""))
 
 

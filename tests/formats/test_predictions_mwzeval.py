@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import Turn
+from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json
-from turnwise.dialogue import Turn
-from turnwise.formats import read
 
 
 def test_each_entry_is_a_user_turn_and_the_answer_to_it() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Dialogue, Turn
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json, write_bytes
-from turnwise.dialogue import Dialogue, Turn
 
 WORDS = st.text(max_size=8)
 VALUES = st.text(min_size=1, max_size=8).filter(lambda text: text.strip().lower() not in ("", "none", "not mentioned"))

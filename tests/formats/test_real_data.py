@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.peek import Peek
-from turnwise.formats.registry import formats, recognise
-from turnwise.formats.source import resolve
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.registry import formats, recognise
+from dialgauge.formats.source import resolve
 
 FOLDERS = ["babi", "dst_predictions", "gcdf1", "multiwoz21", "sgd"]
 

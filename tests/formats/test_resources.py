@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import Fact, Ontology, SlotSpec, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read, read_ontology
+from dialgauge.formats.base import Notes, Resource, ResourceFormat
+from dialgauge.formats.document import is_document
+from dialgauge.formats.registry import format_named, recognise
 from support.examples import EXAMPLES, as_json
 from support.reading import part_of
-from turnwise.dialogue import Fact, Ontology, SlotSpec, dialogue_key
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read, read_ontology
-from turnwise.formats.base import Notes, Resource, ResourceFormat
-from turnwise.formats.document import is_document
-from turnwise.formats.registry import format_named, recognise
 
 
 def load(format: str, content: bytes, name: str = "file.json") -> Resource:
@@ -45,7 +45,7 @@ def test_ontology_keys_of_all_versions(key: str, domain: str, slot: str) -> None
     ],
 )
 def test_faulty_ontologies(content: object, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         load("multiwoz-ontology", as_json(content))
 
 
@@ -68,7 +68,7 @@ def test_a_schema_is_an_ontology_with_intents() -> None:
     ],
 )
 def test_faulty_schemas(content: object, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         load("schema", as_json(content))
 
 
@@ -79,7 +79,7 @@ def test_a_unified_ontology() -> None:
     assert load("convlab3-ontology", as_json(content)).ontology == Ontology(
         domains={"hotel": {"stars": SlotSpec(values=("1",), categorical=True), "name": SlotSpec()}}
     )
-    with pytest.raises(TurnwiseError, match="the ontology is empty"):
+    with pytest.raises(DialgaugeError, match="the ontology is empty"):
         load("convlab3-ontology", b'{"domains": {}}')
 
 
@@ -108,7 +108,7 @@ def test_the_taxi_file_is_an_object_of_lists() -> None:
 
 @pytest.mark.parametrize("rows", [[], {}, [{"name": None}], [{"name": "a", "x": True}], [{"name": "a", "x": [[1]]}]])
 def test_faulty_databases(rows: object) -> None:
-    with pytest.raises(TurnwiseError, match=r"no rows|neither text nor a number"):
+    with pytest.raises(DialgaugeError, match=r"no rows|neither text nor a number"):
         load("multiwoz-database", as_json(rows))
 
 
@@ -122,7 +122,7 @@ def test_faulty_databases(rows: object) -> None:
     ],
 )
 def test_faulty_id_lists(content: bytes, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         load("ids", content)
 
 
@@ -147,7 +147,7 @@ def test_documents_beside_data_do_not_disturb_a_named_format(tmp_path: Path) -> 
     for named in (None, "native"):
         corpus = read(tmp_path, format=named)
         assert (len(corpus.dialogues), [one.kind for one in corpus.resources]) == (1, ["document"])
-    with pytest.raises(TurnwiseError, match="not valid JSON"):
+    with pytest.raises(DialgaugeError, match="not valid JSON"):
         read(tmp_path / "README.md", format="native")
 
 
@@ -158,7 +158,7 @@ def test_ontologies_of_a_folder_are_merged(tmp_path: Path) -> None:
     ontology = read_ontology(tmp_path)
     assert list(ontology.slots()) == [("hotel", "area"), ("hotel", "people"), ("Hotels_4", "stars")]
     assert ontology.intents == {"Hotels_4": ("SearchHotel",)}
-    with pytest.raises(TurnwiseError, match="holds no ontology"):
+    with pytest.raises(DialgaugeError, match="holds no ontology"):
         read_ontology(tmp_path / "c.jsonl")
 
 
@@ -197,7 +197,7 @@ def test_acts_beside_multiwoz(acts: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("acts", [{}, {"a": {"1": {"Hotel-Inform": [[1, 2]]}}}, {"a": {"0": {"dialog_act": 5}}}, []])
 def test_faulty_acts(acts: object) -> None:
-    with pytest.raises(TurnwiseError):
+    with pytest.raises(DialgaugeError):
         load("multiwoz-acts", as_json(acts))
 
 

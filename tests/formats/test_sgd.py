@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Act, Dialogue, Span, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json, write_bytes
-from turnwise.dialogue import Act, Dialogue, Span, State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
 
 EXAMPLE: list[dict[str, Any]] = json.loads(EXAMPLES["sgd"])
 
@@ -97,14 +97,14 @@ def test_numbered_turns_must_be_in_order() -> None:
         turn["turn_id"] = str(number)
     read_json("sgd", content)
     content[0]["turns"][1]["turn_id"] = "2"
-    with pytest.raises(TurnwiseError, match="dialogue 1_00000, turn 1: turn_id is '2' where 1 should follow"):
+    with pytest.raises(DialgaugeError, match="dialogue 1_00000, turn 1: turn_id is '2' where 1 should follow"):
         read_json("sgd", content)
 
 
 def test_two_frames_of_one_service_are_an_error() -> None:
     content = example()
     content[0]["turns"][0]["frames"] *= 2
-    with pytest.raises(TurnwiseError, match="turn 0: it has two frames of one service"):
+    with pytest.raises(DialgaugeError, match="turn 0: it has two frames of one service"):
         read_json("sgd", content)
 
 
@@ -114,7 +114,7 @@ def test_two_frames_of_one_service_are_an_error() -> None:
 def test_a_wrong_type_names_dialogue_and_turn(key: str, value: object) -> None:
     content = example()
     content[0]["turns"][1][key] = value
-    with pytest.raises(TurnwiseError, match=r"dialogue 1_00000, turn 1: the JSON does not have the expected shape"):
+    with pytest.raises(DialgaugeError, match=r"dialogue 1_00000, turn 1: the JSON does not have the expected shape"):
         read_json("sgd", content)
 
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.formats.source import Part, resolve
 from support.examples import EXAMPLES
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read
-from turnwise.formats.source import Part, resolve
 
 LINE = EXAMPLES["native"]
 OTHER = LINE.replace(b'"d1"', b'"d2"')
@@ -121,23 +121,23 @@ def test_a_byte_order_mark_and_crlf_do_not_matter(tmp_path: Path) -> None:
 )
 def test_sources_that_are_not_there(tmp_path: Path, source: str, message: str) -> None:
     place = str(tmp_path / source) if source else source
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         resolve(place)
 
 
 def test_an_empty_folder_and_empty_archives_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="holds no files"):
+    with pytest.raises(DialgaugeError, match="holds no files"):
         resolve(tmp_path)
-    with pytest.raises(TurnwiseError, match="archive holds no files"):
+    with pytest.raises(DialgaugeError, match="archive holds no files"):
         resolve(zipped(tmp_path / "a.zip", {}))
-    with pytest.raises(TurnwiseError, match="archive holds no files"):
+    with pytest.raises(DialgaugeError, match="archive holds no files"):
         resolve(tarred(tmp_path / "a.tar", {".hidden": b"?"}, "w"))
 
 
 @pytest.mark.parametrize("member", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:/evil.json", "..\\evil"])
 def test_a_member_that_leaves_its_folder_is_refused(tmp_path: Path, member: str) -> None:
     for path in (zipped(tmp_path / "a.zip", {member: LINE}), tarred(tmp_path / "a.tar.gz", {member: LINE})):
-        with pytest.raises(TurnwiseError, match="points outside the archive") as caught:
+        with pytest.raises(DialgaugeError, match="points outside the archive") as caught:
             resolve(path)
         assert str(path) in str(caught.value)
 
@@ -162,7 +162,7 @@ def test_a_bomb_stops_at_the_limit_and_the_limit_can_be_raised(tmp_path: Path) -
     ]
     paths[-1].write_bytes(gzip.compress(zeros))
     for path in paths:
-        with pytest.raises(TurnwiseError, match=r"more than 100,000 bytes; .*--max-bytes"):
+        with pytest.raises(DialgaugeError, match=r"more than 100,000 bytes; .*--max-bytes"):
             contents(path, limit=100_000)
         assert list(contents(path, limit=300_000).values()) == [zeros]
 
@@ -170,14 +170,14 @@ def test_a_bomb_stops_at_the_limit_and_the_limit_can_be_raised(tmp_path: Path) -
 def test_a_line_longer_than_the_limit_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"x" * 2000)
     (part,) = resolve(tmp_path / "a.jsonl", limit=1000)
-    with pytest.raises(TurnwiseError, match="more than 1,000 bytes"):
+    with pytest.raises(DialgaugeError, match="more than 1,000 bytes"):
         list(part.lines())
 
 
 @pytest.mark.parametrize("kept", [5, 20, -9])
 def test_a_truncated_gzip_ends_early(tmp_path: Path, kept: int) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(LINE)[:kept])
-    with pytest.raises(TurnwiseError, match=r"a\.gz: the compressed data ends early"):
+    with pytest.raises(DialgaugeError, match=r"a\.gz: the compressed data ends early"):
         read(tmp_path / "a.gz")
 
 
@@ -185,12 +185,12 @@ def test_damaged_archives_are_errors(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.jsonl": LINE * 50})
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(DialgaugeError, match="cannot be read"):
         read(path)
     broken = bytearray(content)
     broken[45] ^= 0xFF
     path.write_bytes(bytes(broken))
-    with pytest.raises(TurnwiseError):
+    with pytest.raises(DialgaugeError):
         read(path)
 
 
@@ -201,7 +201,7 @@ def test_no_permission_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(TurnwiseError, match="no permission to read it"):
+    with pytest.raises(DialgaugeError, match="no permission to read it"):
         read(tmp_path / "a.jsonl")
 
 
@@ -212,18 +212,18 @@ def test_a_folder_that_cannot_be_entered_is_an_error(tmp_path: Path, monkeypatch
         return []
 
     monkeypatch.setattr(os, "walk", walk)
-    with pytest.raises(TurnwiseError, match=r"closed: the folder cannot be read \(Permission denied\)"):
+    with pytest.raises(DialgaugeError, match=r"closed: the folder cannot be read \(Permission denied\)"):
         resolve(tmp_path)
 
 
 def test_a_link_to_nowhere_is_an_error_and_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(LINE)
     (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(TurnwiseError, match=r"gone\.jsonl: there is no such file"):
+    with pytest.raises(DialgaugeError, match=r"gone\.jsonl: there is no such file"):
         resolve(tmp_path)
 
 
 def test_text_that_is_not_utf8_names_the_line() -> None:
     part = Part("a.txt", lambda: io.BytesIO(b"one\ntwo \xe9t\xe9\n"), 1000)
-    with pytest.raises(TurnwiseError, match=r"a\.txt, line 2: byte 0xe9 is not UTF-8"):
+    with pytest.raises(DialgaugeError, match=r"a\.txt, line 2: byte 0xe9 is not UTF-8"):
         part.text()

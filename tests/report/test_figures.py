@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.report import figures
-from turnwise.report.figures.style import lines, shades
+from dialgauge.errors import DialgaugeError
+from dialgauge.report import figures
+from dialgauge.report.figures.style import lines, shades
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -95,7 +95,7 @@ def test_many_systems_stay_apart() -> None:
 
 
 def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TurnwiseError, match=r"\.svg, \.png, \.pdf"):
+    with pytest.raises(DialgaugeError, match=r"\.svg, \.png, \.pdf"):
         figures.save(CHARTS["heat"](), tmp_path / "chart.bmp")
     real = builtins.__import__
 
@@ -105,5 +105,5 @@ def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.Monk
         return real(name, *rest, **options)
 
     monkeypatch.setattr(builtins, "__import__", without_altair)
-    with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[figures\]'"):
+    with pytest.raises(DialgaugeError, match=r"pip install 'dialgauge\[figures\]'"):
         CHARTS["heat"]()

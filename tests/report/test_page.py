@@ -3,10 +3,10 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from turnwise.report.cells import Cell, Column
-from turnwise.report.html import render_html
-from turnwise.report.page import Figure, Section, write_page
-from turnwise.report.table import Table
+from dialgauge.report.cells import Cell, Column
+from dialgauge.report.html import render_html
+from dialgauge.report.page import Figure, Section, write_page
+from dialgauge.report.table import Table
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from turnwise.errors import TurnwiseError
-from turnwise.report import Cell, Column, Table, write_tables
+from dialgauge.errors import DialgaugeError
+from dialgauge.report import Cell, Column, Table, write_tables
 
 
 def scores() -> Table:
@@ -141,13 +141,13 @@ def test_files_by_ending(tmp_path: Path) -> None:
     assert (tmp_path / "scores.tex").read_text(encoding="utf-8") == scores().render("latex")
     write_tables([scores(), scores()], tmp_path / "all.json")
     assert [part["title"] for part in json.loads((tmp_path / "all.json").read_text())] == ["Scores on R&D_1"] * 2
-    with pytest.raises(TurnwiseError, match=r"\.md, \.tex"):
+    with pytest.raises(DialgaugeError, match=r"\.md, \.tex"):
         scores().write(tmp_path / "scores.doc")
     assert not (tmp_path / "scores.doc").exists()
 
 
 def test_bad_calls() -> None:
-    with pytest.raises(TurnwiseError, match="Did you mean 'markdown'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'markdown'"):
         scores().render("markdwon")
     with pytest.raises(ValueError, match="2 cells in a table of 4"):
         scores().add(1, 2)

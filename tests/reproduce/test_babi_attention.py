@@ -7,19 +7,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from support.commands import turnwise
+from dialgauge.errors import DialgaugeError
+from dialgauge.reproduce import babi_fresh
+from dialgauge.reproduce.babi import reproduce
+from dialgauge.reproduce.babi_attention import CLAIMS, attention_tables
+from dialgauge.reproduce.babi_looks import KeptLooks, Look, Place, digest, kept_looks, look, printed, write_looks
+from dialgauge.reproduce.pages import write_html
+from dialgauge.reproduce.record import COMPUTED, DIFFERS, EXACT, HOLDS, IMPOSSIBLE, Fresh, Reproduction
+from dialgauge.reproduce.tables import as_json, as_markdown
+from dialgauge.responses.neural.config import MEMORY_SIZES
+from dialgauge.responses.ranker import ranker_class
+from dialgauge.responses.task import load_task
+from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
-from turnwise.errors import TurnwiseError
-from turnwise.reproduce import babi_fresh
-from turnwise.reproduce.babi import reproduce
-from turnwise.reproduce.babi_attention import CLAIMS, attention_tables
-from turnwise.reproduce.babi_looks import KeptLooks, Look, Place, digest, kept_looks, look, printed, write_looks
-from turnwise.reproduce.pages import write_html
-from turnwise.reproduce.record import COMPUTED, DIFFERS, EXACT, HOLDS, IMPOSSIBLE, Fresh, Reproduction
-from turnwise.reproduce.tables import as_json, as_markdown
-from turnwise.responses.neural.config import MEMORY_SIZES
-from turnwise.responses.ranker import ranker_class
-from turnwise.responses.task import load_task
 
 PARTS = ("Table 3", "Table 4", "Table 5", "Table 6")
 #: Lines before the reply of each table.
@@ -46,7 +46,7 @@ def test_the_kept_command_can_be_called(capsys: pytest.CaptureFixture[str], tmp_
     kept = kept_looks()
     assert kept is not None
     words = kept.command.format(task=5).replace("FOLDER", "model").replace("--data babi", f"--data {tmp_path}").split()
-    said = turnwise(capsys, *words[1:])
+    said = dialgauge(capsys, *words[1:])
     assert (said.code, "no dialog files of task 5" in said.err) == (2, True)
 
 
@@ -176,7 +176,7 @@ def test_a_look_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) ->
     kept = KeptLooks("command", "hardware", "commit", [seen, seen])
     write_looks(tmp_path / "kept.json", kept)
     assert msgspec.json.decode((tmp_path / "kept.json").read_bytes(), type=KeptLooks) == kept
-    with pytest.raises(TurnwiseError, match="no such place in this data: task 1, tst, dialog 99, reply 1"):
+    with pytest.raises(DialgaugeError, match="no such place in this data: task 1, tst, dialog 99, reply 1"):
         Place(1, "tst", 99, 1).point(task)
 
 
@@ -199,9 +199,9 @@ def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_fresh_needs_data_and_a_paper_with_models(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    lost = turnwise(capsys, "reproduce", "babi", "--fresh", "--data", tmp_path)
+    lost = dialgauge(capsys, "reproduce", "babi", "--fresh", "--data", tmp_path)
     assert (lost.code, "give --data FOLDER with the bAbI files in FOLDER/babi" in lost.err) == (2, True)
-    idle = turnwise(capsys, "reproduce", "babi", "--seeds", 2, "--data", tmp_path)
+    idle = dialgauge(capsys, "reproduce", "babi", "--seeds", 2, "--data", tmp_path)
     assert (idle.code, "are about training; add --fresh" in idle.err) == (2, True)
-    other = turnwise(capsys, "reproduce", "gcdf1", "--fresh", "--data", tmp_path)
+    other = dialgauge(capsys, "reproduce", "gcdf1", "--fresh", "--data", tmp_path)
     assert (other.code, "nothing of the paper 'gcdf1' is trained" in other.err) == (2, True)

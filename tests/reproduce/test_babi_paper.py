@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.reproduce.babi import LEARNED, UNTRAINED, reproduce
-from turnwise.reproduce.babi_cells import kept_results
-from turnwise.reproduce.babi_notes import CELLS, why_untrained
-from turnwise.reproduce.record import DIFFERS, EXACT, IMPOSSIBLE
-from turnwise.reproduce.tables import as_json, tables_by_part
-from turnwise.responses.published import published
+from dialgauge.reproduce.babi import LEARNED, UNTRAINED, reproduce
+from dialgauge.reproduce.babi_cells import kept_results
+from dialgauge.reproduce.babi_notes import CELLS, why_untrained
+from dialgauge.reproduce.record import DIFFERS, EXACT, IMPOSSIBLE
+from dialgauge.reproduce.tables import as_json, tables_by_part
+from dialgauge.responses.published import published
 
 
 def test_without_data_everything_measured_is_said_to_be_missing() -> None:
@@ -55,7 +55,7 @@ def test_which_rankers_stand_beside_the_same_row_is_said_below_table_2() -> None
 
 
 def test_what_differs_in_table_1_has_its_reason(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turnwise.reproduce.babi.UNTRAINED", {})
+    monkeypatch.setattr("dialgauge.reproduce.babi.UNTRAINED", {})
     items = [item for item in reproduce(shared_data).items if item.part == "Table 1"]
     assert {item.what for item in items if item.note} == {item.what for item in items if item.verdict == DIFFERS}
     for item in items:
@@ -70,8 +70,8 @@ def test_reasons_are_about_columns_of_the_paper(model: str) -> None:
 
 
 def test_the_deterministic_numbers_of_the_paper_come_out(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turnwise.reproduce.babi.TASKS", (1, 6))
-    monkeypatch.setattr("turnwise.reproduce.babi.UNTRAINED", {name: UNTRAINED[name] for name in ("tfidf", "nearest")})
+    monkeypatch.setattr("dialgauge.reproduce.babi.TASKS", (1, 6))
+    monkeypatch.setattr("dialgauge.reproduce.babi.UNTRAINED", {name: UNTRAINED[name] for name in ("tfidf", "nearest")})
     record = reproduce(shared_data)
     verdicts = {item.what: (item.verdict, item.ours) for item in record.items}
     assert verdicts["tfidf, T1: per-response"] == (EXACT, 331 / 5936)

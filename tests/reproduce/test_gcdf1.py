@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.reproduce import Reproduction, reproduce
-from turnwise.reproduce.examples import published
+from dialgauge.reproduce import Reproduction, reproduce
+from dialgauge.reproduce.examples import published
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import turnwise
-from turnwise.errors import TurnwiseError
-from turnwise.reproduce import Item, Reproduction, reproduce
-from turnwise.reproduce.examples import published
+from dialgauge.errors import DialgaugeError
+from dialgauge.reproduce import Item, Reproduction, reproduce
+from dialgauge.reproduce.examples import published
+from support.commands import dialgauge
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_rsa_figures(rsa: Reproduction, expected: Path) -> None:
 
 @pytest.mark.parametrize("paper", ["fga", "rsa"])
 def test_without_data_the_examples_still_run(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TURNWISE_DATA", raising=False)
+    monkeypatch.delenv("DIALGAUGE_DATA", raising=False)
     record = reproduce(paper)
     tally = record.tally()
     assert tally["exact"] >= 15
@@ -143,9 +143,9 @@ def test_a_whole_row_is_computed_when_its_predictions_are_there(tmp_path: Path) 
 def test_command(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("TURNWISE_DATA", raising=False)
+    monkeypatch.delenv("DIALGAUGE_DATA", raising=False)
     page, data, drawn = tmp_path / "rsa.md", tmp_path / "rsa.json", tmp_path / "figures"
-    outcome = turnwise(
+    outcome = dialgauge(
         capsys, "reproduce", "rsa", "--data", shared_data, "--markdown", page, "--json", data, "--figures", drawn
     )
     assert outcome.code == 0
@@ -156,8 +156,8 @@ def test_command(
 
 
 def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(TurnwiseError, match="no paper 'fgaa' to reproduce"):
+    with pytest.raises(DialgaugeError, match="no paper 'fgaa' to reproduce"):
         reproduce("fgaa")
-    outcome = turnwise(capsys, "reproduce", "fga", "--data", tmp_path / "absent")
+    outcome = dialgauge(capsys, "reproduce", "fga", "--data", tmp_path / "absent")
     assert outcome.code == 2
     assert "no such folder" in outcome.err

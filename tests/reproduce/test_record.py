@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.reproduce.record import Printed, Reproduction
-from turnwise.reproduce.tables import as_json, as_markdown, item_tables, missing_table
+from dialgauge.reproduce.record import Printed, Reproduction
+from dialgauge.reproduce.tables import as_json, as_markdown, item_tables, missing_table
 
 
 @pytest.mark.parametrize(

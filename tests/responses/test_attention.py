@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.report.figures import save
+from dialgauge.responses.attention import Attention, attend, attention_figure, attention_frame, attention_table
+from dialgauge.responses.episodes import points_of
+from dialgauge.responses.rankers.memn2n import MemN2N
+from dialgauge.responses.rankers.tfidf import TfIdf
 from support.tiny_world import point, tiny_task
-from turnwise.errors import TurnwiseError
-from turnwise.report.figures import save
-from turnwise.responses.attention import Attention, attend, attention_figure, attention_frame, attention_table
-from turnwise.responses.episodes import points_of
-from turnwise.responses.rankers.memn2n import MemN2N
-from turnwise.responses.rankers.tfidf import TfIdf
 
 
 def made() -> Attention:
@@ -64,5 +64,5 @@ def test_weights_of_a_network_sum_to_one_and_its_answer_is_its_best_candidate(tm
 def test_models_without_memories() -> None:
     ranker = TfIdf()
     ranker.fit(tiny_task(1))
-    with pytest.raises(TurnwiseError, match="the model tfidf has no attention"):
+    with pytest.raises(DialgaugeError, match="the model tfidf has no attention"):
         attend(ranker, points_of(tiny_task(1).split("tst")))

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses import plan
+from dialgauge.responses.cells import EVALUATION_VERSION, Cell, Key, cells, data_digest, kept_cells
+from dialgauge.responses.plan import jobs_of, run_jobs
+from dialgauge.responses.ranker import Ranker, ranker_class
+from dialgauge.responses.tables import class_table, results_table
+from dialgauge.responses.task import Task, load_task
+from dialgauge.runs import Store
 from support.tiny_world import tiny_release
-from turnwise.errors import TurnwiseError
-from turnwise.responses import plan
-from turnwise.responses.cells import EVALUATION_VERSION, Cell, Key, cells, data_digest, kept_cells
-from turnwise.responses.plan import jobs_of, run_jobs
-from turnwise.responses.ranker import Ranker, ranker_class
-from turnwise.responses.tables import class_table, results_table
-from turnwise.responses.task import Task, load_task
-from turnwise.runs import Store
 
 SPLITS = ("dev", "tst", "tst-OOV")
 
@@ -130,7 +130,7 @@ def test_a_cell_is_a_run_with_tables(data: Path, tmp_path: Path) -> None:
 def test_cells_of_an_older_evaluation_are_not_used(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table(data, tmp_path, "rules")
     assert len(kept_cells(Store(tmp_path))) == 3
-    monkeypatch.setattr("turnwise.responses.cells.EVALUATION_VERSION", 1_000)
+    monkeypatch.setattr("dialgauge.responses.cells.EVALUATION_VERSION", 1_000)
     assert kept_cells(Store(tmp_path)) == {}
 
 
@@ -171,5 +171,5 @@ def test_results_beside_the_papers(data: Path, tmp_path: Path) -> None:
 
 
 def test_an_unknown_setting_stops_before_any_work(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="no setting 'depth'"):
+    with pytest.raises(DialgaugeError, match="no setting 'depth'"):
         jobs_of(data, ["memn2n"], [1], SPLITS, 1, tmp_path, options={"depth": "3"})

@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from support.commands import turnwise
+from dialgauge.responses.cells import Key
+from dialgauge.responses.checkpoints import checkpointed
+from dialgauge.responses.ranker import Tell, ranker_class
+from dialgauge.runs import Store
+from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
-from turnwise.responses.cells import Key
-from turnwise.responses.checkpoints import checkpointed
-from turnwise.responses.ranker import Tell, ranker_class
-from turnwise.runs import Store
 
 #: Kills its own process, as a power cut would, once three epochs are on the disk.
 KILLED = """
 import os, signal, sys
-from turnwise.responses.neural import training
+from dialgauge.responses.neural import training
 whole = training.Training._note
 def note(self, epoch, tell):
     whole(self, epoch, tell)
     if epoch.epoch == 3:
         os.kill(os.getpid(), signal.SIGKILL)
 training.Training._note = note
-from turnwise.cli import main
+from dialgauge.cli import main
 main(sys.argv[1:])
 """
 QUICK = ("--set", "epochs=6", "--set", "dim=8", "--set", "learning_rate=0.0005")
@@ -48,7 +48,7 @@ def killed(*command: object) -> None:
 
 def noted_epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The epochs that are trained from now on."""
-    from turnwise.responses.neural.training import Epoch, Training
+    from dialgauge.responses.neural.training import Epoch, Training
 
     whole, seen = Training._note, list[int]()
 
@@ -73,17 +73,17 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_cells(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = (*command, "--data", data, "--store", tmp_path / "whole", "--json", tmp_path / "whole.json")
-    assert "interrupted" not in turnwise(capsys, *whole).err
+    assert "interrupted" not in dialgauge(capsys, *whole).err
     broken = (*command, "--data", data, "--store", tmp_path / "broken", "--json", tmp_path / "broken.json")
     killed(*broken)
     store = Store(tmp_path / "broken")
     assert store.list() == []
     (name,) = store.unfinished()
-    listed = turnwise(capsys, "runs", "list", "--store", store.folder)
+    listed = dialgauge(capsys, "runs", "list", "--store", store.folder)
     assert listed.code == 0
     assert f"unfinished: {name}" in listed.err
     trained = noted_epochs(monkeypatch)
-    again = turnwise(capsys, *broken)
+    again = dialgauge(capsys, *broken)
     assert again.code == 0, again.err
     assert trained == [4, 5, 6]
     assert "memn2n-task1-seed0: goes on from the checkpoint of an interrupted training" in again.err
@@ -96,7 +96,7 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_cells(
 def test_fresh_does_not_take_up_what_was_left(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = (*TABLE, "--data", data, "--store", tmp_path)
     killed(*command)
-    outcome = turnwise(capsys, *command, "--fresh")
+    outcome = dialgauge(capsys, *command, "--fresh")
     assert outcome.code == 0, outcome.err
     assert "interrupted" not in outcome.err
     assert Store(tmp_path).unfinished() == []

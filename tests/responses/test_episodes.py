@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from turnwise.dialogue import Dialogue, Fact, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.responses.classes import reply_classes
-from turnwise.responses.episodes import NO_RESULT, SILENCE, Line, episode
+from dialgauge.dialogue import Dialogue, Fact, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.classes import reply_classes
+from dialgauge.responses.episodes import NO_RESULT, SILENCE, Line, episode
 
 
 def dialogue(*turns: Turn) -> Dialogue:
@@ -51,7 +51,7 @@ def test_a_last_user_turn_without_reply_is_no_place_to_answer() -> None:
 
 
 def test_two_user_turns_in_a_row_are_refused() -> None:
-    with pytest.raises(TurnwiseError, match="dialogue one, turn 1: two user turns"):
+    with pytest.raises(DialgaugeError, match="dialogue one, turn 1: two user turns"):
         episode(dialogue(user("hi"), user("are you there"), bot("yes")))
 
 

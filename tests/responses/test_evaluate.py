@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.responses.episodes import Episode, Line, Point
-from turnwise.responses.evaluate import Evaluation, evaluate, ranked
-from turnwise.responses.ranker import Ranker, Scores, Tell, silent
-from turnwise.responses.task import Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.episodes import Episode, Line, Point
+from dialgauge.responses.evaluate import Evaluation, evaluate, ranked
+from dialgauge.responses.ranker import Ranker, Scores, Tell, silent
+from dialgauge.responses.task import Task
 
 CANDIDATES = ("a", "b", "c", "d")
 
@@ -92,22 +92,22 @@ def test_an_infinite_score_is_an_answer() -> None:
 
 def test_an_empty_list_is_an_error() -> None:
     for dialogs in ([], [Episode("empty", (), ())]):
-        with pytest.raises(TurnwiseError, match="no reply to predict"):
+        with pytest.raises(DialgaugeError, match="no reply to predict"):
             evaluate(saying(), dialogs)
 
 
 def test_wrong_number_of_scores() -> None:
-    with pytest.raises(TurnwiseError, match=r"shape \(1, 3\) for 1 replies among 4 candidates"):
+    with pytest.raises(DialgaugeError, match=r"shape \(1, 3\) for 1 replies among 4 candidates"):
         evaluate(Fixed(lambda points: [[1.0, 2.0, 3.0]]), [dialog("one", "a")])
 
 
 def test_a_score_that_is_no_number_names_dialog_and_turn() -> None:
-    with pytest.raises(TurnwiseError, match=r"dialogue one, turn 1: .* not a number"):
+    with pytest.raises(DialgaugeError, match=r"dialogue one, turn 1: .* not a number"):
         evaluate(Fixed(lambda points: [[0.0] * 4, [0.0, math.nan, 0.0, 0.0]]), [dialog("one", "a", "b")])
 
 
 def test_a_reply_that_is_no_candidate_of_the_model() -> None:
-    with pytest.raises(TurnwiseError, match="dialogue one, turn 0: the reply 'z'"):
+    with pytest.raises(DialgaugeError, match="dialogue one, turn 0: the reply 'z'"):
         evaluate(saying("a"), [dialog("one", "z")])
 
 
@@ -157,8 +157,8 @@ def test_batches_never_change_a_rank(rows: list[list[int]], gold: list[int], siz
 
 def only(classes: set[str], dialogs: Sequence[Episode]) -> Evaluation:
     """A bot that gets the replies of some classes right and nothing else."""
-    from turnwise.responses.classes import reply_classes
-    from turnwise.responses.evaluate import collect
+    from dialgauge.responses.classes import reply_classes
+    from dialgauge.responses.evaluate import collect
 
     names = [name for one in dialogs for name in reply_classes(one)]
     return collect(((0, 0, 1 if name in classes else 2, False) for name in names), dialogs)

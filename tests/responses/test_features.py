@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Fact
+from dialgauge.responses.bags import Vocabulary, history_bags, tokens, utterance_bags
+from dialgauge.responses.entities import TypedEntities, matches
+from dialgauge.responses.episodes import Point
 from support.tiny_world import point
-from turnwise.dialogue import Fact
-from turnwise.responses.bags import Vocabulary, history_bags, tokens, utterance_bags
-from turnwise.responses.entities import TypedEntities, matches
-from turnwise.responses.episodes import Point
 
 WORDS = st.sampled_from(["a", "B", "c", "option:", "i'm", "_x_", "unknown"])
 TEXTS = st.lists(WORDS, max_size=6).map(" ".join)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.logs import log_task
-from turnwise.responses.ranker import ranker_class, ranker_names
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.logs import log_task
+from dialgauge.responses.ranker import ranker_class, ranker_names
 
 TOPICS = ("a table", "the menu", "parking", "opening hours", "a birthday cake")
 
@@ -70,10 +70,10 @@ def test_every_ranker_but_the_rules_works_without_a_knowledge_base(tmp_path: Pat
 
 @pytest.mark.parametrize(("dev", "test"), [(0.0, 0.2), (0.5, 0.5), (0.1, -1.0)])
 def test_shares_that_leave_nothing(tmp_path: Path, dev: float, test: float) -> None:
-    with pytest.raises(TurnwiseError, match="shares of dev and test"):
+    with pytest.raises(DialgaugeError, match="shares of dev and test"):
         log_task(write_logs(tmp_path / "logs.jsonl"), dev=dev, test=test)
 
 
 def test_too_few_conversations(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="2 conversations with a reply: too few"):
+    with pytest.raises(DialgaugeError, match="2 conversations with a reply: too few"):
         log_task(write_logs(tmp_path / "logs.jsonl", 2))

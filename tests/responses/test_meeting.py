@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from dialgauge.babi.parameters import Parameters
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.bot import NO_ANSWER, RankerBot
+from dialgauge.responses.database import Database
+from dialgauge.responses.episodes import Point
+from dialgauge.responses.meeting import meet, meetings_table, move_to
+from dialgauge.responses.rankers.nearest import NearestNeighbour
+from dialgauge.responses.rankers.rules import Rules
+from dialgauge.responses.replying import CallableBot
 from support.tiny_world import TINY, tiny_task
-from turnwise.babi.parameters import Parameters
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.responses.bot import NO_ANSWER, RankerBot
-from turnwise.responses.database import Database
-from turnwise.responses.episodes import Point
-from turnwise.responses.meeting import meet, meetings_table, move_to
-from turnwise.responses.rankers.nearest import NearestNeighbour
-from turnwise.responses.rankers.rules import Rules
-from turnwise.responses.replying import CallableBot
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
@@ -48,7 +48,7 @@ def test_a_bot_that_fails_says_why() -> None:
 def test_a_half_that_is_not_there() -> None:
     bot = Rules()
     bot.fit(tiny_task(1))
-    with pytest.raises(TurnwiseError, match="no half 'C'"):
+    with pytest.raises(DialgaugeError, match="no half 'C'"):
         meet(bot, TINY, 1, "C", 1, Parameters())
 
 

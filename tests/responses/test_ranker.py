@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses import ranker as registry
+from dialgauge.responses.episodes import Point, points_of
+from dialgauge.responses.model_folder import ARRAYS, MANIFEST, fitted_on, load_ranker, save_ranker
+from dialgauge.responses.ranker import Ranker, Scores, Tell, options_by_model, ranker_class, ranker_names, silent
+from dialgauge.responses.task import Task
 from support.tiny_world import tiny_task
-from turnwise.errors import TurnwiseError
-from turnwise.responses import ranker as registry
-from turnwise.responses.episodes import Point, points_of
-from turnwise.responses.model_folder import ARRAYS, MANIFEST, fitted_on, load_ranker, save_ranker
-from turnwise.responses.ranker import Ranker, Scores, Tell, options_by_model, ranker_class, ranker_names, silent
-from turnwise.responses.task import Task
 
 QUICK = {"epochs": "2", "dim": "8", "hops": "2"}
 
@@ -40,16 +40,16 @@ def test_every_built_in_ranker_is_found() -> None:
 
 
 def test_a_misspelt_name_gets_the_nearest() -> None:
-    with pytest.raises(TurnwiseError, match=r"no model named 'tfdif'. Did you mean 'tfidf'"):
+    with pytest.raises(DialgaugeError, match=r"no model named 'tfdif'. Did you mean 'tfidf'"):
         ranker_class("tfdif")
 
 
 def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("turnwise.responses.") and "neural" in name]:
+    for name in [name for name in sys.modules if name.startswith("dialgauge.responses.") and "neural" in name]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "turnwise.responses.rankers.memn2n", raising=False)
+    monkeypatch.delitem(sys.modules, "dialgauge.responses.rankers.memn2n", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[neural\]'"):
+    with pytest.raises(DialgaugeError, match=r"pip install 'dialgauge\[neural\]'"):
         ranker_class("memn2n")
 
 
@@ -57,22 +57,22 @@ def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pyte
     ("value", "message"),
     [
         ("no_such_package_at_all.rankers:Some", "the package no_such_package_at_all is missing"),
-        ("turnwise.responses.task:NoSuchRanker", "cannot be used here"),
+        ("dialgauge.responses.task:NoSuchRanker", "cannot be used here"),
     ],
 )
 def test_a_plugin_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch, value: str, message: str) -> None:
     point = EntryPoint("broken", value, registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [point])
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         ranker_class("broken")
 
 
 def test_options_go_to_the_models_that_take_them() -> None:
     found = options_by_model(["rules", "memn2n"], {"hops": "2", "device": "cpu"})
     assert found == {"rules": {}, "memn2n": {"device": "cpu", "hops": "2"}}
-    with pytest.raises(TurnwiseError, match="there is no setting 'device' of rules"):
+    with pytest.raises(DialgaugeError, match="there is no setting 'device' of rules"):
         options_by_model(["rules"], {"device": "cuda"})
-    with pytest.raises(TurnwiseError, match=r"no setting 'hosp' of rules or memn2n. Did you mean 'hops'"):
+    with pytest.raises(DialgaugeError, match=r"no setting 'hosp' of rules or memn2n. Did you mean 'hops'"):
         options_by_model(["rules", "memn2n"], {"hosp": "2"})
 
 
@@ -89,14 +89,14 @@ def test_options_go_to_the_models_that_take_them() -> None:
     ],
 )
 def test_a_setting_that_a_model_would_not_read_is_refused(model: str, name: str) -> None:
-    with pytest.raises(TurnwiseError, match=f"no setting '{name}' of {model}"):
+    with pytest.raises(DialgaugeError, match=f"no setting '{name}' of {model}"):
         options_by_model([model], {name: "1"})
 
 
 @pytest.mark.parametrize("model", ["memn2n", "templates", "rules"])
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_no_generator_takes(model: str, seed: int) -> None:
-    with pytest.raises(TurnwiseError, match=f"seed .* not {seed}"):
+    with pytest.raises(DialgaugeError, match=f"seed .* not {seed}"):
         ranker_class(model)(seed)
 
 
@@ -117,7 +117,7 @@ def test_a_ranker_moves_only_if_it_can() -> None:
     ranker = Stay()
     ranker.fit(tiny_task(1))
     ranker.move(ranker.candidates, ())
-    with pytest.raises(TurnwiseError, match="stay cannot move"):
+    with pytest.raises(DialgaugeError, match="stay cannot move"):
         ranker.move(["other"], ())
 
 
@@ -147,42 +147,42 @@ def edited(folder: Path, **changes: Any) -> None:
 
 
 def test_a_model_of_another_task_or_other_candidates(folder: Path) -> None:
-    with pytest.raises(TurnwiseError, match=r"fitted on task 1 .* cannot answer task 2"):
+    with pytest.raises(DialgaugeError, match=r"fitted on task 1 .* cannot answer task 2"):
         load_ranker(folder, task=tiny_task(2))
     other = Task(1, tiny_task(1).splits, tiny_task(1).candidates[::-1])
-    with pytest.raises(TurnwiseError, match="another order"):
+    with pytest.raises(DialgaugeError, match="another order"):
         load_ranker(folder, task=other)
 
 
 def test_a_newer_manifest(folder: Path) -> None:
     edited(folder, version=99, task="seven")
-    with pytest.raises(TurnwiseError, match="newer turnwise"):
+    with pytest.raises(DialgaugeError, match="newer dialgauge"):
         load_ranker(folder)
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="it holds no model"):
+    with pytest.raises(DialgaugeError, match="it holds no model"):
         load_ranker(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 1}', b"\xff\xfe", b"[" * 100_000])
 def test_a_manifest_that_is_none(folder: Path, content: bytes) -> None:
     (folder / MANIFEST).write_bytes(content)
-    with pytest.raises(TurnwiseError, match="not the manifest of a model"):
+    with pytest.raises(DialgaugeError, match="not the manifest of a model"):
         load_ranker(folder)
 
 
 def test_arrays_that_were_changed_cut_or_lost(folder: Path) -> None:
     path = folder / ARRAYS
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(TurnwiseError, match="checksum"):
+    with pytest.raises(DialgaugeError, match="checksum"):
         load_ranker(folder)
     path.write_bytes(b"junk")
     edited(folder, arrays_sha256=hashlib.sha256(b"junk").hexdigest())
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(DialgaugeError, match="cannot be read"):
         load_ranker(folder)
     path.unlink()
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(DialgaugeError, match="cannot be read"):
         load_ranker(folder)
 
 
@@ -191,14 +191,14 @@ def test_a_pickle_in_place_of_arrays_is_refused(folder: Path) -> None:
     with path.open("wb") as out:
         np.savez(out, allow_pickle=True, answers=np.array([{"a": 1}], dtype=object))
     edited(folder, arrays_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(DialgaugeError, match="cannot be read"):
         load_ranker(folder)
 
 
 @pytest.mark.parametrize("settings", [{}, {"utterances": 7}, {"utterances": [1, 2]}])
 def test_damaged_settings(folder: Path, settings: dict[str, Any]) -> None:
     edited(folder, settings=settings)
-    with pytest.raises(TurnwiseError, match="settings of the model nearest are damaged"):
+    with pytest.raises(DialgaugeError, match="settings of the model nearest are damaged"):
         load_ranker(folder)
 
 
@@ -212,7 +212,7 @@ def test_answers_that_are_not_one_candidate_for_each_utterance(
     with path.open("wb") as out:
         np.savez(out, answers=np.full(wanted, answer))
     edited(folder, arrays_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-    with pytest.raises(TurnwiseError, match="settings of the model nearest are damaged"):
+    with pytest.raises(DialgaugeError, match="settings of the model nearest are damaged"):
         load_ranker(folder)
 
 
@@ -220,5 +220,5 @@ def test_answers_that_are_not_one_candidate_for_each_utterance(
 def test_damaged_settings_of_tfidf(tmp_path: Path, change: dict[str, Any]) -> None:
     save_ranker(fitted("tfidf"), tmp_path, 1)
     edited(tmp_path, settings=json.loads((tmp_path / MANIFEST).read_text())["settings"] | change)
-    with pytest.raises(TurnwiseError, match="settings of the model tfidf are damaged"):
+    with pytest.raises(DialgaugeError, match="settings of the model tfidf are damaged"):
         load_ranker(tmp_path)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.responses.classes import reply_classes
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.published import column_of, published
-from turnwise.responses.rankers.nearest import NearestNeighbour
-from turnwise.responses.rankers.rules import Rules
-from turnwise.responses.rankers.tfidf import TfIdf, TfIdfTypes
-from turnwise.responses.tables import statistics_table
-from turnwise.responses.task import EVALUATED, Task, load_task
+from dialgauge.responses.classes import reply_classes
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.published import column_of, published
+from dialgauge.responses.rankers.nearest import NearestNeighbour
+from dialgauge.responses.rankers.rules import Rules
+from dialgauge.responses.rankers.tfidf import TfIdf, TfIdfTypes
+from dialgauge.responses.tables import statistics_table
+from dialgauge.responses.task import EVALUATED, Task, load_task
 
 #: Specification, section 5: per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import pytest
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.rankers.rules import Rules
+from dialgauge.responses.replying import CallableBot, HttpBot
 from support.tiny_world import point, tiny_task
-from turnwise.errors import TurnwiseError
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.rankers.rules import Rules
-from turnwise.responses.replying import CallableBot, HttpBot
 
 GREETING = "hello what can i help you with today"
 
@@ -33,7 +33,7 @@ def test_a_function_is_a_bot() -> None:
 def test_a_function_that_returns_no_sentence() -> None:
     bot = CallableBot(cast(Callable[[Any], str], lambda one: 7))
     bot.fit(tiny_task(1))
-    with pytest.raises(TurnwiseError, match="returned int where a sentence belongs"):
+    with pytest.raises(DialgaugeError, match="returned int where a sentence belongs"):
         bot.scores([point()])
 
 
@@ -103,7 +103,7 @@ def test_failures_are_sentences_with_dialog_and_turn(status: int, body: bytes, m
     with server(lambda question: (status, body)) as url:
         bot = HttpBot(url.replace("http://", "http://me:secret@") + "?token=secret")
         bot.fit(tiny_task(1))
-        with pytest.raises(TurnwiseError, match=message) as caught:
+        with pytest.raises(DialgaugeError, match=message) as caught:
             bot.scores([point(("user", "hi"), ("bot", "hello"))])
     assert (caught.value.dialogue, caught.value.turn) == ("made-up", 1)
     assert "secret" not in str(caught.value)
@@ -114,7 +114,7 @@ def test_nobody_there_and_nobody_answering() -> None:
         pass
     bot = HttpBot(url)
     bot.fit(tiny_task(1))
-    with pytest.raises(TurnwiseError, match="did not answer"):
+    with pytest.raises(DialgaugeError, match="did not answer"):
         bot.scores([point()])
 
     def sleepy(question: dict[str, Any]) -> tuple[int, bytes]:
@@ -124,13 +124,13 @@ def test_nobody_there_and_nobody_answering() -> None:
     with server(sleepy) as url:
         bot = HttpBot(url, timeout=0.1)
         bot.fit(tiny_task(1))
-        with pytest.raises(TurnwiseError, match="timed out"):
+        with pytest.raises(DialgaugeError, match="timed out"):
             bot.scores([point()])
 
 
 @pytest.mark.parametrize("url", ["http://[", "ftp://127.0.0.1/x", "not an address"])
 def test_addresses_that_are_none(url: str) -> None:
-    with pytest.raises(TurnwiseError, match=r"no web address|did not answer"):
+    with pytest.raises(DialgaugeError, match=r"no web address|did not answer"):
         bot = HttpBot(url)
         bot.fit(tiny_task(1))
         bot.scores([point()])

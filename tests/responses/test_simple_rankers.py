@@ -9,18 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.bags import tokens
+from dialgauge.responses.episodes import NO_RESULT, Episode, Line, Point, points_of
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.meeting import move_to
+from dialgauge.responses.ranker import Ranker, checked_scores
+from dialgauge.responses.rankers.nearest import NearestNeighbour
+from dialgauge.responses.rankers.rules import Rules
+from dialgauge.responses.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
+from dialgauge.responses.task import LOGS, Task
 from support.tiny_world import TINY, point, tiny_task
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.responses.bags import tokens
-from turnwise.responses.episodes import NO_RESULT, Episode, Line, Point, points_of
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.meeting import move_to
-from turnwise.responses.ranker import Ranker, checked_scores
-from turnwise.responses.rankers.nearest import NearestNeighbour
-from turnwise.responses.rankers.rules import Rules
-from turnwise.responses.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
-from turnwise.responses.task import LOGS, Task
 
 
 def task_of(pairs: list[tuple[str, str]], candidates: tuple[str, ...], facts: tuple[Fact, ...] = ()) -> Task:
@@ -133,7 +133,7 @@ def test_nearest_neighbour_cannot_move_where_its_replies_are_unknown() -> None:
     ranker.fit(task_of([("a", "one"), ("b", "two")], ("one", "two")))
     ranker.move(["zero", "two", "one"], [])
     assert ranker.candidates[int(ranker.scores([point(utterance="b")])[0].argmax())] == "two"
-    with pytest.raises(TurnwiseError, match="learned the reply 'one'"):
+    with pytest.raises(DialgaugeError, match="learned the reply 'one'"):
         ranker.move(["zero"], [])
 
 
@@ -164,7 +164,7 @@ def test_edge_cases_get_one_finite_or_no_answer(ranker: type[Ranker], asked: Poi
 @pytest.mark.parametrize("number", [LOGS, 1, 5])
 def test_rules_without_a_knowledge_base_are_refused(number: int) -> None:
     task = replace(task_of([("hi", "hello")], ("hello",)), number=number)
-    with pytest.raises(TurnwiseError, match="knowledge base, and there is none"):
+    with pytest.raises(DialgaugeError, match="knowledge base, and there is none"):
         Rules().fit(task)
 
 

@@ -22,17 +22,17 @@ import numpy as np
 import pytest
 from msgspec import convert
 
-from turnwise.babi.knowledge import knowledge_base_of
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.simulator import simulate
-from turnwise.babi.world_file import load_world
-from turnwise.responses.episodes import Point, episodes
-from turnwise.responses.evaluate import MRR, PER_RESPONSE, Evaluation, evaluate
-from turnwise.responses.ranker import Ranker, Scores
-from turnwise.responses.rankers.nearest import NearestNeighbour
-from turnwise.responses.rankers.rules import Rules
-from turnwise.responses.rankers.tfidf import TfIdf
-from turnwise.responses.task import Task, load_task
+from dialgauge.babi.knowledge import knowledge_base_of
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.simulator import simulate
+from dialgauge.babi.world_file import load_world
+from dialgauge.responses.episodes import Point, episodes
+from dialgauge.responses.evaluate import MRR, PER_RESPONSE, Evaluation, evaluate
+from dialgauge.responses.ranker import Ranker, Scores
+from dialgauge.responses.rankers.nearest import NearestNeighbour
+from dialgauge.responses.rankers.rules import Rules
+from dialgauge.responses.rankers.tfidf import TfIdf
+from dialgauge.responses.task import Task, load_task
 
 WORLD = load_world()
 SEEDS = (1, 2, 3)

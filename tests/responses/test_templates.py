@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.responses.episodes import NO_RESULT, SILENCE, Episode, Line, points_of
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.model_folder import load_ranker, save_ranker
-from turnwise.responses.ranker import checked_scores, ranker_class
-from turnwise.responses.rankers.templates import Templates, TemplatesTransductive
-from turnwise.responses.task import Task
-from turnwise.responses.templates.aliases import learn_aliases
-from turnwise.responses.templates.inventory import Inventory
-from turnwise.responses.templates.lexicon import CALL, Slot, learn_lexicon
-from turnwise.responses.templates.systems import Systems, most_likely, template_counts
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.episodes import NO_RESULT, SILENCE, Episode, Line, points_of
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.model_folder import load_ranker, save_ranker
+from dialgauge.responses.ranker import checked_scores, ranker_class
+from dialgauge.responses.rankers.templates import Templates, TemplatesTransductive
+from dialgauge.responses.task import Task
+from dialgauge.responses.templates.aliases import learn_aliases
+from dialgauge.responses.templates.inventory import Inventory
+from dialgauge.responses.templates.lexicon import CALL, Slot, learn_lexicon
+from dialgauge.responses.templates.systems import Systems, most_likely, template_counts
 
 COOKED = ("thai", "french", "british", "korean", "indian", "italian", "spanish", "turkish")
 CUISINES = (*COOKED, "welsh", "cuban", "polish", "danish", "greek")
@@ -212,7 +212,7 @@ def test_a_saved_model_of_acts_gives_the_same_scores(
     assert np.array_equal(load_ranker(tmp_path, task=task).scores(points), ranker.scores(points))
     for name in ("act_of", "stand_in", "acts", "wording", "adapted_extra"):
         short = {**ranker.arrays(), name: ranker.arrays()[name][:-1]}
-        with pytest.raises(TurnwiseError, match="do not fit"):
+        with pytest.raises(DialgaugeError, match="do not fit"):
             other_than(ranker).restore(ranker.settings(), short)
 
 
@@ -227,14 +227,14 @@ def other_than(fitted: Templates) -> Templates:
 def test_weights_of_other_cues_are_refused(fitted: Templates, cues: int) -> None:
     settings = fitted.settings()
     changed = settings["expert_cues"][:-1] if cues < 0 else [*settings["expert_cues"], "word never"]
-    with pytest.raises(TurnwiseError, match="do not fit its cues"):
+    with pytest.raises(DialgaugeError, match="do not fit its cues"):
         other_than(fitted).restore({**settings, "expert_cues": changed}, fitted.arrays())
 
 
 def test_weights_of_another_inventory_are_refused(fitted: Templates) -> None:
     other = other_than(fitted)
     other.candidates = fitted.candidates[:-3]
-    with pytest.raises(TurnwiseError, match="do not fit its templates"):
+    with pytest.raises(DialgaugeError, match="do not fit its templates"):
         other.restore(json.loads(json.dumps(fitted.settings())), fitted.arrays())
 
 
@@ -294,13 +294,13 @@ def test_the_transductive_ranker_learns_the_wording_of_test_from_the_candidates(
 def test_bad_settings_are_refused(task: Task, options: dict[str, str], message: str) -> None:
     ranker = Templates(0)
     ranker.options = options
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         ranker.fit(task)
 
 
 def test_calls_of_another_world_are_an_error(task: Task) -> None:
     ranker = Templates(0)
-    with pytest.raises(TurnwiseError, match="values of no relation"):
+    with pytest.raises(DialgaugeError, match="values of no relation"):
         bare = Task(number=6, splits={"trn": points_only(task)}, candidates=(*task.candidates, f"{CALL} a b"), facts=())
         ranker.fit(bare)
 

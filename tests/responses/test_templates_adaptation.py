@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import nbinom
 
-from turnwise.dialogue import Fact
-from turnwise.responses.episodes import SILENCE, Episode, Line, points_of
-from turnwise.responses.task import load_task
-from turnwise.responses.templates import expectation as inference
-from turnwise.responses.templates.adaptation import adapted, planned, unadapted
-from turnwise.responses.templates.examples import reply_templates
-from turnwise.responses.templates.expectation import Expected, Known, expectation
-from turnwise.responses.templates.inventory import Inventory
-from turnwise.responses.templates.kinship import inherited, paraphrases, questions, stand_ins
-from turnwise.responses.templates.lexicon import learn_lexicon
-from turnwise.responses.templates.logistic import Floats
-from turnwise.responses.templates.novelty import Novelty, log_series, novelty
-from turnwise.responses.templates.questions import Words, asked_fields
-from turnwise.responses.templates.systems import Systems, template_counts
+from dialgauge.dialogue import Fact
+from dialgauge.responses.episodes import SILENCE, Episode, Line, points_of
+from dialgauge.responses.task import load_task
+from dialgauge.responses.templates import expectation as inference
+from dialgauge.responses.templates.adaptation import adapted, planned, unadapted
+from dialgauge.responses.templates.examples import reply_templates
+from dialgauge.responses.templates.expectation import Expected, Known, expectation
+from dialgauge.responses.templates.inventory import Inventory
+from dialgauge.responses.templates.kinship import inherited, paraphrases, questions, stand_ins
+from dialgauge.responses.templates.lexicon import learn_lexicon
+from dialgauge.responses.templates.logistic import Floats
+from dialgauge.responses.templates.novelty import Novelty, log_series, novelty
+from dialgauge.responses.templates.questions import Words, asked_fields
+from dialgauge.responses.templates.systems import Systems, template_counts
 
 FOODS, AREAS = ("thai", "french", "welsh", "cuban"), ("north", "south", "west")
 ASK_FOOD, ASK_AREA = "What kind of food would you like?", "What part of town do you have in mind?"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.responses.episodes import SILENCE, Episode, Line
-from turnwise.responses.templates.experts import Experts
-from turnwise.responses.templates.logistic import Floats, log_softmax
-from turnwise.responses.templates.trail import trail_to
+from dialgauge.responses.episodes import SILENCE, Episode, Line
+from dialgauge.responses.templates.experts import Experts
+from dialgauge.responses.templates.logistic import Floats, log_softmax
+from dialgauge.responses.templates.trail import trail_to
 
 
 def talk(name: str, turns: int) -> Episode:

@@ -10,19 +10,19 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from turnwise.dialogue import Fact
-from turnwise.responses.episodes import points_of
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.rankers.templates import Templates
-from turnwise.responses.task import load_task
-from turnwise.responses.templates.alignment import acts_of, ownership, words_in_common
-from turnwise.responses.templates.filling import Filling
-from turnwise.responses.templates.filling_fit import FillingLikelihood
-from turnwise.responses.templates.inventory import Inventory
-from turnwise.responses.templates.lexicon import Slot, learn_lexicon
-from turnwise.responses.templates.logistic import CueVocabulary, Floats, fit_logistic, log_softmax
-from turnwise.responses.templates.slots import Marked
-from turnwise.responses.templates.systems import Systems, most_likely, template_counts
+from dialgauge.dialogue import Fact
+from dialgauge.responses.episodes import points_of
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.rankers.templates import Templates
+from dialgauge.responses.task import load_task
+from dialgauge.responses.templates.alignment import acts_of, ownership, words_in_common
+from dialgauge.responses.templates.filling import Filling
+from dialgauge.responses.templates.filling_fit import FillingLikelihood
+from dialgauge.responses.templates.inventory import Inventory
+from dialgauge.responses.templates.lexicon import Slot, learn_lexicon
+from dialgauge.responses.templates.logistic import CueVocabulary, Floats, fit_logistic, log_softmax
+from dialgauge.responses.templates.slots import Marked
+from dialgauge.responses.templates.systems import Systems, most_likely, template_counts
 
 CANDIDATES = (
     "api_call thai north", "api_call thai south", "api_call french R_location",

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from turnwise.runs import Store
+from dialgauge.runs import Store
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars
 
-from turnwise.runs import Store
+from dialgauge.runs import Store
 
 FRAME = polars.DataFrame({"x": [1, 2, 3]})
 

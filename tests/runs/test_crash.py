@@ -9,11 +9,11 @@ import sys
 import time
 from pathlib import Path
 
-from turnwise.runs import Store
+from dialgauge.runs import Store
 
 WRITER = """
 import sys, polars
-from turnwise.runs import Store
+from dialgauge.runs import Store
 
 store, name, count = Store(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 frame = polars.DataFrame({"x": range(20_000)})
@@ -30,7 +30,7 @@ for number in range(count):
 RESUMING = """
 import os, signal, sys
 import polars
-from turnwise.runs import Store
+from dialgauge.runs import Store
 
 left = int(sys.argv[2])
 with Store(sys.argv[1]).resumable(kind="lab", name="n", seed=0) as work:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.runs.inputs import fingerprint
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs.inputs import fingerprint
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
@@ -49,6 +49,6 @@ def test_standard_input_has_no_checksum() -> None:
 
 
 def test_a_missing_input_is_an_error_that_names_it(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="there is no such file or folder") as error:
+    with pytest.raises(DialgaugeError, match="there is no such file or folder") as error:
         fingerprint(tmp_path / "nowhere.json")
     assert error.value.file == str(tmp_path / "nowhere.json")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.runs import manifest as module
-from turnwise.runs.manifest import Input, Manifest, TableInfo, encode, load, plain
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import manifest as module
+from dialgauge.runs.manifest import Input, Manifest, TableInfo, encode, load, plain
 
 ID = "20261115-104500-tracking-augpt-3f2a"
 MANIFEST = Manifest(
@@ -87,7 +87,7 @@ def test_undefined_numbers_are_null(tmp_path: Path) -> None:
 
 def test_a_newer_schema_is_refused_with_a_line_that_says_so(tmp_path: Path) -> None:
     newer = raw(schema_version=module.SCHEMA_VERSION + 1, tables="something else altogether")
-    with pytest.raises(TurnwiseError, match=r"schema version 2, but this turnwise reads up to 1; upgrade turnwise"):
+    with pytest.raises(DialgaugeError, match=r"schema version 2, but this dialgauge reads up to 1; upgrade dialgauge"):
         load(stored(tmp_path, newer))
 
 
@@ -125,7 +125,7 @@ def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
     ],
 )
 def test_damage_is_one_sentence_that_names_the_run(tmp_path: Path, content: bytes | dict[str, Any], said: str) -> None:
-    with pytest.raises(TurnwiseError, match=said) as error:
+    with pytest.raises(DialgaugeError, match=said) as error:
         load(stored(tmp_path, content))
     assert ID in str(error.value)
     assert "\n" not in str(error.value)
@@ -140,5 +140,5 @@ def test_mutated_manifests_are_read_or_refused(
     content[place] = byte
     try:
         load(stored(tmp_path_factory.mktemp("m"), bytes(content[:place] if cut else content)))
-    except TurnwiseError as error:
+    except DialgaugeError as error:
         assert "run" in str(error)

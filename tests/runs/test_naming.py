@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.runs.naming import check_columns, check_table_name, is_run_id, is_table_name, new_id, slug
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs.naming import check_columns, check_table_name, is_run_id, is_table_name, new_id, slug
 
 MOMENT = datetime(2026, 11, 15, 10, 45, 0, tzinfo=UTC)
 
@@ -40,11 +40,11 @@ def test_a_slug_is_its_own_slug_and_safe_in_a_path(text: str) -> None:
 )
 def test_table_names_that_are_refused(name: str) -> None:
     assert not is_table_name(name)
-    with pytest.raises(TurnwiseError, match="cannot be called"):
+    with pytest.raises(DialgaugeError, match="cannot be called"):
         check_table_name(name)
 
 
 @pytest.mark.parametrize("columns", [["run"], ["a", "Run"], ["score", "Score"]])
 def test_columns_that_sql_would_see_twice_are_refused(columns: list[str]) -> None:
-    with pytest.raises(TurnwiseError, match="SQL would see that name twice"):
+    with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
         check_columns("t", columns)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.runs import Store
-from turnwise.runs.resumable import Parts
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from dialgauge.runs.resumable import Parts
 
 
 def test_an_error_keeps_what_is_done_and_the_same_call_goes_on(store: Store) -> None:
@@ -76,7 +76,7 @@ def test_order_of_keys_place_of_inputs_and_command_line_do_not_matter(store: Sto
 def test_the_same_work_twice_in_one_process_is_refused(store: Store) -> None:
     with (
         store.resumable(kind="lab", name="n"),
-        pytest.raises(TurnwiseError, match="another process is at work"),
+        pytest.raises(DialgaugeError, match="another process is at work"),
         store.resumable(kind="lab", name="n"),
     ):
         pytest.fail("the block must not run")

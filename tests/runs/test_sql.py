@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store, sql
 from support.forgery import forge
-from turnwise.errors import TurnwiseError
-from turnwise.runs import Store, sql
 
 
 def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
@@ -89,7 +89,7 @@ def test_an_empty_store_has_an_empty_table_of_runs(store: Store) -> None:
 def test_a_query_that_cannot_be_answered_is_one_sentence(
     store: Store, two: tuple[str, str], query: str, said: str
 ) -> None:
-    with pytest.raises(TurnwiseError, match=said) as error:
+    with pytest.raises(DialgaugeError, match=said) as error:
         store.sql(query)
     assert "\n" not in str(error.value)
 
@@ -110,7 +110,7 @@ def test_sql_cannot_read_files_that_are_no_tables(store: Store, two: tuple[str, 
         f"SELECT * FROM glob('{tmp_path}/*')",
         "SELECT * FROM read_csv('https://example.org/x.csv')",
     ):
-        with pytest.raises(TurnwiseError, match="disabled by configuration"):
+        with pytest.raises(DialgaugeError, match="disabled by configuration"):
             store.sql(query)
 
 
@@ -125,7 +125,7 @@ def test_sql_cannot_write_even_inside_a_select(store: Store, two: tuple[str, str
         f"WITH x AS (COPY dialogue_scores TO '{table}' (FORMAT parquet, USE_TMP_FILE false)) SELECT * FROM x",
         "SELECT * FROM enable_logging(storage = 'file')",
     ):
-        with pytest.raises(TurnwiseError, match="the query failed"):
+        with pytest.raises(DialgaugeError, match="the query failed"):
             store.sql(query)
     assert table.read_bytes() == before
     assert not (tmp_path / "out.csv").exists()
@@ -134,7 +134,7 @@ def test_sql_cannot_write_even_inside_a_select(store: Store, two: tuple[str, str
 
 def test_sql_cannot_see_python_objects(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "visible", polars.DataFrame({"a": [1]}), raising=False)
-    with pytest.raises(TurnwiseError, match="visible does not exist"):
+    with pytest.raises(DialgaugeError, match="visible does not exist"):
         store.sql("SELECT * FROM visible")
 
 
@@ -177,9 +177,9 @@ def test_contents_of_runs_never_become_sql(tmp_path_factory: pytest.TempPathFact
 
 def test_a_damaged_run_is_an_error_or_left_out_when_someone_is_told(store: Store, two: tuple[str, str]) -> None:
     (store.folder / two[0] / "dialogue_scores.parquet").unlink()
-    with pytest.raises(TurnwiseError, match="the run is damaged"):
+    with pytest.raises(DialgaugeError, match="the run is damaged"):
         store.sql("SELECT * FROM dialogue_scores")
-    told: list[TurnwiseError] = []
+    told: list[DialgaugeError] = []
     assert store.sql("SELECT DISTINCT run FROM dialogue_scores", on_problem=told.append).item() == two[1]
     assert [two[0] in str(problem) for problem in told] == [True]
 
@@ -201,11 +201,11 @@ def test_a_file_that_duckdb_cannot_read_is_found_among_the_others(store: Store, 
 
 
 def _only_first_is_used(store: Store, two: tuple[str, str], said: str) -> None:
-    told: list[TurnwiseError] = []
+    told: list[DialgaugeError] = []
     assert store.sql("SELECT DISTINCT run FROM dialogue_scores", on_problem=told.append).item() == two[0]
     assert len(told) == 1
     assert said in str(told[0])
     assert two[1] in str(told[0])
-    with pytest.raises(TurnwiseError, match="the run is damaged"):
+    with pytest.raises(DialgaugeError, match="the run is damaged"):
         store.sql("SELECT * FROM dialogue_scores")
     assert store.sql("SELECT count(*) FROM runs").item() == 2

@@ -9,10 +9,10 @@ import polars
 import pytest
 from polars.testing import assert_frame_equal
 
+from dialgauge import __version__
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Run, Store
 from support.forgery import forge
-from turnwise import __version__
-from turnwise.errors import TurnwiseError
-from turnwise.runs import Run, Store
 
 
 def stored(store: Store, name: str, frame: polars.DataFrame, kind: str = "tracking") -> Run:
@@ -33,16 +33,16 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(store: Store, scores: polar
     gold = tmp_path / "gold.json"
     gold.write_text("{}")
     facts = {"kind": "tracking", "name": "AuGPT", "config": {"profile": "exact"}, "seed": 3, "signature": "JGA|v0.1"}
-    with store.create(**facts, inputs=[gold], command=["turnwise", "score"]) as run:  # type: ignore[arg-type]
+    with store.create(**facts, inputs=[gold], command=["dialgauge", "score"]) as run:  # type: ignore[arg-type]
         run.table("dialogue_scores", scores)
         run.scores = {"JGA": 4 / 6}
         run.coverage = {"expected": 2, "read": 2, "scored": 2, "failed": 0}
     found = store.open(run.id)
     manifest = found.manifest
     assert (manifest.kind, manifest.name, manifest.config) == ("tracking", "AuGPT", {"profile": "exact"})
-    assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "JGA|v0.1", ["turnwise", "score"])
+    assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "JGA|v0.1", ["dialgauge", "score"])
     assert [item.path for item in manifest.inputs] == [str(gold)]
-    assert manifest.versions["turnwise"] == __version__
+    assert manifest.versions["dialgauge"] == __version__
     assert {"python", "polars", "numpy"} <= set(manifest.versions)
     assert manifest.scores == {"JGA": 4 / 6}
     assert manifest.coverage["scored"] == 2
@@ -63,9 +63,9 @@ def test_the_default_folder_is_runs_or_what_the_environment_says(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TURNWISE_RUNS", raising=False)
+    monkeypatch.delenv("DIALGAUGE_RUNS", raising=False)
     assert Store().folder == Path("runs")
-    monkeypatch.setenv("TURNWISE_RUNS", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "elsewhere"))
     assert Store().folder == tmp_path / "elsewhere"
     assert Store().list() == []
     assert not (tmp_path / "elsewhere").exists()
@@ -95,15 +95,15 @@ def test_a_table_is_written_once_and_under_a_safe_name(store: Store, scores: pol
         run.table("t", scores)
         with pytest.raises(ValueError, match="already has a table 't'"):
             run.table("t", scores)
-        with pytest.raises(TurnwiseError, match="cannot be called"):
+        with pytest.raises(DialgaugeError, match="cannot be called"):
             run.table("../t", scores)
-        with pytest.raises(TurnwiseError, match="SQL would see that name twice"):
+        with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
             run.table("u", scores.with_columns(run=1))
     assert list(store.open(run.id).tables) == ["t"]
 
 
 def test_a_missing_input_stops_the_run_before_it_starts(store: Store) -> None:
-    with pytest.raises(TurnwiseError, match="no such file"), store.create(kind="k", name="n", inputs=["nowhere.json"]):
+    with pytest.raises(DialgaugeError, match="no such file"), store.create(kind="k", name="n", inputs=["nowhere.json"]):
         pytest.fail("the block must not run")
 
 
@@ -111,12 +111,12 @@ def test_an_id_may_be_shortened_while_it_is_unique(store: Store, scores: polars.
     one, two = stored(store, "alpha", scores).id, stored(store, "beta", scores).id
     assert store.open(one).id == one
     assert store.resolve(one[:-2]) == one
-    with pytest.raises(TurnwiseError, match="'20' fits 2 runs"):
+    with pytest.raises(DialgaugeError, match="'20' fits 2 runs"):
         store.open("20")
     near = two.replace("beta", "bata")
-    with pytest.raises(TurnwiseError, match=f"there is no run '{near}'. Did you mean '{two}'"):
+    with pytest.raises(DialgaugeError, match=f"there is no run '{near}'. Did you mean '{two}'"):
         store.open(near)
-    with pytest.raises(TurnwiseError, match="there is no run ''"):
+    with pytest.raises(DialgaugeError, match="there is no run ''"):
         store.open("")
 
 
@@ -124,18 +124,18 @@ def test_ids_cannot_leave_the_store(store: Store, scores: polars.DataFrame) -> N
     outside = stored(store, "a", scores).id
     other = Store(store.folder / "inner")
     stored(other, "b", scores)
-    with pytest.raises(TurnwiseError, match="there is no run"):
+    with pytest.raises(DialgaugeError, match="there is no run"):
         other.remove(f"../{outside}")
     assert store.open(outside).id == outside
 
 
 def test_asking_an_empty_store_says_that_it_is_empty(store: Store) -> None:
-    with pytest.raises(TurnwiseError, match="The store is empty"):
+    with pytest.raises(DialgaugeError, match="The store is empty"):
         store.open("20261115")
 
 
 def test_an_unknown_table_gets_the_nearest_name(store: Store, scores: polars.DataFrame) -> None:
-    with pytest.raises(TurnwiseError, match=r"has no table 'dialog_scores'. Did you mean 'dialogue_scores'"):
+    with pytest.raises(DialgaugeError, match=r"has no table 'dialog_scores'. Did you mean 'dialogue_scores'"):
         stored(store, "a", scores).table("dialog_scores")
 
 
@@ -183,7 +183,7 @@ def test_bytes_that_changed_in_place_are_found(store: Store, scores: polars.Data
     content[20] ^= 1
     path.write_bytes(content)
     for look in (run.verify, lambda: run.table("dialogue_scores")):
-        with pytest.raises(TurnwiseError, match="does not have the bytes that were written") as error:
+        with pytest.raises(DialgaugeError, match="does not have the bytes that were written") as error:
             look()
         assert run.id in str(error.value)
 
@@ -192,7 +192,7 @@ def test_a_file_that_is_no_parquet_is_one_sentence(store: Store, scores: polars.
     run = stored(store, "a", scores)
     content = b"x" * 1000
     forge(run, "dialogue_scores", content)
-    with pytest.raises(TurnwiseError, match="its table 'dialogue_scores' cannot be read") as error:
+    with pytest.raises(DialgaugeError, match="its table 'dialogue_scores' cannot be read") as error:
         store.open(run.id).table("dialogue_scores")
     assert "\n" not in str(error.value)
 
@@ -212,7 +212,7 @@ def test_an_id_that_is_taken_is_not_given_again(
 ) -> None:
     drawn = iter(["aaaa", "aaaa", "bbbb"])
     monkeypatch.setattr(
-        "turnwise.runs.store.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-{next(drawn)}"
+        "dialgauge.runs.store.new_id", lambda _when, kind, _name: f"20260101-000000-{kind}-{next(drawn)}"
     )
     assert [stored(store, "a", scores).id[-4:] for _ in range(2)] == ["aaaa", "bbbb"]
 
@@ -220,7 +220,7 @@ def test_an_id_that_is_taken_is_not_given_again(
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with (
-        pytest.raises(TurnwiseError, match=r"the run store cannot be written .*TURNWISE_RUNS"),
+        pytest.raises(DialgaugeError, match=r"the run store cannot be written .*DIALGAUGE_RUNS"),
         Store(tmp_path / "file").create(kind="k", name="n"),
     ):
         pytest.fail("the block must not run")
@@ -230,14 +230,14 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     """The limit on file size stands in for a full disk: writing past it fails as writing to a full disk does."""
     script = (
         "import resource, polars\n"
-        "from turnwise.runs import Store\n"
-        "from turnwise.errors import TurnwiseError\n"
+        "from dialgauge.runs import Store\n"
+        "from dialgauge.errors import DialgaugeError\n"
         "frame = polars.DataFrame({'x': list(range(100_000))})\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try:\n"
         f"    with Store({str(tmp_path / 'runs')!r}).create(kind='k', name='n') as run:\n"
         "        run.table('t', frame)\n"
-        "except TurnwiseError as error:\n"
+        "except DialgaugeError as error:\n"
         "    print(error)\n"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.stats import fleiss_kappa, krippendorff_alpha
+from dialgauge.errors import DialgaugeError
+from dialgauge.stats import fleiss_kappa, krippendorff_alpha
 
 NAN = math.nan
 
@@ -65,7 +65,7 @@ def test_full_agreement_is_one_and_constant_ratings_are_undefined() -> None:
 
 
 def test_an_unknown_level_is_a_sentence() -> None:
-    with pytest.raises(TurnwiseError, match="nominal, ordinal or interval"):
+    with pytest.raises(DialgaugeError, match="nominal, ordinal or interval"):
         krippendorff_alpha([[1, 2]], "ratio")  # type: ignore[arg-type]
 
 

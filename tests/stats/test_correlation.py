@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from turnwise.errors import TurnwiseError
-from turnwise.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
+from dialgauge.errors import DialgaugeError
+from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
 
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
 
@@ -56,7 +56,7 @@ def test_matrix() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(TurnwiseError, match="Did you mean 'pearson'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'pearson'"):
         correlation("pearsons")
     with pytest.raises(ValueError, match="equal length"):
         pearson([1, 2], [1, 2, 3])

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from turnwise.errors import TurnwiseError
-from turnwise.stats import ratio_intervals
-from turnwise.stats.resample import bootstrap_weights
+from dialgauge.errors import DialgaugeError
+from dialgauge.stats import ratio_intervals
+from dialgauge.stats.resample import bootstrap_weights
 
 
 def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -91,10 +91,10 @@ def test_intervals_of_a_share_stay_between_0_and_1(pairs: list[tuple[int, int]],
     [({"resamples": 0}, "at least 1"), ({"seed": -1}, "not negative"), ({"level": 1.0}, "between 0 and 1")],
 )
 def test_bad_settings_are_sentences(keywords: dict[str, float], message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         ratio_intervals([[1.0]], [[1.0]], **keywords)  # type: ignore[arg-type]
 
 
 def test_no_dialogues_is_a_sentence() -> None:
-    with pytest.raises(TurnwiseError, match="no dialogue"):
+    with pytest.raises(DialgaugeError, match="no dialogue"):
         ratio_intervals(np.zeros((2, 0)), np.zeros((2, 0)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.stats import detectable, discriminative_power, holm, noise_floor, win_tie_loss
+from dialgauge.stats import detectable, discriminative_power, holm, noise_floor, win_tie_loss
 
 
 def test_holm_on_the_textbook_case() -> None:

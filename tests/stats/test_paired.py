@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from turnwise.errors import TurnwiseError
-from turnwise.stats import paired_bootstrap, paired_randomisation
-from turnwise.stats.resample import bootstrap_weights, swap_masks
+from dialgauge.errors import DialgaugeError
+from dialgauge.stats import paired_bootstrap, paired_randomisation
+from dialgauge.stats.resample import bootstrap_weights, swap_masks
 
 Array = NDArray[np.float64]
 
@@ -153,7 +153,7 @@ def test_other_systems_and_measures_do_not_change_a_pair() -> None:
 def test_one_system_is_a_sentence() -> None:
     num, den = make(1, 5)
     for test in (paired_bootstrap, paired_randomisation):
-        with pytest.raises(TurnwiseError, match="at least two systems"):
+        with pytest.raises(DialgaugeError, match="at least two systems"):
             test(num, den)
 
 

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from turnwise.babi.phrases import FIELDS
-from turnwise.babi.world import Request
-from turnwise.babi.world_file import load_world
-from turnwise.dialogue import Dialogue
+from dialgauge.babi.phrases import FIELDS
+from dialgauge.babi.world import Request
+from dialgauge.babi.world_file import load_world
+from dialgauge.dialogue import Dialogue
 
 PHRASES = load_world().phrases
 USER = PHRASES.user

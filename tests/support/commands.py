@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from turnwise.cli import main
+from dialgauge.cli import main
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Outcome:
     err: str
 
 
-def turnwise(capsys: pytest.CaptureFixture[str], *arguments: object) -> Outcome:
-    """Run ``turnwise ARGUMENTS``."""
+def dialgauge(capsys: pytest.CaptureFixture[str], *arguments: object) -> Outcome:
+    """Run ``dialgauge ARGUMENTS``."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])

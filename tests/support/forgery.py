@@ -1,11 +1,11 @@
-"""Runs that lie: a manifest whose checksums fit bytes that turnwise never wrote."""
+"""Runs that lie: a manifest whose checksums fit bytes that dialgauge never wrote."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 
-from turnwise.runs import Run
+from dialgauge.runs import Run
 
 
 def forge(run: Run, table: str, content: bytes) -> None:

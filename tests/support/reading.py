@@ -7,10 +7,10 @@ import json
 from functools import partial
 from typing import Any
 
-from turnwise.dialogue import Dialogue
-from turnwise.formats.base import DialogueFormat, Notes
-from turnwise.formats.registry import format_named
-from turnwise.formats.source import Part
+from dialgauge.dialogue import Dialogue
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.registry import format_named
+from dialgauge.formats.source import Part
 
 
 def part_of(content: bytes, name: str = "file.json") -> Part:

@@ -1,4 +1,4 @@
-"""Where the real data lies: ``TURNWISE_DATA`` names ``shared/data``; expected values lie beside it."""
+"""Where the real data lies: ``DIALGAUGE_DATA`` names ``shared/data``; expected values lie beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 def shared_folder(name: str) -> Path | None:
     """``shared/NAME`` (``data`` or ``expected``), or None where it is absent."""
-    root = os.environ.get("TURNWISE_DATA")
+    root = os.environ.get("DIALGAUGE_DATA")
     if not root:
         return None
     data = Path(root)

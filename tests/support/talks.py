@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, Task, Turn
 from support.reading import read_json
-from turnwise.dialogue import Act, Dialogue, Goal, Speaker, Task, Turn
 
 _NAMES = {"nooffer": "NoOffer", "nobook": "NoBook", "offerbook": "OfferBook", "offerbooked": "OfferBooked"}
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from turnwise.babi.candidates import world_candidates
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.release import world_facts, write_release
-from turnwise.babi.simulator import simulate
-from turnwise.babi.world import Half, World
-from turnwise.babi.world_file import load_world
-from turnwise.responses.episodes import Line, Point, episodes
-from turnwise.responses.task import SPLITS, Task
+from dialgauge.babi.candidates import world_candidates
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.release import world_facts, write_release
+from dialgauge.babi.simulator import simulate
+from dialgauge.babi.world import Half, World
+from dialgauge.babi.world_file import load_world
+from dialgauge.responses.episodes import Line, Point, episodes
+from dialgauge.responses.task import SPLITS, Task
 
 TINY: World = replace(
     load_world(),

@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-from turnwise.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 
 SLOTS = [("hotel", "area"), ("hotel", "stars"), ("restaurant", "food"), ("train", "day")]
 VALUES = ("north", "south", "4", "monday")

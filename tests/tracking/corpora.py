@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from turnwise.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 
 SLOTS = [("hotel", "area"), ("hotel", "book people"), ("train", "leaveAt"), ("taxi", "leaveat"), ("attraction", "name")]
 VALUES = ["north", "Center", "centre", "2", "dontcare", "do n't care", "9:15", "09:15", "18 : 00", "b&b", "café", ""]

@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from turnwise.dialogue import Dialogue, State
-from turnwise.values import Profile
-from turnwise.values.match import matcher_named
-from turnwise.values.rules import Pair, Side
+from dialgauge.dialogue import Dialogue, State
+from dialgauge.values import Profile
+from dialgauge.values.match import matcher_named
+from dialgauge.values.rules import Pair, Side
 
 Normalised = dict[Pair, tuple[str, ...]]
 

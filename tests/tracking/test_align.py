@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from turnwise.dialogue import Dialogue, State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.tracking.measures import parse_measure
-from turnwise.tracking.study import Study
-from turnwise.values import profile_named
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.study import Study
+from dialgauge.values import profile_named
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("south",)}}
@@ -56,7 +56,7 @@ def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
     study = Study([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
     counts = study.comparison("it", profile_named("plain")).counts
     assert counts.turn.tolist() == [0, 2]
-    from turnwise.tracking.fga import weights
+    from dialgauge.tracking.fga import weights
 
     assert weights(counts, 1.0, "code").tolist() == pytest.approx([0.0, 0.8646647167633873])
 
@@ -83,28 +83,28 @@ def test_excluded_dialogues() -> None:
 
 def test_nothing_shared_is_an_error() -> None:
     for policy in ("intersection", "empty"):
-        with pytest.raises(TurnwiseError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
+        with pytest.raises(DialgaugeError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
             Study([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
-    with pytest.raises(TurnwiseError, match="no turn that has a state on both sides"):
+    with pytest.raises(DialgaugeError, match="no turn that has a state on both sides"):
         Study([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
 
 
 def test_two_dialogues_of_one_id_are_an_error() -> None:
-    with pytest.raises(TurnwiseError, match=r"dialogue A\.json: two dialogues have this id"):
+    with pytest.raises(DialgaugeError, match=r"dialogue A\.json: two dialogues have this id"):
         Study([gold("a", NORTH), gold("A.json", NORTH)], {"it": [predicted("a", NORTH)]})
-    with pytest.raises(TurnwiseError, match="dialogue A: two dialogues have this id"):
+    with pytest.raises(DialgaugeError, match="dialogue A: two dialogues have this id"):
         Study([gold("a", NORTH)], {"it": [predicted("a", NORTH), predicted("A", SOUTH)]})
 
 
 def test_inputs_without_states_are_errors() -> None:
     words = Dialogue(id="a", turns=(Turn(speaker="user", text="hello"),))
-    with pytest.raises(TurnwiseError, match="no turn carries a gold state"):
+    with pytest.raises(DialgaugeError, match="no turn carries a gold state"):
         Study([words], {"it": [predicted("a", NORTH)]})
-    with pytest.raises(TurnwiseError, match="nothing to score as tracking"):
+    with pytest.raises(DialgaugeError, match="nothing to score as tracking"):
         Study([gold("a", NORTH)], {"it": [words]})
-    with pytest.raises(TurnwiseError, match="no gold states of its own"):
+    with pytest.raises(DialgaugeError, match="no gold states of its own"):
         Study(None, {"it": [predicted("a", NORTH)]})
-    with pytest.raises(TurnwiseError, match="name at least one prediction file"):
+    with pytest.raises(DialgaugeError, match="name at least one prediction file"):
         Study([gold("a", NORTH)], {})
 
 
@@ -138,12 +138,12 @@ def test_one_turn_and_empty_dialogues() -> None:
 
 
 def test_the_wrong_profile_is_an_error_not_a_perfect_score() -> None:
-    from turnwise import score
+    from dialgauge import score
 
     state: State = {"Hotels_4": {"location": ("London",)}}
-    with pytest.raises(TurnwiseError, match=r"none of the gold slots is in the scope.*Hotels_4-location.*verbatim"):
+    with pytest.raises(DialgaugeError, match=r"none of the gold slots is in the scope.*Hotels_4-location.*verbatim"):
         score([gold("a", state)], [predicted("a", state)])
-    with pytest.raises(TurnwiseError, match="none of the predicted slots is in the scope"):
+    with pytest.raises(DialgaugeError, match="none of the predicted slots is in the scope"):
         score([gold("a", NORTH)], [predicted("a", state)])
     assert score([gold("a", state)], [predicted("a", state)], profile="verbatim")[0]["JGA"] == 1.0
 
@@ -168,5 +168,5 @@ def test_excluding_what_is_not_there_is_said() -> None:
 
 
 def test_excluding_everything_is_an_error_that_says_so() -> None:
-    with pytest.raises(TurnwiseError, match="is excluded"):
+    with pytest.raises(DialgaugeError, match="is excluded"):
         Study([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])

@@ -7,15 +7,15 @@ import math
 import pytest
 from hypothesis import given, settings
 
+from dialgauge import score
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.kernel import CORRECT
+from dialgauge.tracking.measures import DEFAULT, parse_measure
+from dialgauge.tracking.study import Study
+from dialgauge.values import profile_named
 from tracking.corpora import corpora
-from turnwise import score
-from turnwise.dialogue import Dialogue, State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.tracking.counts import Counts
-from turnwise.tracking.kernel import CORRECT
-from turnwise.tracking.measures import DEFAULT, parse_measure
-from turnwise.tracking.study import Study
-from turnwise.values import profile_named
 
 SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]
 
@@ -76,13 +76,13 @@ def test_flags_with_gold() -> None:
     ],
 )
 def test_asking_for_the_impossible_without_gold(measure: str, why: str) -> None:
-    with pytest.raises(TurnwiseError, match=why):
+    with pytest.raises(DialgaugeError, match=why):
         score(None, flags(*ROWS), measures=[measure])
 
 
 @pytest.mark.parametrize("measure", ["F1", "Precision", "TurnLabel", "F1(average=slot)"])
 def test_asking_for_values_that_flags_do_not_have(measure: str) -> None:
-    with pytest.raises(TurnwiseError, match="only right or wrong flags"):
+    with pytest.raises(DialgaugeError, match="only right or wrong flags"):
         score(gold(*STATES), flags(*ROWS), measures=[measure])
 
 
@@ -95,7 +95,7 @@ def test_what_flags_can_give() -> None:
 def test_views_of_flags() -> None:
     found = score(gold(*STATES), flags(*ROWS))[0]
     assert [group["turns"] for group in found.by("turn").values()] == [1] * 5
-    with pytest.raises(TurnwiseError, match="only correctness flags"):
+    with pytest.raises(DialgaugeError, match="only correctness flags"):
         found.by("slot")
 
 
@@ -105,7 +105,7 @@ def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue]
     """JGA, SA, turn matches and FGA by error sets, from flags alone."""
     try:
         study = Study(data[0], {"it": data[1]})
-    except TurnwiseError as error:
+    except DialgaugeError as error:
         assert "share" in str(error) or "no turn carries" in str(error)
         return
     comparison = study.comparison("it", profile_named("canon"))
@@ -150,7 +150,7 @@ def test_what_flags_cannot_give_says_why() -> None:
     alone = score(None, flags(*ROWS), intervals=False)[0]
     assert "predicted values" in alone.left_out["F1"], "gold would not help"
     assert "give the gold file" in alone.left_out["RSA"]
-    with pytest.raises(TurnwiseError, match="wrong values from missed"):
+    with pytest.raises(DialgaugeError, match="wrong values from missed"):
         score(gold(*STATES), flags(*ROWS), measures="AGA(form=jaccard)")
 
 
@@ -158,5 +158,5 @@ def test_all_measures_leave_out_what_flags_cannot_give() -> None:
     found = score(gold(*STATES), flags(*ROWS), measures="all", intervals=False)[0]
     assert {"JGA", "AGA", "RSA(empty=one)", "Recall", "TurnMatch"} <= set(found.scores)
     assert {"F1", "AGA(form=jaccard)", "FGA@0.5(rule=paper)", "TurnLabel"} <= set(found.left_out)
-    with pytest.raises(TurnwiseError, match="F1 cannot be computed"):
+    with pytest.raises(DialgaugeError, match="F1 cannot be computed"):
         score(gold(*STATES), flags(*ROWS), measures=["all", "F1"])

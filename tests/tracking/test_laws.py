@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Dialogue
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.measures import ALL, parse_measure
+from dialgauge.tracking.study import Study
+from dialgauge.values import profile_named
 from tracking.corpora import corpora
-from turnwise.dialogue import Dialogue
-from turnwise.tracking.counts import Counts
-from turnwise.tracking.measures import ALL, parse_measure
-from turnwise.tracking.study import Study
-from turnwise.values import profile_named
 
 Corpora = tuple[list[Dialogue], list[Dialogue]]
 
@@ -134,7 +134,7 @@ def _shuffled(dialogues: list[Dialogue], seed: int) -> list[Dialogue]:
 @given(corpora())
 def test_parts_add_up_to_the_whole(data: Corpora) -> None:
     """Numerators and denominators by dialogue and by turn number sum to the corpus value."""
-    from turnwise.tracking.views import view
+    from dialgauge.tracking.views import view
 
     comparison = study_of(data).comparison("it", profile_named("canon"))
     measures = [parse_measure(name) for name in ("JGA", "FGA@0.5", "RSA")]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.tracking.measures import ALL, DEFAULT, Card, Measure, cards, parse_measure, parse_measures
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.measures import ALL, DEFAULT, Card, Measure, cards, parse_measure, parse_measures
 
 
 def test_names_of_the_defaults() -> None:
@@ -75,7 +75,7 @@ def test_any_fga_parses_back(rate: float, rule: str, over: str) -> None:
     ],
 )
 def test_mistakes_are_sentences(text: str, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message.replace("|", r"\|").replace("(", r"\(")):
+    with pytest.raises(DialgaugeError, match=message.replace("|", r"\|").replace("(", r"\(")):
         parse_measure(text)
 
 
@@ -83,7 +83,7 @@ def test_lists() -> None:
     names = [str(measure) for measure in parse_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "SA"])]
     assert names == ["JGA", "FGA@0.5(rule=paper,over=dialogues)", "SA"]
     assert [str(measure) for measure in parse_measures(["all"])] == list(ALL)
-    with pytest.raises(TurnwiseError, match="no measure was named"):
+    with pytest.raises(DialgaugeError, match="no measure was named"):
         parse_measures([" , "])
 
 
@@ -99,9 +99,9 @@ def test_every_card_is_complete(card: Card) -> None:
 
 
 def test_value_is_undefined_where_nothing_is_scored() -> None:
-    from turnwise.dialogue import Dialogue, Turn
-    from turnwise.tracking.study import Study
-    from turnwise.values import profile_named
+    from dialgauge.dialogue import Dialogue, Turn
+    from dialgauge.tracking.study import Study
+    from dialgauge.values import profile_named
 
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={}),))]
     predicted = [Dialogue(id="a", turns=(Turn(speaker="user", predicted={}),))]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error, weights
+from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.study import Study
+from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
-from turnwise.tracking.fga import error_types, forgetting_rate, turns_since_error, weights
-from turnwise.tracking.measures import parse_measure
-from turnwise.tracking.study import Study
-from turnwise.values import profile_named
 
 EXAMPLES = [
     ("fga_paper", "figure1", "example"),

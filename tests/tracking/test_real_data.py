@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 import pytest
 
-import turnwise
-from turnwise.dialogue import dialogue_key
-from turnwise.stats import correlation_matrix
-from turnwise.tracking.faults import Faults, slots_per_dialogue
-from turnwise.tracking.fga import error_types
-from turnwise.tracking.inputs import load
-from turnwise.tracking.measures import parse_measure
-from turnwise.tracking.study import Study
-from turnwise.values import profile_named
+import dialgauge
+from dialgauge.dialogue import dialogue_key
+from dialgauge.stats import correlation_matrix
+from dialgauge.tracking.faults import Faults, slots_per_dialogue
+from dialgauge.tracking.fga import error_types
+from dialgauge.tracking.inputs import load
+from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.study import Study
+from dialgauge.values import profile_named
 
 MEASURES = {
     "jga": "JGA",
@@ -72,8 +72,8 @@ def somdst(shared_data: Path) -> Study:
 
 @pytest.fixture(scope="session")
 def four_systems(shared_data: Path) -> dict[str, Study]:
-    gold = turnwise.read(shared_data / "multiwoz21" / "test.json.gz").dialogues
-    files = {name: turnwise.read(shared_data / "dst_predictions" / f"{name}.json.gz").dialogues for name in SYSTEMS}
+    gold = dialgauge.read(shared_data / "multiwoz21" / "test.json.gz").dialogues
+    files = {name: dialgauge.read(shared_data / "dst_predictions" / f"{name}.json.gz").dialogues for name in SYSTEMS}
     return {policy: Study(gold, files, coverage=policy) for policy in ("intersection", "empty")}
 
 
@@ -114,7 +114,7 @@ def test_hundred_dialogues_each(somdst: Study, human: Any) -> None:
 
 
 def test_per_domain_per_slot_and_first_errors(somdst: Study, human: Any) -> None:
-    result = turnwise.score(None, list(somdst.systems["som"].dialogues), profile="plain", intervals=False)[0]
+    result = dialgauge.score(None, list(somdst.systems["som"].dialogues), profile="plain", intervals=False)[0]
     view = result.by("domain")
     for domain, wanted in human["per_domain_gold_active_turns"].items():
         assert view[domain]["turns"] == wanted["turns"]
@@ -177,9 +177,11 @@ def test_mwzeval_preset_is_near_the_package(four_systems: dict[str, Study], shar
 def test_papers_claims_about_the_gold_states(shared_data: Path, expected: Path) -> None:
     """Predicting nothing gives a slot accuracy of about 81%; 85% of the dialogues have fewer than 12 slots."""
     tables = json.loads((expected / "dst_paper_tables.json").read_text())
-    gold = turnwise.read(shared_data / "multiwoz21" / "test.json.gz").dialogues
+    gold = dialgauge.read(shared_data / "multiwoz21" / "test.json.gz").dialogues
     nothing = [
-        turnwise.Dialogue(id=one.id, turns=tuple(turnwise.Turn(speaker="user", predicted={}) for _ in one.user_turns()))
+        dialgauge.Dialogue(
+            id=one.id, turns=tuple(dialgauge.Turn(speaker="user", predicted={}) for _ in one.user_turns())
+        )
         for one in gold
     ]
     study = Study(gold, {"nothing": nothing}, exclude=["PMUL1455"])
@@ -193,9 +195,9 @@ def test_papers_claims_about_the_gold_states(shared_data: Path, expected: Path) 
 
 @pytest.mark.parametrize("source", ["multiwoz21/test.json.gz", "sgd/dev_dialogues_001.json.gz"])
 def test_gold_against_itself_is_perfect(shared_data: Path, source: str) -> None:
-    gold = turnwise.read(shared_data / source)
+    gold = dialgauge.read(shared_data / source)
     profile = "canon" if "multiwoz" in source else "verbatim"
-    result = turnwise.score(gold, gold, measures="all", profile=profile, intervals=False)[0]
+    result = dialgauge.score(gold, gold, measures="all", profile=profile, intervals=False)[0]
     for name, score in result.scores.items():
         assert score.value == 1.0 or name == "RSA", name
     empty = result.comparison.counts.totals()["both_empty"] / len(result.comparison.counts)
@@ -209,9 +211,9 @@ def test_the_gold_of_som_dst_is_the_raw_gold_under_the_profile_trade(shared_data
             dialogue,
             turns=tuple(msgspec.structs.replace(turn, predicted=turn.state, state=None) for turn in dialogue.turns),
         )
-        for dialogue in turnwise.read(shared_data / "dst_predictions" / "somdst_human100.tar.gz").dialogues
+        for dialogue in dialgauge.read(shared_data / "dst_predictions" / "somdst_human100.tar.gz").dialogues
     ]
     raw = shared_data / "multiwoz21" / "test.json.gz"
-    trade, plain = turnwise.score(raw, processed, profile=["trade", "plain"], measures="JGA", intervals=False)
+    trade, plain = dialgauge.score(raw, processed, profile=["trade", "plain"], measures="JGA", intervals=False)
     assert trade.coverage.turns == 751
     assert trade["JGA"] == 1.0 > plain["JGA"]

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import turnwise
+import dialgauge
+from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from dialgauge.tracking.accumulate import Accumulator, LooseState, compute
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.intervals import Resampling
+from dialgauge.tracking.keep import store_results
+from dialgauge.tracking.measures import ALL, Card, Measure, parse_measures
+from dialgauge.tracking.measures.base import Rows, Settings
+from dialgauge.tracking.stream import score_codes, write_codes
+from dialgauge.tracking.tables import score_table
 from tracking.corpora import corpora, pair_of_dialogues
-from turnwise.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.runs import Store
-from turnwise.tracking.accumulate import Accumulator, LooseState, compute
-from turnwise.tracking.counts import Counts
-from turnwise.tracking.intervals import Resampling
-from turnwise.tracking.keep import store_results
-from turnwise.tracking.measures import ALL, Card, Measure, parse_measures
-from turnwise.tracking.measures.base import Rows, Settings
-from turnwise.tracking.stream import score_codes, write_codes
-from turnwise.tracking.tables import score_table
 
 RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]
 WRONG: list[tuple[dict[str, str], dict[str, str]]] = [({"train-day": "monday"}, {})]
@@ -36,20 +36,20 @@ def data(copies: int = 4) -> tuple[list[Dialogue], list[Dialogue]]:
 
 def test_values_and_intervals_are_reproducible() -> None:
     gold, theirs = data(12)
-    first, again = (turnwise.score(gold, theirs, seed=3)[0] for _ in range(2))
-    other = turnwise.score(gold, theirs, seed=4)[0]
+    first, again = (dialgauge.score(gold, theirs, seed=3)[0] for _ in range(2))
+    other = dialgauge.score(gold, theirs, seed=4)[0]
     assert first.scores == again.scores
     assert first.scores["JGA"].value == other.scores["JGA"].value
     for score in first.scores.values():
         assert score.low is not None and score.high is not None
         assert score.low <= score.value + 1e-12 and score.value <= score.high + 1e-12
-    assert turnwise.score(gold, theirs, intervals=False)[0].scores["JGA"].low is None
+    assert dialgauge.score(gold, theirs, intervals=False)[0].scores["JGA"].low is None
 
 
 def test_intervals_of_slot_means_contain_the_value() -> None:
     gold, theirs = data(30)
     theirs[1::4] = [Dialogue(id=one.id, turns=()) for one in theirs[1::4]]
-    found = turnwise.score(gold, theirs, measures="F1(average=slot),F1(average=domain)", coverage="empty")[0]
+    found = dialgauge.score(gold, theirs, measures="F1(average=slot),F1(average=domain)", coverage="empty")[0]
     for score in found.scores.values():
         assert score.low is not None and score.high is not None
         assert score.low <= score.value <= score.high
@@ -58,7 +58,7 @@ def test_intervals_of_slot_means_contain_the_value() -> None:
 
 def test_dialogue_scores_follow_the_contract() -> None:
     gold, theirs = data()
-    found = turnwise.score(gold, theirs, measures="all", intervals=False)[0]
+    found = dialgauge.score(gold, theirs, measures="all", intervals=False)[0]
     frame = found.dialogue_scores
     assert dict(frame.schema) == {
         "dialogue": polars.String,
@@ -74,7 +74,7 @@ def test_dialogue_scores_follow_the_contract() -> None:
 
 def test_turn_and_slot_tables() -> None:
     gold, theirs = data()
-    found = turnwise.score(gold, theirs, intervals=False)[0]
+    found = dialgauge.score(gold, theirs, intervals=False)[0]
     assert found.turns.height == 6
     assert found.turns["error_type"].to_list()[:3] == ["type1", "exact", "type1"]
     assert found.turns["JGA"].mean() == pytest.approx(found["JGA"])
@@ -83,7 +83,7 @@ def test_turn_and_slot_tables() -> None:
 
 def test_several_systems_and_profiles_in_one_go() -> None:
     gold, theirs = data()
-    results = turnwise.score(gold, {"a": theirs, "b": gold}, profile=["plain", "canon"], intervals=False)
+    results = dialgauge.score(gold, {"a": theirs, "b": gold}, profile=["plain", "canon"], intervals=False)
     assert [(one.name, one.profile) for one in results] == [
         ("a", "plain"),
         ("b", "plain"),
@@ -101,10 +101,10 @@ def test_several_systems_and_profiles_in_one_go() -> None:
 
 def test_rendering_for_notebooks_escapes_names() -> None:
     gold, theirs = data()
-    html = turnwise.score(gold, {"<b>x</b>": theirs, "y": gold})._repr_html_()
+    html = dialgauge.score(gold, {"<b>x</b>": theirs, "y": gold})._repr_html_()
     assert "&lt;b&gt;x&lt;/b&gt;" in html
     assert "<table>" in html and "<b>100.00</b>" in html
-    assert str(turnwise.score(gold, theirs, intervals=False)).startswith("**State-tracking")
+    assert str(dialgauge.score(gold, theirs, intervals=False)).startswith("**State-tracking")
 
 
 @settings(max_examples=25, deadline=None)
@@ -121,7 +121,7 @@ def test_pieces_give_the_same_as_the_whole(both: tuple[list[Dialogue], list[Dial
             shard = Accumulator(measures=list(ALL))
             shard.update([one for one, _ in batch], [two for _, two in batch])
             shards.append(pickle.loads(pickle.dumps(shard)))
-    except TurnwiseError as error:
+    except DialgaugeError as error:
         assert "share" in str(error) or "no turn carries" in str(error)
         return  # a batch without any turn that both sides have is an error of its own
     merged = shards[0]
@@ -134,17 +134,17 @@ def test_pieces_give_the_same_as_the_whole(both: tuple[list[Dialogue], list[Dial
 def test_accumulator_rules() -> None:
     gold, theirs = data()
     accumulator = Accumulator(measures="JGA")
-    with pytest.raises(TurnwiseError, match="nothing has been added"):
+    with pytest.raises(DialgaugeError, match="nothing has been added"):
         accumulator.compute()
     accumulator.update(gold, theirs)
     low, high = accumulator.compute_intervals(Resampling(200))["JGA"]
     assert low <= accumulator.compute()["JGA"] <= high
-    with pytest.raises(TurnwiseError, match="same measures, profile"):
+    with pytest.raises(DialgaugeError, match="same measures, profile"):
         accumulator.merge(Accumulator(measures="SA"))
     accumulator.reset()
-    with pytest.raises(TurnwiseError, match="nothing has been added"):
+    with pytest.raises(DialgaugeError, match="nothing has been added"):
         accumulator.compute()
-    with pytest.raises(TurnwiseError, match="has no slot inventory"):
+    with pytest.raises(DialgaugeError, match="has no slot inventory"):
         Accumulator(profile="verbatim")
     assert Accumulator(profile="verbatim", inventory=5).measures
 
@@ -153,12 +153,12 @@ def test_the_manner_of_hugging_face() -> None:
     references: list[list[LooseState]] = [[{"hotel": {"area": "north"}}, {"hotel": {"area": ["north", "north side"]}}]]
     predictions: list[list[LooseState]] = [[{"hotel-area": "north"}, {"hotel": {"area": "north side"}}]]
     assert compute(predictions=predictions, references=references, measures=["JGA", "F1"]) == {"JGA": 1.0, "F1": 1.0}
-    assert set(turnwise.compute(predictions=predictions, references=references)) >= {"JGA", "FGA@0.5"}
-    with pytest.raises(TurnwiseError, match="predictions for 1 dialogue, but references for 0"):
+    assert set(dialgauge.compute(predictions=predictions, references=references)) >= {"JGA", "FGA@0.5"}
+    with pytest.raises(DialgaugeError, match="predictions for 1 dialogue, but references for 0"):
         compute(predictions=predictions, references=[])
-    with pytest.raises(TurnwiseError, match="dialogue 0: there are predictions for 1 turn, but the reference has"):
+    with pytest.raises(DialgaugeError, match="dialogue 0: there are predictions for 1 turn, but the reference has"):
         compute(predictions=[predictions[0][:1]], references=references)
-    with pytest.raises(TurnwiseError, match="dialogue 0, turn 0: 'area' is neither"):
+    with pytest.raises(DialgaugeError, match="dialogue 0, turn 0: 'area' is neither"):
         compute(predictions=[[{"area": "x"}]], references=[[{}]])
 
 
@@ -168,14 +168,14 @@ def test_streams_of_codes_give_the_same(
     tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], chunk: int
 ) -> None:
     try:
-        found = turnwise.score(both[0], both[1], measures="default", intervals=False)[0]
-    except TurnwiseError as error:
+        found = dialgauge.score(both[0], both[1], measures="default", intervals=False)[0]
+    except DialgaugeError as error:
         assert "share" in str(error) or "no turn carries" in str(error)
         return
     path = tmp_path_factory.mktemp("codes") / "codes.parquet"
     try:
         write_codes(found.comparison, path)
-    except TurnwiseError as error:
+    except DialgaugeError as error:
         assert "cannot be written as codes" in str(error) and not found.comparison.coder.identity
         return
     values = score_codes(path, found.measures, inventory=30, chunk=chunk)
@@ -185,7 +185,7 @@ def test_streams_of_codes_give_the_same(
 def test_streams_say_what_is_wrong(tmp_path: Path) -> None:
     measures = parse_measures(["JGA"])
     path = tmp_path / "codes.parquet"
-    with pytest.raises(TurnwiseError, match="cannot be read as Parquet"):
+    with pytest.raises(DialgaugeError, match="cannot be read as Parquet"):
         score_codes(path, measures, inventory=1)
     for columns, message in (
         ({"dialogue": [1], "gold:a": [1]}, "needs the columns 'dialogue' and 'turn'"),
@@ -193,15 +193,15 @@ def test_streams_say_what_is_wrong(tmp_path: Path) -> None:
         ({"dialogue": [], "turn": []}, "has no rows"),
     ):
         polars.DataFrame(columns).write_parquet(path)
-        with pytest.raises(TurnwiseError, match=message):
+        with pytest.raises(DialgaugeError, match=message):
             score_codes(path, measures, inventory=1)
-    with pytest.raises(TurnwiseError, match="not computed from streams"):
+    with pytest.raises(DialgaugeError, match="not computed from streams"):
         score_codes(path, parse_measures(["F1(average=slot)"]), inventory=1)
 
 
 def test_stored_runs(tmp_path: Path) -> None:
     gold, theirs = data()
-    results = turnwise.score(gold, {"mine": theirs})
+    results = dialgauge.score(gold, {"mine": theirs})
     identifier = store_results(results, Store(tmp_path), paths={}, gold=None, config={"coverage": "intersection"})[0]
     run = Store(tmp_path).open(identifier)
     assert run.manifest.kind == "tracking"
@@ -219,7 +219,7 @@ def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
         pair_of_dialogues([({"hotel-area": "north"}, {f"hotel-s{n}-{k}": "x" for k in range(100)})] * 2, f"D{n}")
         for n in range(100)
     ]
-    found = turnwise.score([a for a, _ in pairs], [b for _, b in pairs], intervals=False)[0]
+    found = dialgauge.score([a for a, _ in pairs], [b for _, b in pairs], intervals=False)[0]
     assert found["JGA"] == 0.0
     assert found.comparison.off_ontology == 20_000
     assert found["F1"] == 0.0
@@ -227,19 +227,19 @@ def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
 
 def test_asking_for_what_is_not_there() -> None:
     gold, theirs = data()
-    results = turnwise.score(gold, {"mine": theirs}, measures="JGA", intervals=False)
-    with pytest.raises(TurnwiseError, match="there is no system 'mien'. Did you mean 'mine'".replace(".", r"\.")):
+    results = dialgauge.score(gold, {"mine": theirs}, measures="JGA", intervals=False)
+    with pytest.raises(DialgaugeError, match="there is no system 'mien'. Did you mean 'mine'".replace(".", r"\.")):
         results["mien"]
-    with pytest.raises(TurnwiseError, match="mine has no score SA: it was not asked for"):
+    with pytest.raises(DialgaugeError, match="mine has no score SA: it was not asked for"):
         results["mine"]["SA"]
 
 
 def test_empty_lists_of_measures_and_profiles_are_errors() -> None:
     gold, theirs = data()
-    with pytest.raises(TurnwiseError, match="no measure was named"):
-        turnwise.score(gold, theirs, measures=[])
-    with pytest.raises(TurnwiseError, match="no profile was named"):
-        turnwise.score(gold, theirs, profile=[])
+    with pytest.raises(DialgaugeError, match="no measure was named"):
+        dialgauge.score(gold, theirs, measures=[])
+    with pytest.raises(DialgaugeError, match="no profile was named"):
+        dialgauge.score(gold, theirs, profile=[])
 
 
 def test_a_measure_of_ones_own() -> None:
@@ -258,7 +258,7 @@ def test_a_measure_of_ones_own() -> None:
         higher_is_better=False,
     )
     gold, theirs = data()
-    found = turnwise.score(gold, theirs, measures=[Measure(card)])[0]
+    found = dialgauge.score(gold, theirs, measures=[Measure(card)])[0]
     assert found["Confused"] == pytest.approx(2 / 6)
     assert found.scores["Confused"].signature.measure == "Confused(over=turns)"
     assert found.dialogue_scores["measure"].unique().to_list() == ["Confused"]
@@ -266,24 +266,24 @@ def test_a_measure_of_ones_own() -> None:
 
 def test_the_shared_signature_says_what_is_shared() -> None:
     gold, theirs = data()
-    alike = turnwise.score(gold, {"a": theirs, "b": gold}, intervals=False)
+    alike = dialgauge.score(gold, {"a": theirs, "b": gold}, intervals=False)
     assert alike.signature == alike[0].comparison.signature
     assert not any("same gold turns" in note for note in alike.notes())
-    apart = turnwise.score(gold, {"a": theirs, "b": theirs[1:]}, intervals=False)
+    apart = dialgauge.score(gold, {"a": theirs, "b": theirs[1:]}, intervals=False)
     assert (apart.signature.turns, apart.signature.gold, apart.signature.slots) == ("", "", "30")
     assert any("not scored on the same gold turns" in note for note in apart.notes())
 
 
 @pytest.mark.parametrize("bad", [{"hotel-area": None}, {"hotel": {"area": 5}}, {"hotel-area": ["north", 1]}, "hotel"])
 def test_states_that_are_none_are_errors(bad: Any) -> None:
-    with pytest.raises(TurnwiseError, match=r"texts|mapping"):
+    with pytest.raises(DialgaugeError, match=r"texts|mapping"):
         compute(predictions=[[bad]], references=[[{"hotel-area": "north"}]])
 
 
 def test_files_and_dialogues_do_not_mix(tmp_path: Path) -> None:
     mixed: Any = [Dialogue(id="a", turns=()), tmp_path / "b.json"]
-    with pytest.raises(TurnwiseError, match="either files or dialogues"):
-        turnwise.score([Dialogue(id="a", turns=())], mixed)
+    with pytest.raises(DialgaugeError, match="either files or dialogues"):
+        dialgauge.score([Dialogue(id="a", turns=())], mixed)
 
 
 def test_predictions_outside_an_ontology_are_counted() -> None:
@@ -291,7 +291,7 @@ def test_predictions_outside_an_ontology_are_counted() -> None:
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
     theirs = [Dialogue(id="a", turns=(Turn(speaker="user", predicted=state),))]
     ontology = Ontology(domains={"hotel": {"area": SlotSpec(), "stars": SlotSpec()}})
-    found = turnwise.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False)[0]
+    found = dialgauge.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False)[0]
     assert found["SA"] == 0.5
     assert found.comparison.off_ontology == 1
 
@@ -304,7 +304,7 @@ def test_the_best_of_a_measure_of_which_less_is_better() -> None:
         name="Errors", title="", summary="", formula="", source="", rows=errors, higher_is_better=False, parameters=()
     )
     gold, theirs = data()
-    results = turnwise.score(gold, {"good": gold, "bad": theirs}, measures=[Measure(card), "JGA"], intervals=False)
+    results = dialgauge.score(gold, {"good": gold, "bad": theirs}, measures=[Measure(card), "JGA"], intervals=False)
     for table in (results.table(), score_table(results)):
         bold = [[cell.bold for cell in row] for row in table.cells]
         marked = "\n".join(str(row) for row in bold)
@@ -319,9 +319,9 @@ def test_accumulators_count_what_is_missing() -> None:
         one.update(gold[:2], theirs[:2])
         one.update(gold[2:], theirs[3:])
         assert (one.missing_turns, one.extra_turns) == (2, 0)
-    whole = turnwise.score(gold, theirs[:2] + theirs[3:], measures="JGA", coverage="empty", intervals=False)[0]
+    whole = dialgauge.score(gold, theirs[:2] + theirs[3:], measures="JGA", coverage="empty", intervals=False)[0]
     assert as_empty.compute()["JGA"] == whole["JGA"] < left_out.compute()["JGA"]
-    with pytest.raises(TurnwiseError, match="same measures, profile, inventory and coverage"):
+    with pytest.raises(DialgaugeError, match="same measures, profile, inventory and coverage"):
         left_out.merge(as_empty)
 
 
@@ -331,9 +331,9 @@ def test_flags_and_states_are_not_added_up() -> None:
     accumulator, other = Accumulator(measures="JGA"), Accumulator(measures="JGA")
     accumulator.update(gold[:1], theirs[:1])
     other.update(gold[1:], judged)
-    with pytest.raises(TurnwiseError, match="keep them apart"):
+    with pytest.raises(DialgaugeError, match="keep them apart"):
         accumulator.merge(other)
-    with pytest.raises(TurnwiseError, match="keep them apart"):
+    with pytest.raises(DialgaugeError, match="keep them apart"):
         accumulator.update(gold[1:], judged)
 
 
@@ -342,7 +342,7 @@ def test_streams_of_what_is_no_code(tmp_path: Path, bad: list[float | None]) -> 
     path = tmp_path / "codes.parquet"
     table = {"dialogue": ["a", "a"], "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": bad}
     polars.DataFrame(table).write_parquet(path)
-    with pytest.raises(TurnwiseError, match="'pred:hotel-area' must hold whole numbers"):
+    with pytest.raises(DialgaugeError, match="'pred:hotel-area' must hold whole numbers"):
         score_codes(path, parse_measures(["JGA"]), inventory=30)
 
 
@@ -355,10 +355,10 @@ def alternating(*gold: tuple[str, ...]) -> tuple[list[Dialogue], list[Dialogue]]
 
 def test_codes_of_alternatives(tmp_path: Path) -> None:
     path = tmp_path / "codes.parquet"
-    found = turnwise.score(*alternating(("x",), ("x", "y"), ("z",), ("z", "y")), intervals=False)[0]
+    found = dialgauge.score(*alternating(("x",), ("x", "y"), ("z",), ("z", "y")), intervals=False)[0]
     write_codes(found.comparison, path)
     values = score_codes(path, found.measures, inventory=30)
     assert values == pytest.approx({name: score.value for name, score in found.scores.items()})
-    beyond = turnwise.score(*alternating(("x",), ("x", "y"), ("y",)), intervals=False)[0]
-    with pytest.raises(TurnwiseError, match="cannot be written as codes"):
+    beyond = dialgauge.score(*alternating(("x",), ("x", "y"), ("y",)), intervals=False)[0]
+    with pytest.raises(DialgaugeError, match="cannot be written as codes"):
         write_codes(beyond.comparison, path)

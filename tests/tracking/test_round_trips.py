@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import turnwise
+import dialgauge
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.registry import formats
 from support.examples import EXAMPLES
-from turnwise.dialogue import Dialogue, State, Turn
-from turnwise.formats.base import DialogueFormat
-from turnwise.formats.registry import formats
 
 OPTIONS = [
     "--json",
@@ -67,8 +67,8 @@ def test_there_are_writers() -> None:
 @pytest.mark.parametrize("name", WRITERS)
 def test_gold_against_itself_is_perfect_in_every_format(name: str, tmp_path: Path) -> None:
     path = tmp_path / "gold.json"
-    turnwise.write(sample(), path, format=name)
-    found = turnwise.score(sample(), path, measures="all", pred_format=name, intervals=False)[0]
+    dialgauge.write(sample(), path, format=name)
+    found = dialgauge.score(sample(), path, measures="all", pred_format=name, intervals=False)[0]
     # In GCDF1 conversations states live in frames, and a turn about no service has none.
     assert found.coverage.complete or (name == "gcdf1" and found.coverage.missing_turns == 1)
     for measure, score in found.scores.items():
@@ -77,11 +77,11 @@ def test_gold_against_itself_is_perfect_in_every_format(name: str, tmp_path: Pat
 
 def test_the_hash_seed_does_not_show(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
-    turnwise.write(sample(), path, format="native")
+    dialgauge.write(sample(), path, format="native")
     printed = []
     for seed in ("1", "2"):
         done = subprocess.run(
-            [sys.executable, "-m", "turnwise", "score", str(path), *OPTIONS],
+            [sys.executable, "-m", "dialgauge", "score", str(path), *OPTIONS],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,
@@ -99,11 +99,11 @@ def test_gold_against_itself_as_every_format_reads_it(name: str, tmp_path: Path)
         pytest.skip("a resource holds no states")
     gold = [
         Dialogue(id=dialogue.id, turns=tuple(Turn(speaker="user", state=turn.state) for turn in dialogue.user_turns()))
-        for dialogue in turnwise.read(path).dialogues
+        for dialogue in dialgauge.read(path).dialogues
     ]
     if not any(turn.state is not None for dialogue in gold for turn in dialogue.turns):
         pytest.skip("the format has no gold states")
-    found = turnwise.score(gold, gold, profile="verbatim", measures="all", intervals=False)[0]
+    found = dialgauge.score(gold, gold, profile="verbatim", measures="all", intervals=False)[0]
     reached = {measure: score.value for measure, score in found.scores.items() if measure != "RSA"}
     assert all(value == 1.0 or math.isnan(value) for value in reached.values()), reached
     assert reached["JGA"] == 1.0

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise import score
-from turnwise.dialogue import Dialogue, State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.tracking.signature import Signature
+from dialgauge import score
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.signature import Signature
 
 WORDS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=8)
 
@@ -50,7 +50,7 @@ def test_a_real_signature_parses_back() -> None:
 
 @pytest.mark.parametrize("text", ["", "JGA", "profile:x", "nothing:x|version:1", "profile:a|profile:b|version:1"])
 def test_other_texts_are_no_signatures(text: str) -> None:
-    with pytest.raises(TurnwiseError, match="is no signature"):
+    with pytest.raises(DialgaugeError, match="is no signature"):
         Signature.parse(text)
 
 
@@ -80,7 +80,7 @@ def test_every_setting_shows(changes: dict[str, Any]) -> None:
 
 
 def test_the_inventory_shows() -> None:
-    from turnwise.dialogue import Ontology, SlotSpec
+    from dialgauge.dialogue import Ontology, SlotSpec
 
     small = Ontology(domains={"hotel": {"area": SlotSpec()}})
     large = Ontology(domains={"hotel": {"area": SlotSpec(), "type": SlotSpec()}})

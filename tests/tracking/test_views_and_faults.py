@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from dialgauge import score
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.faults import Faults, faults_as_dict, slots_per_dialogue
+from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.results import SystemScores
+from dialgauge.tracking.sensitivity import sensitivity
+from dialgauge.tracking.study import Study
+from dialgauge.tracking.worst import layout, worst_dialogues
+from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
-from turnwise import score
-from turnwise.errors import TurnwiseError
-from turnwise.tracking.faults import Faults, faults_as_dict, slots_per_dialogue
-from turnwise.tracking.measures import parse_measure
-from turnwise.tracking.results import SystemScores
-from turnwise.tracking.sensitivity import sensitivity
-from turnwise.tracking.study import Study
-from turnwise.tracking.worst import layout, worst_dialogues
-from turnwise.values import profile_named
 
 FIRST = [
     ({"hotel-area": "north"}, {"hotel-area": "north"}),
@@ -70,7 +70,7 @@ def test_services_and_domains_of_sgd() -> None:
     system = score([gold], [theirs], profile="verbatim", intervals=False)[0]
     assert set(system.by("service")) == {"Hotels_1", "Hotels_2"}
     assert set(system.by("domain")) == {"Hotels"}
-    with pytest.raises(TurnwiseError, match=r"no view by 'domains'\. Did you mean 'domain'"):
+    with pytest.raises(DialgaugeError, match=r"no view by 'domains'\. Did you mean 'domain'"):
         system.by("domains")
 
 
@@ -118,7 +118,7 @@ def test_the_worst_dialogues_in_the_papers_layout() -> None:
     assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
     assert "Error   : type 2, carried over, 1 turn after the last new error; FGA@0.5 weight 0.3935" in text
     assert "PR  : {'hotel': {'area': 'south'}}" in text
-    with pytest.raises(TurnwiseError, match="no value for single dialogues"):
+    with pytest.raises(DialgaugeError, match="no value for single dialogues"):
         worst_dialogues(system, parse_measure("F1(average=slot)"), 1)
 
 

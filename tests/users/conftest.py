@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from turnwise.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.evaluate import Evaluation, Settings, evaluate
 
 
 def load_json(path: Path) -> Any:

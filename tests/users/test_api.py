@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import turnwise
+import dialgauge
+from dialgauge.dialogue import Task
 from support.talks import talk
-from turnwise.dialogue import Task
 
 GOAL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}
 TALK = talk(GOAL, ("hotel inform area=north",), (), ("hotel inform area=north",), ())
@@ -16,12 +16,12 @@ TALK = talk(GOAL, ("hotel inform area=north",), (), ("hotel inform area=north",)
 
 @pytest.fixture
 def talks(tmp_path: Path) -> Path:
-    turnwise.write([TALK], tmp_path / "talks.json", format="gcdf1")
+    dialgauge.write([TALK], tmp_path / "talks.json", format="gcdf1")
     return tmp_path / "talks.json"
 
 
 def test_one_call_gives_scores_tables_figures_and_explanations(talks: Path) -> None:
-    users = turnwise.score_users(talks, resamples=10)
+    users = dialgauge.score_users(talks, resamples=10)
     assert users["I-GCDF1"] == users["I-GCDF1[hotel]"] == pytest.approx(2 / 3)
     assert users["R-GCDF1 recall"] == 0.0
     assert users.tables["explanations"].height == 3
@@ -32,14 +32,14 @@ def test_one_call_gives_scores_tables_figures_and_explanations(talks: Path) -> N
 
 
 def test_options(talks: Path) -> None:
-    once = turnwise.score_users(talks, overrides={"igcd_f1.repetitions.count_fp": False}, mode="recommended")
+    once = dialgauge.score_users(talks, overrides={"igcd_f1.repetitions.count_fp": False}, mode="recommended")
     assert once["I-GCDF1"] == 1.0
     assert "mode:recommended" in once.evaluation.signature
 
 
 def test_wrong_names_get_the_nearest(talks: Path) -> None:
-    users = turnwise.score_users(talks, resamples=0)
-    with pytest.raises(turnwise.TurnwiseError, match="Did you mean"):
+    users = dialgauge.score_users(talks, resamples=0)
+    with pytest.raises(dialgauge.DialgaugeError, match="Did you mean"):
         users["I-GCDF"]
-    with pytest.raises(turnwise.TurnwiseError, match="no dialogue"):
+    with pytest.raises(dialgauge.DialgaugeError, match="no dialogue"):
         users.explain("d2")

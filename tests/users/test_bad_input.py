@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import turnwise
+import dialgauge
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.config import Config
+from dialgauge.users.evaluate import Settings, evaluate
+from dialgauge.users.score import Failure, Scorer
+from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import talk
-from turnwise.dialogue import Act, Dialogue, Goal, Task, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.users.config import Config
-from turnwise.users.evaluate import Settings, evaluate
-from turnwise.users.score import Failure, Scorer
-from turnwise.values.canonical_map import CanonicalMap
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
 GOOD = talk(HOTEL, ("hotel inform area=north",), (), id="good")
@@ -76,7 +76,7 @@ def test_a_domain_called_combined_would_hide_behind_the_combined_score() -> None
 
 def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
-        turnwise.write([GOOD], tmp_path / name, format="gcdf1")
+        dialgauge.write([GOOD], tmp_path / name, format="gcdf1")
     evaluation = evaluate(tmp_path)
     assert (len(evaluation.scores), len(evaluation.failures)) == (1, 1)
     assert "already used" in evaluation.failures[0].reason
@@ -84,9 +84,9 @@ def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
 
 
 def test_one_profile_does_not_fit_the_files_of_two_datasets(shared_data: Path, tmp_path: Path) -> None:
-    turnwise.write([GOOD], tmp_path / "a.json", format="gcdf1")
+    dialgauge.write([GOOD], tmp_path / "a.json", format="gcdf1")
     (tmp_path / "b.json.gz").write_bytes((shared_data / "sgd" / "dev_dialogues_001.json.gz").read_bytes())
-    with pytest.raises(TurnwiseError, match="formats gcdf1, sgd"):
+    with pytest.raises(DialgaugeError, match="formats gcdf1, sgd"):
         evaluate(tmp_path)
     assert evaluate(tmp_path, Settings(profile="multiwoz21")).scores[0].id == "good"
 
@@ -109,7 +109,7 @@ def test_a_value_that_the_reference_takes_apart_is_warned_about() -> None:
 
 def test_a_dialogue_that_cannot_be_read_is_a_failure_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "talks.json"
-    turnwise.write([GOOD, msgspec.structs.replace(GOOD, id="bad")], path, format="gcdf1")
+    dialgauge.write([GOOD, msgspec.structs.replace(GOOD, id="bad")], path, format="gcdf1")
     path.write_bytes(path.read_bytes().replace(b'"dialogue_id":"bad"', b'"dialogue_id":"bad","services":7'))
     evaluation = evaluate(path)
     assert [score.id for score in evaluation.scores] == ["good"]
@@ -124,6 +124,6 @@ def test_a_long_dialogue_is_scored_in_linear_time_when_allowed() -> None:
 
 
 def test_native_conversations_are_scored_too(tmp_path: Path) -> None:
-    turnwise.write([GOOD], tmp_path / "talks.jsonl", format="native")
+    dialgauge.write([GOOD], tmp_path / "talks.jsonl", format="native")
     evaluation = evaluate(tmp_path / "talks.jsonl", Settings())
     assert evaluation.scores[0].scores["I-GCDF1"]["hotel"].f1 == 1.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.users.config import Config, load_config, with_overrides
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.config import Config, load_config, with_overrides
 
 
 def test_defaults_are_the_reference_s() -> None:
@@ -56,7 +56,7 @@ def test_values_are_yaml() -> None:
     ],
 )
 def test_a_wrong_option_is_one_sentence(override: str, sentence: str) -> None:
-    with pytest.raises(TurnwiseError, match=sentence.replace("(", r"\(")):
+    with pytest.raises(DialgaugeError, match=sentence.replace("(", r"\(")):
         load_config(None, [override])
 
 
@@ -64,9 +64,9 @@ def test_a_wrong_option_is_one_sentence(override: str, sentence: str) -> None:
 def test_a_wrong_file_is_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(content)
-    with pytest.raises(TurnwiseError, match=r"config\.yaml"):
+    with pytest.raises(DialgaugeError, match=r"config\.yaml"):
         load_config(path)
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(DialgaugeError, match="cannot be read"):
         load_config(tmp_path / "absent.yaml")
 
 

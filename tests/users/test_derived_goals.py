@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.derive import derived_goal, derived_map
+from dialgauge.users.evaluate import Evaluation, evaluate
+from dialgauge.users.liveness import load_database
+from dialgauge.users.profile import load_profile
+from dialgauge.users.score import Scorer
+from dialgauge.users.summary import summarise
 from support.verdicts import assert_verdicts_add_up
-from turnwise.dialogue import Act, Dialogue, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.users.derive import derived_goal, derived_map
-from turnwise.users.evaluate import Evaluation, evaluate
-from turnwise.users.liveness import load_database
-from turnwise.users.profile import load_profile
-from turnwise.users.score import Scorer
-from turnwise.users.summary import summarise
 
 SERVICE = "Restaurants_1"
 
@@ -69,7 +69,7 @@ def test_a_user_who_accepts_an_offer_need_not_name_it() -> None:
 
 
 def test_without_states_there_is_no_goal() -> None:
-    with pytest.raises(TurnwiseError, match="no states"):
+    with pytest.raises(DialgaugeError, match="no states"):
         derived_goal(Dialogue(id="1", turns=(Turn(speaker="user"),)))
 
 
@@ -118,5 +118,5 @@ def test_which_failures_of_the_goals_are_live(shared_data: Path, convlab: Evalua
 
 def test_a_folder_without_databases_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(TurnwiseError, match="no database"):
+    with pytest.raises(DialgaugeError, match="no database"):
         load_database(tmp_path)

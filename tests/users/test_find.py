@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.runs import Store
-from turnwise.users.evaluate import Evaluation
-from turnwise.users.find import Query, Tables, find
-from turnwise.users.frames import frames
-from turnwise.users.store import store_run
-from turnwise.users.summary import summarise
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from dialgauge.users.evaluate import Evaluation
+from dialgauge.users.find import Query, Tables, find
+from dialgauge.users.frames import frames
+from dialgauge.users.store import store_run
+from dialgauge.users.summary import summarise
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_all_conditions_hold_together(tables: Tables) -> None:
     ],
 )
 def test_a_misspelt_name_gets_the_nearest(tables: Tables, conditions: dict[str, str], sentence: str) -> None:
-    with pytest.raises(TurnwiseError, match=f"Did you mean.*'{sentence}'"):
+    with pytest.raises(DialgaugeError, match=f"Did you mean.*'{sentence}'"):
         count(tables, **conditions)
 
 
@@ -103,7 +103,7 @@ def test_a_name_that_only_the_other_conditions_rule_out_is_no_misspelling(tables
     ],
 )
 def test_limits_that_nothing_can_meet_are_errors(conditions: dict[str, float], sentence: str) -> None:
-    with pytest.raises(TurnwiseError, match=sentence):
+    with pytest.raises(DialgaugeError, match=sentence):
         Query(**conditions)  # type: ignore[arg-type]
 
 

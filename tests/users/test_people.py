@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.summary import summarise
 from support.verdicts import assert_verdicts_add_up
-from turnwise.users.evaluate import Evaluation, Settings, evaluate
-from turnwise.users.summary import summarise
 
 
 @pytest.fixture(scope="module")

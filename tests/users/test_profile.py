@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.profile import load_profile, shipped
+from dialgauge.users.score import Scorer
 from support.talks import talk
-from turnwise.dialogue import Task
-from turnwise.errors import TurnwiseError
-from turnwise.users.profile import load_profile, shipped
-from turnwise.users.score import Scorer
 
 OWN = """
 name: pizza
@@ -66,7 +66,7 @@ def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:
 def test_a_wrong_profile_is_one_sentence(tmp_path: Path, content: str, sentence: str) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(content)
-    with pytest.raises(TurnwiseError, match=sentence) as caught:
+    with pytest.raises(DialgaugeError, match=sentence) as caught:
         load_profile(str(path))
     assert "own.yaml" in str(caught.value)
 
@@ -79,5 +79,5 @@ def test_a_profile_that_was_edited_is_read_again(tmp_path: Path) -> None:
 
 
 def test_an_unknown_profile_gets_the_nearest_name() -> None:
-    with pytest.raises(TurnwiseError, match="Did you mean 'multiwoz21'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'multiwoz21'"):
         load_profile("multiwoz2")

@@ -8,13 +8,13 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Act, Dialogue, Goal, Task
+from dialgauge.users.config import Config, with_overrides
+from dialgauge.users.explain import explanation
+from dialgauge.users.records import MEASURES, score
+from dialgauge.users.score import Failure, Scorer
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
-from turnwise.dialogue import Act, Dialogue, Goal, Task
-from turnwise.users.config import Config, with_overrides
-from turnwise.users.explain import explanation
-from turnwise.users.records import MEASURES, score
-from turnwise.users.score import Failure, Scorer
 
 DOMAINS = ("hotel", "restaurant", "train", "taxi")
 SLOTS = ("area", "day", "name", "food")

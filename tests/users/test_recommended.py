@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from dialgauge.dialogue import Dialogue, Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.config import Config
+from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.score import Scorer
+from dialgauge.users.times import same_time
+from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record, talk
 from support.verdicts import assert_verdicts_add_up
-from turnwise.dialogue import Dialogue, Task
-from turnwise.errors import TurnwiseError
-from turnwise.users.config import Config
-from turnwise.users.evaluate import Evaluation, Settings, evaluate
-from turnwise.users.score import Scorer
-from turnwise.users.times import same_time
-from turnwise.values.canonical_map import CanonicalMap
 
 RECOMMENDED = Config(mode="recommended")
 
@@ -29,7 +29,7 @@ def scored(dialogue: Dialogue, values: dict[str, Any] | None = None) -> Any:
 
 
 def refused(dialogue: Dialogue, values: dict[str, Any] | None = None) -> str:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         Scorer(Config(), canonical_map=CanonicalMap(values) if values else None).score(dialogue)
     return str(caught.value)
 
@@ -135,7 +135,7 @@ def test_lower_case_nooffer_is_understood() -> None:
 def test_an_empty_conversation_is_refused_not_zero() -> None:
     dialogue = talk(HOTEL)
     assert Scorer().score(dialogue).scores["I-GCDF1"]["hotel"].f1 == 0.0
-    with pytest.raises(TurnwiseError, match="empty"):
+    with pytest.raises(DialgaugeError, match="empty"):
         scored(dialogue)
 
 
@@ -161,7 +161,7 @@ def test_stale_failures_are_pruned_only_with_a_database(shared_data: Path, setti
     assert "failures:live" in pruned.signature
     assert "failures:paper" in kept.signature
     assert sum(map(_failing, pruned.scores)) < sum(map(_failing, kept.scores))
-    with pytest.raises(TurnwiseError, match="--database"):
+    with pytest.raises(DialgaugeError, match="--database"):
         evaluate(source, _with(settings, "failures=live"))
 
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
+from dialgauge.dialogue import Goal
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.config import Config, with_overrides
+from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
+from dialgauge.users.records import MEASURES, DialogueScore, Measure
+from dialgauge.users.reference import SECTIONS, behaviour_tree
+from dialgauge.users.score import Scorer
+from dialgauge.users.summary import summarise
+from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record
 from support.verdicts import assert_verdicts_add_up
-from turnwise.dialogue import Goal
-from turnwise.errors import TurnwiseError
-from turnwise.users.config import Config, with_overrides
-from turnwise.users.evaluate import Evaluation, Settings, evaluate
-from turnwise.users.figures import constraint_counts, goals_per_domain_set, paper_figures
-from turnwise.users.records import MEASURES, DialogueScore, Measure
-from turnwise.users.reference import SECTIONS, behaviour_tree
-from turnwise.users.score import Scorer
-from turnwise.users.summary import summarise
-from turnwise.values.canonical_map import CanonicalMap
 
 SHORT: dict[Measure, str] = {"I-GCDF1": "igcd", "R-GCDF1": "rgcd"}
 
@@ -102,7 +102,7 @@ def test_where_the_reference_aborts_the_dialogue_fails_with_a_reason(synthetic: 
     assert len(aborting) == 12
     for case in aborting:
         scorer = Scorer(with_overrides(Config(), case["config_overrides"]), canonical_map=canonical_map)
-        with pytest.raises(TurnwiseError) as caught:
+        with pytest.raises(DialgaugeError) as caught:
             scorer.score(from_record(case["dialogue"]))
         assert caught.value.dialogue == case["dialogue"]["dialogue_id"]
         assert caught.value.turn is not None, case["name"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from dialgauge.dialogue import Dialogue, Task
+from dialgauge.users.config import Config, with_overrides
+from dialgauge.users.records import DialogueScore
+from dialgauge.users.score import Scorer
+from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import mishear, talk
-from turnwise.dialogue import Dialogue, Task
-from turnwise.users.config import Config, with_overrides
-from turnwise.users.records import DialogueScore
-from turnwise.users.score import Scorer
-from turnwise.values.canonical_map import CanonicalMap
 
 HOTEL = {"hotel": Task(info={"area": "north"}, book={"day": "monday"}, requests=("phone",))}
 NORTH = ("hotel inform area=north",)

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
+from dialgauge.dialogue import Dialogue, Task
+from dialgauge.users.confusion import Confusion, confusions
+from dialgauge.users.evaluate import Evaluation
+from dialgauge.users.loops import Loop, loops
+from dialgauge.users.patterns import expression_pattern
+from dialgauge.users.score import Scorer
 from support.talks import mishear, talk
-from turnwise.dialogue import Dialogue, Task
-from turnwise.users.confusion import Confusion, confusions
-from turnwise.users.evaluate import Evaluation
-from turnwise.users.loops import Loop, loops
-from turnwise.users.patterns import expression_pattern
-from turnwise.users.score import Scorer
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
 NORTH = "hotel inform area=north"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.values.canonical_map import Candidates, CanonicalMap, sorted_tokens
+from dialgauge.errors import DialgaugeError
+from dialgauge.values.canonical_map import Candidates, CanonicalMap, sorted_tokens
 
 
 def table(**values: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_a_slot_split_by_domain_has_nothing_for_others() -> None:
     values = CanonicalMap({"departure": {"taxi": table(ely=["ely"])}})
     assert values.table("departure", "taxi") is not None
     assert values.table("food", "taxi") is None
-    with pytest.raises(TurnwiseError, match="departure"):
+    with pytest.raises(DialgaugeError, match="departure"):
         values.table("departure", "hotel")
 
 

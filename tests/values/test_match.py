@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnwise.values.match import equal, matcher_named, partial_ratio_95, substring_or_15_minutes
+from dialgauge.values.match import equal, matcher_named, partial_ratio_95, substring_or_15_minutes
 
 
 @pytest.mark.parametrize(

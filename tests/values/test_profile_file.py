@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.values import profile_named
+from dialgauge.errors import DialgaugeError
+from dialgauge.values import profile_named
 
 WHOLE = r"""
 name: mine
@@ -75,10 +75,10 @@ def test_a_changed_rule_changes_the_label(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_sentences(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         profile_named(written(tmp_path, text))
 
 
 def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(DialgaugeError, match="cannot be read"):
         profile_named(str(tmp_path / "absent.yaml"))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.values import HOUSE, Profile, profile_named, profile_names
-from turnwise.values.builtin.multiwoz import MULTIWOZ_30, MULTIWOZ_35
-from turnwise.values.rules import Drop, Pair, Replace, Side
+from dialgauge.errors import DialgaugeError
+from dialgauge.values import HOUSE, Profile, profile_named, profile_names
+from dialgauge.values.builtin.multiwoz import MULTIWOZ_30, MULTIWOZ_35
+from dialgauge.values.rules import Drop, Pair, Replace, Side
 
 
 def one(profile: str, pair: Pair, value: str, side: Side = "gold") -> str | None:
@@ -177,14 +177,14 @@ def test_leaving_a_rule_out() -> None:
 
 
 def test_unknown_profile_names_the_nearest() -> None:
-    with pytest.raises(TurnwiseError, match="Did you mean 'canon'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'canon'"):
         profile_named("cannon")
 
 
 def test_names_must_fit_into_signatures() -> None:
-    with pytest.raises(TurnwiseError, match="no name for a profile"):
+    with pytest.raises(DialgaugeError, match="no name for a profile"):
         Profile(name="a|b", version=1, summary="", values=(Drop(name="x", values=("y",)),))
-    with pytest.raises(TurnwiseError, match="no way of matching"):
+    with pytest.raises(DialgaugeError, match="no way of matching"):
         Profile(name="a", version=1, summary="", match="eqal")
 
 

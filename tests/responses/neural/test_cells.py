@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from turnwise.responses.neural.cells import Cells, Tables, _summed, _summed_by_row, gradients, look_up
+from dialgauge.responses.neural.cells import Cells, Tables, _summed, _summed_by_row, gradients, look_up
 
 
 def drawn(*shape: int) -> Tensor:

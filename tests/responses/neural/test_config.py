@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.responses.neural.config import Config, embedding_preset, memory_preset, updated
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.neural.config import Config, embedding_preset, memory_preset, updated
 
 
 def test_texts_become_settings_of_the_right_kind() -> None:
@@ -28,7 +28,7 @@ def test_texts_become_settings_of_the_right_kind() -> None:
     ],
 )
 def test_settings_that_cannot_be(options: dict[str, str], message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(DialgaugeError, match=message):
         updated(Config(), options)
 
 
@@ -44,7 +44,7 @@ def test_presets_are_the_papers_sizes() -> None:
         False,
     )
     assert embedding_preset(5).loss == "softmax"
-    with pytest.raises(TurnwiseError, match=r"no preset 'papers'. Did you mean 'paper'"):
+    with pytest.raises(DialgaugeError, match=r"no preset 'papers'. Did you mean 'paper'"):
         memory_preset(1, "papers")
 
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.tiny_world import point
-from turnwise.responses.neural.encoding import (
+from dialgauge.responses.neural.encoding import (
     BOT,
     TIMES,
     USER,
@@ -18,6 +17,7 @@ from turnwise.responses.neural.encoding import (
     words_and_pairs,
     words_of,
 )
+from support.tiny_world import point
 
 
 def test_a_line_is_numbered_once_and_unknown_words_are_left_out() -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from turnwise.responses.neural.hops import gradients, walk
+from dialgauge.responses.neural.hops import gradients, walk
 
 
 def drawn(*shape: int) -> Tensor:

@@ -12,21 +12,21 @@ import torch
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from dialgauge.babi.parameters import Parameters
+from dialgauge.babi.world import Half
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.episodes import Point, points_of
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.meeting import meet, move_to
+from dialgauge.responses.model_folder import load_ranker, save_ranker
+from dialgauge.responses.neural.encoding import words_of
+from dialgauge.responses.neural.ranker import LearnedRanker, margin_loss
+from dialgauge.responses.neural.training import Training
+from dialgauge.responses.ranker import ranker_class, ranker_names
+from dialgauge.responses.rankers.memn2n import MemN2N
+from dialgauge.responses.rankers.typed import Typed
 from support.tiny_world import TINY, point, tiny_task
-from turnwise.babi.parameters import Parameters
-from turnwise.babi.world import Half
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.responses.episodes import Point, points_of
-from turnwise.responses.evaluate import evaluate
-from turnwise.responses.meeting import meet, move_to
-from turnwise.responses.model_folder import load_ranker, save_ranker
-from turnwise.responses.neural.encoding import words_of
-from turnwise.responses.neural.ranker import LearnedRanker, margin_loss
-from turnwise.responses.neural.training import Training
-from turnwise.responses.ranker import ranker_class, ranker_names
-from turnwise.responses.rankers.memn2n import MemN2N
-from turnwise.responses.rankers.typed import Typed
 
 LEARNED = ("embeddings", "embeddings-bigrams", "embeddings-type", "memn2n", "memn2n-type", "typed")
 
@@ -60,7 +60,7 @@ def test_batches_and_padding_never_change_a_score(name: str, monkeypatch: pytest
     alone = np.concatenate([ranker.scores([one]) for one in points])
     np.testing.assert_allclose(whole, alone, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(whole[::-1], ranker.scores(points[::-1]), rtol=1e-4, atol=1e-4)
-    monkeypatch.setattr("turnwise.responses.neural.ranker.EVALUATION_BATCH", 7)
+    monkeypatch.setattr("dialgauge.responses.neural.ranker.EVALUATION_BATCH", 7)
     np.testing.assert_allclose(whole, ranker.scores(points), rtol=1e-4, atol=1e-4)
     assert np.isfinite(whole).all()
 
@@ -232,7 +232,7 @@ def test_interrupted_training_resumes_to_the_same_weights(
 
 
 def test_a_rate_that_breaks_the_training_is_an_error() -> None:
-    with pytest.raises(TurnwiseError, match="training broke down in its first epoch"):
+    with pytest.raises(DialgaugeError, match="training broke down in its first epoch"):
         made("memn2n", learning_rate="1e30", optimiser="sgd", clip="1e30")
 
 
@@ -241,7 +241,7 @@ def test_weights_of_another_vocabulary(tmp_path: Path) -> None:
     settings, arrays = ranker.settings(), ranker.arrays()
     other = MemN2N()
     other.candidates = ranker.candidates
-    with pytest.raises(TurnwiseError, match="weights do not fit its vocabulary"):
+    with pytest.raises(DialgaugeError, match="weights do not fit its vocabulary"):
         other.restore({**settings, "words": settings["words"][:-1]}, arrays)
 
 
@@ -278,11 +278,11 @@ def test_moving_to_the_same_world_keeps_scores_by_candidate(name: str, tmp_path:
 
 def test_a_world_with_a_relation_never_seen() -> None:
     ranker = made("typed")
-    with pytest.raises(TurnwiseError, match="R_stars, which the model never saw"):
+    with pytest.raises(DialgaugeError, match="R_stars, which the model never saw"):
         ranker.move(ranker.candidates, [Fact("inn", "R_stars", "5")])
 
 
 def test_no_gpu_when_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(TurnwiseError, match="a GPU was asked for"):
+    with pytest.raises(DialgaugeError, match="a GPU was asked for"):
         made("memn2n", device="cuda")

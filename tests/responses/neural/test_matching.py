@@ -8,14 +8,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.episodes import NO_RESULT, Point, points_of
+from dialgauge.responses.neural.entity_marks import Entities
+from dialgauge.responses.neural.match_types import MatchTypes
+from dialgauge.responses.neural.memory_network import Marked
+from dialgauge.responses.neural.schema import Schema
 from support.tiny_world import point, tiny_task
-from turnwise.dialogue import Fact
-from turnwise.errors import TurnwiseError
-from turnwise.responses.episodes import NO_RESULT, Point, points_of
-from turnwise.responses.neural.entity_marks import Entities
-from turnwise.responses.neural.match_types import MatchTypes
-from turnwise.responses.neural.memory_network import Marked
-from turnwise.responses.neural.schema import Schema
 
 FACTS = [
     Fact("inn", "R_cuisine", "Thai"),
@@ -55,7 +55,7 @@ def test_a_schema_lists_relations_and_which_are_numbers() -> None:
     assert SCHEMA.relations == ("R_cuisine", "R_rating", "R_phone", "R_location")
     assert SCHEMA.numeric == ("R_rating",)
     SCHEMA.check(FACTS[:2])
-    with pytest.raises(TurnwiseError, match=r"the relation R_ratings, which the model never saw. Did you mean"):
+    with pytest.raises(DialgaugeError, match=r"the relation R_ratings, which the model never saw. Did you mean"):
         SCHEMA.check([Fact("inn", "R_ratings", "3")])
 
 

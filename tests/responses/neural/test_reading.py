@@ -3,10 +3,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from turnwise.responses.neural.cells import Cells
-from turnwise.responses.neural.reading import Story, Weights, read
-from turnwise.responses.neural.scoring import scored
-from turnwise.responses.neural.word_bags import WordBags
+from dialgauge.responses.neural.cells import Cells
+from dialgauge.responses.neural.reading import Story, Weights, read
+from dialgauge.responses.neural.scoring import scored
+from dialgauge.responses.neural.word_bags import WordBags
 
 TEXTS = [[], [0, 1], [2], [1, 1, 3]]
 BAGS = WordBags(TEXTS, 4, torch.device("cpu"))

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from turnwise.errors import TurnwiseError
-from turnwise.responses.neural.config import Config
-from turnwise.responses.neural.training import Training, device_named
+from dialgauge.errors import DialgaugeError
+from dialgauge.responses.neural.config import Config
+from dialgauge.responses.neural.training import Training, device_named
 
 
 class Line(nn.Module):
@@ -145,7 +145,7 @@ def test_a_checkpoint_of_another_training_is_left_and_said(tmp_path: Path) -> No
 def test_a_damaged_checkpoint(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "c.npz"
     path.write_bytes(content)
-    with pytest.raises(TurnwiseError, match="delete it to train anew"):
+    with pytest.raises(DialgaugeError, match="delete it to train anew"):
         Play(path, [0.1], epochs=1).run()
 
 
@@ -160,7 +160,7 @@ def test_nan_stops_with_the_last_good_weights_and_says_so() -> None:
 def test_nan_in_the_first_epoch_is_an_error() -> None:
     play = Play(None, [], epochs=5)
     play.spoilt = lambda epoch: True
-    with pytest.raises(TurnwiseError, match=r"first epoch .* smaller learning_rate"):
+    with pytest.raises(DialgaugeError, match=r"first epoch .* smaller learning_rate"):
         play.run()
 
 
@@ -171,20 +171,20 @@ def test_weights_that_break_in_the_last_step_are_not_kept() -> None:
     def steep(epoch: int) -> Tensor:
         return play.module.slope.abs().sqrt()
 
-    with pytest.raises(TurnwiseError, match="first epoch"):
+    with pytest.raises(DialgaugeError, match="first epoch"):
         play.training.run(lambda epoch: [epoch], steep, lambda: 0.0, play.told.append)
 
 
 def test_devices() -> None:
     assert device_named("cpu").type == "cpu"
     assert device_named("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
-    with pytest.raises(TurnwiseError, match="no device 'gpu0'"):
+    with pytest.raises(DialgaugeError, match="no device 'gpu0'"):
         device_named("gpu0")
 
 
 @pytest.mark.parametrize("name", ["mps", "meta", "xpu"])
 def test_devices_that_models_do_not_run_on(name: str) -> None:
-    with pytest.raises(TurnwiseError, match=f"no device '{name}'; use cpu, cuda or auto"):
+    with pytest.raises(DialgaugeError, match=f"no device '{name}'; use cpu, cuda or auto"):
         device_named(name)
 
 
@@ -192,11 +192,11 @@ def test_one_gpu_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert device_named("cuda:1").index == 1
-    with pytest.raises(TurnwiseError, match=r"device=cuda:2.* sees 2 GPUs"):
+    with pytest.raises(DialgaugeError, match=r"device=cuda:2.* sees 2 GPUs"):
         device_named("cuda:2")
 
 
 def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(TurnwiseError, match="a GPU was asked for"):
+    with pytest.raises(DialgaugeError, match="a GPU was asked for"):
         device_named("cuda")

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.responses.neural.word_bags import WordBags
+from dialgauge.responses.neural.word_bags import WordBags
 
 CPU = torch.device("cpu")
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.dialogue import SlotSpec, Values
-from turnwise.tracking.sgd.frame_scores import frame_scores
-from turnwise.tracking.sgd.frames import Frame
-from turnwise.tracking.sgd.matching import fuzzy
+from dialgauge.dialogue import SlotSpec, Values
+from dialgauge.tracking.sgd.frame_scores import frame_scores
+from dialgauge.tracking.sgd.frames import Frame
+from dialgauge.tracking.sgd.matching import fuzzy
 
 SLOTS = {
     "city": SlotSpec(),

@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from turnwise.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
-from turnwise.errors import TurnwiseError
-from turnwise.formats import read, read_ontology
-from turnwise.tracking.sgd import SGD_CARDS, SgdScores, score_sgd
-from turnwise.tracking.sgd.scores import ALL, SEEN, UNSEEN
+from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read, read_ontology
+from dialgauge.tracking.sgd import SGD_CARDS, SgdScores, score_sgd
+from dialgauge.tracking.sgd.scores import ALL, SEEN, UNSEEN
 
 SCHEMA = Ontology(
     domains={
@@ -156,23 +156,23 @@ def test_what_is_on_one_side_only_is_counted() -> None:
     ],
 )
 def test_inputs_that_do_not_fit(gold: Turn, predicted: tuple[Turn, ...], message: str) -> None:
-    with pytest.raises(TurnwiseError) as caught:
+    with pytest.raises(DialgaugeError) as caught:
         score_sgd([dialogue("d", gold)], [dialogue("d", *predicted)], SCHEMA)
     assert message in str(caught.value)
 
 
 def test_no_dialogue_in_common_and_one_id_twice() -> None:
     one, other = dialogue("a", user(ROME)), dialogue("b", user(ROME))
-    with pytest.raises(TurnwiseError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
+    with pytest.raises(DialgaugeError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
         score_sgd([one], [other], SCHEMA)
-    with pytest.raises(TurnwiseError, match="two dialogues of this id"):
+    with pytest.raises(DialgaugeError, match="two dialogues of this id"):
         score_sgd([one], [one, msgspec.structs.replace(one, id="A.json")], SCHEMA)
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(TurnwiseError, match="Did you mean 'SGD-JGA'"):
+    with pytest.raises(DialgaugeError, match="Did you mean 'SGD-JGA'"):
         small().value("SGD-JG")
-    with pytest.raises(TurnwiseError, match="no scored frame belongs to 'Hotel'"):
+    with pytest.raises(DialgaugeError, match="no scored frame belongs to 'Hotel'"):
         small().value("SGD-JGA", "Hotel")
 
 

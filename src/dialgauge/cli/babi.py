@@ -1,0 +1,226 @@
+"""``dialgauge babi``: the restaurant world, its simulator, and converters to its format."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
+from dialgauge.cli.babi_options import task_numbers
+from dialgauge.cli.common import application, err, out, progress_bar, tracked, write_json
+from dialgauge.cli.options import AcceptOption, JsonOption, MinResultsOption, WorldOption, on_screen
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.babi.parameters import Range
+
+app = application(
+    "The bAbI restaurant tasks: simulate them, convert other data to their format, evaluate bots on them."
+)
+for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
+    _commands.register(app)
+
+Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
+
+
+@app.command()
+def simulate(
+    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the files go.")],
+    seed: Seed = 0,
+    tasks: Annotated[str, typer.Option(help="Tasks from 1 to 5, such as 1-5 or 1,3.")] = "1-5",
+    splits: Annotated[str, typer.Option(help="Of trn,dev,tst,tst-OOV; all that the world has unless given.")] = "",
+    dialogs: Annotated[int, typer.Option(min=1, help="Dialogs per task and split.")] = 1000,
+    world: WorldOption = "restaurant",
+    accept: AcceptOption = 0.25,
+    min_results: MinResultsOption = 3,
+    pool_share: Annotated[float, typer.Option(help="Share of the requests that training may use.")] = 0.5,
+    fields: Annotated[str, typer.Option(help="Fields in the first request by task, such as 1:0-4,5:1-3.")] = "",
+    updates: Annotated[str, typer.Option(help="Updates by task, such as 2:1-4,5:1-3.")] = "",
+    info: Annotated[str, typer.Option(help="Shares of phone only, address only, both.")] = "0.25,0.25,0.5",
+    form: Annotated[
+        Literal["babi", "native", "both"],
+        typer.Option("--format", help="babi: the released format; native: JSONL with acts and belief states."),
+    ] = "babi",
+    json: JsonOption = None,
+) -> None:
+    """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release."""
+    from msgspec import to_builtins
+
+    from dialgauge.babi.parameters import Parameters
+    from dialgauge.babi.release import Form, splits_of, write_release
+    from dialgauge.babi.world_file import load_world
+    from dialgauge.report.cells import Column
+    from dialgauge.report.table import Table
+
+    loaded = load_world(world)
+    numbers = sorted(task_numbers(tasks, most=5))
+    named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
+    names = named if splits else splits_of(loaded)
+    parameters = Parameters(
+        seed=seed,
+        accept=accept,
+        min_results=min_results,
+        pool_share=pool_share,
+        fields=_ranges(fields, "--fields"),
+        updates=_ranges(updates, "--updates"),
+        info=_shares(info),
+    )
+    forms: tuple[Form, ...] = ("babi", "native") if form == "both" else (form,)
+    with progress_bar("simulating", dialogs * len(numbers) * len(names) * len(forms)) as made:
+        written = write_release(
+            loaded,
+            folder,
+            tasks=numbers,
+            splits=names,
+            dialogs=dialogs,
+            parameters=parameters,
+            forms=forms,
+            made=made,
+        )
+    table = Table(
+        f"{loaded.title}, seed {seed}", ["file", "dialogs", "turns", "facts", Column("turns per dialog", digits=2)]
+    )
+    for item in written:
+        table.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
+    if on_screen(json):
+        out.print(table.render("terminal"))
+    err.print(f"candidates and knowledge base lie beside them in {folder}")
+    if json is not None:
+        write_json(
+            json, {"world": loaded.title, **to_builtins(parameters, str_keys=True), "files": to_builtins(written)}
+        )
+
+
+@app.command("convert-dstc2")
+def convert_dstc2(
+    folder: Annotated[Path, typer.Argument(help="The folder with the calls (log.json and label.json in each).")],
+    target: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the dialogs go.")],
+    ontology: Annotated[Path | None, typer.Option(help="The ontology; else the ontology*.json in the folder.")] = None,
+    listed: Annotated[
+        Path | None, typer.Option("--list", metavar="FILE", help="Only these calls, in this order: one path a line.")
+    ] = None,
+    kb: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A knowledge base (babi-kb); else what the systems said.")
+    ] = None,
+    candidates: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write all replies as candidates.")
+    ] = None,
+    seed: Seed = 0,
+    form: Annotated[
+        Literal["babi", "native"],
+        typer.Option("--format", help="babi: the format of task 6; native: JSONL with the labelled states."),
+    ] = "babi",
+    json: JsonOption = None,
+) -> None:
+    """Convert DSTC2 as published (a folder per call, an ontology) to the format of task 6."""
+    from dialgauge.babi.dstc2_conversion import convert, entities_of, venues_mentioned, venues_of
+    from dialgauge.babi.dstc2_folder import read_ontology, read_sessions
+    from dialgauge.babi.dstc2_text import Joiner
+    from dialgauge.formats import write
+    from dialgauge.formats.babi_kb import load_kb
+
+    joiner = Joiner(entities_of(read_ontology(folder, ontology)))
+    sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
+    venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
+    dialogues = [convert(session, venues, joiner, seed=seed) for session in sessions]
+    write(dialogues, target, format=form)
+    replies = list(dict.fromkeys(t.text for d in dialogues for t in d.turns if t.speaker == "system"))
+    calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
+    if candidates:
+        _write_candidates(candidates, replies)
+    if on_screen(json):
+        out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
+    if json is not None:
+        write_json(json, {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
+
+
+@app.command()
+def anonymise(
+    log: Annotated[str, typer.Argument(help="Chat logs: JSONL with speaker and text (or any format dialgauge reads).")],
+    target: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the anonymised logs go.")],
+    gazetteer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gazetteer", metavar="KIND=FILE", help="A list of names, one a line: person=staff.txt. Repeatable."
+        ),
+    ] = None,
+    no_built_in: Annotated[bool, typer.Option("--no-built-in", help="Do without the built-in lists of names.")] = False,
+    candidates: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write everything operators said as candidates.")
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what was replaced, word for word, as JSON. Keep that file private."),
+    ] = None,
+    form: Annotated[
+        Literal["chat-log", "babi", "native"],
+        typer.Option("--format", help="babi joins messages a user sent in a row, so that bots can be evaluated."),
+    ] = "chat-log",
+    json: JsonOption = None,
+) -> None:
+    """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`."""
+    from dialgauge.babi.anonymise import Anonymiser
+    from dialgauge.babi.chats import joined_messages, operator_candidates
+    from dialgauge.formats import read, write
+    from dialgauge.report.table import Table
+
+    anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
+    corpus = read(log)
+    dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
+    notes = write(map(joined_messages, dialogues) if form == "babi" else dialogues, target, format=form)
+    if candidates:
+        _write_candidates(candidates, operator_candidates(dialogues))
+    if report:
+        found = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
+        write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in found])
+    table = Table(f"Replaced, conversations: {len(dialogues)}", ["token", "times"])
+    for kind, count in anonymiser.counts().items():
+        table.add(f"<{kind}>", count)
+    if on_screen(json):
+        out.print(table.render("terminal"))
+    for note, count in sorted((corpus.notes.counts + notes.counts).items()):
+        err.print(f"{note}: {count}", markup=False)
+    if json is not None:
+        write_json(json, {"conversations": len(dialogues), "replaced": anonymiser.counts()})
+
+
+def _ranges(text: str, option: str) -> dict[int, Range]:
+    """``1:0-4,5:1-3`` as task to range."""
+    ranges: dict[int, Range] = {}
+    for piece in filter(None, text.split(",")):
+        found = re.fullmatch(r"\s*(\d+):(\d+)(?:-(\d+))?\s*", piece)
+        if not found:
+            raise DialgaugeError(f"{option} takes TASK:FROM-TO, such as 5:1-3, not '{piece}'")
+        ranges[int(found[1])] = (int(found[2]), int(found[3] or found[2]))
+    return ranges
+
+
+def _shares(text: str) -> tuple[float, float, float]:
+    try:
+        phone, address, both = (float(piece) for piece in text.split(","))
+    except ValueError as error:
+        raise DialgaugeError(f"--info takes three numbers, such as 0.25,0.25,0.5, not '{text}'") from error
+    return phone, address, both
+
+
+def _gazetteers(given: list[str]) -> dict[str, list[str]]:
+    from dialgauge.babi.gazetteers import check_kind, read_gazetteer
+
+    lists: dict[str, list[str]] = {}
+    for item in given:
+        kind, equals, name = item.partition("=")
+        if not equals:
+            raise DialgaugeError(f"--gazetteer takes KIND=FILE, such as person=staff.txt, not '{item}'")
+        lists.setdefault(check_kind(kind), []).extend(read_gazetteer(Path(name)))
+    return lists
+
+
+def _write_candidates(path: Path, texts: list[str]) -> None:
+    from dialgauge.files import atomic
+    from dialgauge.formats.babi_candidates import write_candidates
+
+    with atomic(path) as scratch, scratch.open("wb") as opened:
+        write_candidates(texts, opened)

@@ -1,0 +1,149 @@
+"""What the commands of ``dialgauge babi`` about models share: options, and the way to a fitted model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dialgauge.cli.common import err
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.responses.ranker import Ranker
+    from dialgauge.responses.task import Task
+
+DataOption = Annotated[
+    Path, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+]
+MaybeDataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+]
+#: What is fitted when neither --model nor --load is given.
+DEFAULT_MODEL = "rules"
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", help=f"A model's name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
+]
+LoadOption = Annotated[
+    Path | None, typer.Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
+]
+PresetOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."
+    ),
+]
+DeviceOption = Annotated[
+    str | None, typer.Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
+]
+LogsOption = Annotated[
+    str | None,
+    typer.Option("--logs", metavar="FILE", help="Chat logs instead of --data: operators' replies to choose from."),
+]
+
+
+def task_numbers(text: str, *, most: int) -> list[int]:
+    """``1-3,5`` as a list of numbers, in order."""
+    numbers: list[int] = []
+    for piece in text.split(","):
+        found = re.fullmatch(rf"\s*([1-{most}])\s*(?:-\s*([1-{most}])\s*)?", piece)
+        if not found or (found[2] and found[1] > found[2]):
+            raise DialgaugeError(f"--tasks takes numbers from 1 to {most}, such as 1-{most} or 1,3, not '{text}'")
+        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+    return list(dict.fromkeys(numbers))
+
+
+def tell(line: str) -> None:
+    """A line about the work."""
+    err.print(line, style="dim", markup=False)
+
+
+def settings(given: Sequence[str] | None, preset: str | None, device: str | None) -> dict[str, str]:
+    """The settings a command line names, as options of a model."""
+    found: dict[str, str] = {}
+    for item in given or ():
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise DialgaugeError(f"--set takes NAME=VALUE, such as dim=64, not '{item}'")
+        found[name.strip()] = value.strip()
+    named = {"preset": preset, "device": device}
+    return found | {name: value for name, value in named.items() if value is not None}
+
+
+def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> Ranker:
+    """A model that is still to be fitted, with the options given."""
+    from dialgauge.responses.ranker import options_by_model, ranker_class
+
+    ranker = ranker_class(model)(seed)
+    ranker.options = options_by_model([model], options)[model]
+    return ranker
+
+
+def fitted_ranker(
+    task: Task, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
+) -> Ranker:
+    """The model in the folder, or else a new one fitted on the task."""
+    if folder is not None:
+        return loaded_ranker(folder, model, seed, options, task)
+    ranker = fresh_ranker(model or DEFAULT_MODEL, seed or 0, options)
+    ranker.fit(task, tell)
+    return ranker
+
+
+def loaded_ranker(
+    folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: Task | None = None
+) -> Ranker:
+    """The model in the folder; nothing but the device can be chosen for it any more."""
+    from dialgauge.responses.model_folder import load_ranker
+
+    name = next((name for name in options if name != "device"), None)
+    if name is not None:
+        raise DialgaugeError(f"the model in the folder is fitted already; '{name}' cannot be set any more")
+    ranker = load_ranker(folder, task=task, options=options)
+    if model not in (None, ranker.name):
+        raise DialgaugeError(f"it holds the model {ranker.name}, not {model}; leave --model out", file=str(folder))
+    if seed not in (None, ranker.seed):
+        raise DialgaugeError(f"its model was fitted with seed {ranker.seed}; leave the seed out", file=str(folder))
+    return ranker
+
+
+def task_of(folder: Path | None, given: int | None, default: int) -> int:
+    """The task asked for, else the one the model in the folder was fitted on, else the default."""
+    from dialgauge.responses.model_folder import fitted_on
+    from dialgauge.responses.task import LOGS
+
+    if given is not None or folder is None:
+        return given or default
+    if (found := fitted_on(folder)) == LOGS:
+        raise DialgaugeError("its model was fitted on chat logs; give them with --logs FILE", file=str(folder))
+    return found
+
+
+def data_or_logs(
+    data: Path | None,
+    logs: str | None,
+    task: int | None,
+    seed: int,
+    *,
+    folder: Path | None = None,
+    splits: tuple[str, ...] | None = None,
+) -> Task:
+    """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of chat logs."""
+    from dialgauge.responses.logs import log_task
+    from dialgauge.responses.task import SPLITS, load_task
+
+    if (data is None) == (logs is None):
+        raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
+    if data is not None:
+        return load_task(data, task_of(folder, task, 1), splits or SPLITS)
+    if task is not None:
+        raise DialgaugeError("--task names a task of --data; chat logs have none")
+    return log_task(str(logs), seed=seed)

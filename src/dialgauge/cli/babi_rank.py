@@ -1,0 +1,257 @@
+"""``dialgauge babi evaluate | table | models``: how far a bot is from carrying whole dialogs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from dialgauge.cli.babi_options import (
+    DEFAULT_MODEL,
+    DataOption,
+    DeviceOption,
+    LoadOption,
+    LogsOption,
+    MaybeDataOption,
+    ModelOption,
+    PresetOption,
+    SetOption,
+    data_or_logs,
+    fresh_ranker,
+    loaded_ranker,
+    settings,
+    task_numbers,
+    tell,
+)
+from dialgauge.cli.common import err, out, progress_bar, write_json
+from dialgauge.cli.options import JsonOption, StoreOption, on_screen
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.report.table import Table
+    from dialgauge.responses.cells import Cell, Key
+    from dialgauge.responses.ranker import Ranker
+    from dialgauge.responses.task import Task
+    from dialgauge.runs import Store
+
+
+#: What the page of ``babi table`` is about, whichever tables it holds.
+PAGE_TITLE = "Response selection on the dialog bAbI tasks"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``dialgauge babi``."""
+    app.command("models")(models)
+    app.command("evaluate")(evaluate)
+    app.command("table")(table)
+
+
+def models() -> None:
+    """List the models that can be evaluated, and what the others lack."""
+    from dialgauge.report.table import Table
+    from dialgauge.responses.ranker import ranker_class, ranker_names
+
+    listing = Table("Models", ["name", "what it is", "seeds matter", "settings"])
+    unusable = {}
+    for name in ranker_names():
+        try:
+            found = ranker_class(name)
+        except DialgaugeError as error:
+            unusable[name] = str(error)
+            continue
+        listing.add(name, found.summary, found.seeded, " ".join(found.settable))
+    out.print(listing.render("terminal"))
+    for reason in unusable.values():
+        err.print(reason, markup=False)
+
+
+def evaluate(
+    data: MaybeDataOption = None,
+    logs: LogsOption = None,
+    model: ModelOption = None,
+    task: Annotated[
+        int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
+    ] = None,
+    split: Annotated[
+        list[str] | None, typer.Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Evaluate the bot behind this HTTP address instead of a model.")
+    ] = None,
+    folder: LoadOption = None,
+    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
+    given: SetOption = None,
+    preset: PresetOption = None,
+    device: DeviceOption = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from --seed on.")] = 1,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply.
+
+    A training that was interrupted goes on after its last finished epoch when the same command runs again.
+    """
+    from dialgauge.responses.model_folder import seed_of
+    from dialgauge.runs import Store
+
+    options = settings(given, preset, device)
+    if url is not None and (folder or save or options or model or seeds > 1):
+        raise DialgaugeError("the bot behind --url is not ours to choose, load, save or set; leave those options out")
+    if folder is not None and seeds > 1:
+        raise DialgaugeError("the model in the folder is fitted already and has one seed; leave --seeds out")
+    first = seed if seed is not None else seed_of(folder) if folder is not None else 0
+    loaded = data_or_logs(data, logs, task, first, folder=folder)
+    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store))
+    if url is not None:
+        found = measuring.cells(_bot(url, loaded))
+    elif folder is not None:
+        found = measuring.cells(loaded_ranker(folder, model, seed, options, loaded), save)
+    else:
+        found = []
+        for number in range(first, first + seeds):
+            ranker = fresh_ranker(model or DEFAULT_MODEL, number, options)
+            if logs is not None and number > first:
+                measuring = measuring._replace(task=data_or_logs(None, logs, None, number))
+            found += measuring.cells_of_new(ranker, save and (save if seeds == 1 else save / f"seed{number}"))
+            if not ranker.seeded:
+                break
+    _show(found, json)
+
+
+class _Measuring(NamedTuple):
+    """What rankers are evaluated on, and where the results go."""
+
+    task: Task
+    splits: Sequence[str]
+    store: Store
+
+    def keys(self, ranker: Ranker) -> list[Key]:
+        from dialgauge.responses.cells import Key, data_digest
+
+        digest = data_digest(self.task)
+        return [Key.of(ranker, self.task, name, digest) for name in self.splits]
+
+    def cells(self, ranker: Ranker, save: Path | None = None) -> list[Cell]:
+        """The cells of a ranker that is ready to answer, and the ranker in a folder."""
+        from dialgauge.responses.cells import compute
+        from dialgauge.responses.model_folder import save_ranker
+
+        if save is not None:
+            save_ranker(ranker, save, self.task.number)
+            tell(f"model kept in {save}")
+        found = []
+        for key in self.keys(ranker):
+            tell(f"{ranker.name} on {key.split}, seed {ranker.seed}")
+            found.append(compute(key, ranker, self.task, self.store))
+        return found
+
+    def cells_of_new(self, ranker: Ranker, save: Path | None) -> list[Cell]:
+        """The same for one that is still to be fitted."""
+        from dialgauge.responses.checkpoints import checkpointed
+        from dialgauge.responses.training_folder import claim_folder
+
+        if save is not None:
+            claim_folder(save, ranker, self.task)
+        with checkpointed(ranker, self.keys(ranker)[0], self.store, tell):
+            ranker.fit(self.task, tell)
+            return self.cells(ranker, save)
+
+
+def table(
+    data: DataOption,
+    models: Annotated[str, typer.Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
+    tasks: Annotated[str, typer.Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
+    splits: Annotated[str, typer.Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
+    given: SetOption = None,
+    preset: PresetOption = None,
+    device: DeviceOption = None,
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one per core.")] = 1,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again, kept results included.")] = False,
+    statistics: Annotated[bool, typer.Option(help="Show the paper's Table 1 too.")] = True,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write Markdown.")] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write LaTeX.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are kept and reused."""
+    from dialgauge.responses.plan import jobs_of, run_jobs
+    from dialgauge.responses.tables import results_table, statistics_table
+    from dialgauge.responses.task import load_task
+
+    wanted = task_numbers(tasks, most=6)
+    names = _splits(_items(splits), None)
+    options = settings(given, preset, device)
+    jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
+    found: list[Cell] = []
+    with progress_bar("models on tasks", len(jobs)) as advance:
+        for cells in run_jobs(jobs, workers=workers, tell=tell):
+            found.extend(cells)
+            advance(1)
+    tables = [results_table(found)]
+    if statistics:
+        tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
+    if on_screen(json):
+        for shown in tables:
+            out.print(shown.render("terminal"))
+    _write_tables(tables, {"markdown": markdown, "latex": latex, "html": html})
+    _write(found, json)
+
+
+def _bot(url: str, task: Task) -> Ranker:
+    from dialgauge.responses.replying import HttpBot
+
+    bot = HttpBot(url)
+    bot.fit(task)
+    return bot
+
+
+def _items(text: str) -> list[str]:
+    found = [item.strip() for item in text.split(",") if item.strip()]
+    if not found:
+        raise DialgaugeError(f"'{text}' names nothing; separate names by commas")
+    return list(dict.fromkeys(found))
+
+
+def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
+    from dialgauge.responses.task import EVALUATED
+
+    present = [name for name in EVALUATED if available is None or name in available]
+    if not present:
+        raise DialgaugeError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
+    for name in asked or ():
+        if name not in present:
+            raise DialgaugeError(f"there is no split '{name}' to evaluate on; there are {', '.join(present)}")
+    return list(dict.fromkeys(asked or present))
+
+
+def _show(cells: list[Cell], json: Path | None) -> None:
+    from dialgauge.responses.tables import class_table, results_table
+
+    if on_screen(json):
+        out.print(results_table(cells).render("terminal"))
+        out.print(class_table(cells).render("terminal"))
+        for cell in cells:
+            out.print(cell.signature, style="dim", markup=False)
+    _write(cells, json)
+
+
+def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> None:
+    from dialgauge.report.table import write_tables
+
+    for kind, path in targets.items():
+        if path is not None:
+            write_tables(tables, path, kind, title=PAGE_TITLE)
+
+
+def _write(cells: list[Cell], json: Path | None) -> None:
+    import msgspec
+
+    if json is not None:
+        write_json(json, {"cells": [msgspec.to_builtins(cell) for cell in cells]})

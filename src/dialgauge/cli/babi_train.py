@@ -1,0 +1,67 @@
+"""``dialgauge babi train``: fit a model, with checkpoints, and keep it in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialgauge.cli.babi_options import (
+    DeviceOption,
+    LogsOption,
+    MaybeDataOption,
+    PresetOption,
+    SetOption,
+    data_or_logs,
+    fresh_ranker,
+    settings,
+    tell,
+)
+from dialgauge.cli.common import out, write_json
+from dialgauge.cli.options import JsonOption, StoreOption, on_screen
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``dialgauge babi``."""
+    app.command("train")(train)
+
+
+def train(
+    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
+    data: MaybeDataOption = None,
+    logs: LogsOption = None,
+    model: Annotated[str, typer.Option(help="A model's name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
+    given: SetOption = None,
+    preset: PresetOption = None,
+    device: DeviceOption = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Fit a model on a task's training and development dialogs (or on chat logs) and keep it in a folder.
+
+    A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
+    with the model or checkpoint of another model, task or seed is refused.
+    """
+    from dialgauge.responses.cells import data_digest, options_text
+    from dialgauge.responses.model_folder import save_ranker
+    from dialgauge.responses.training_folder import claim_folder
+    from dialgauge.responses.training_run import keep_training, log_table
+    from dialgauge.runs import Store
+
+    loaded = data_or_logs(data, logs, task, seed, splits=("trn", "dev"))
+    ranker = fresh_ranker(model, seed, settings(given, preset, device))
+    ranker.checkpoint = claim_folder(folder, ranker, loaded)
+    kept = Store(store)
+    kept.check_writable()
+    ranker.fit(loaded, tell)
+    save_ranker(ranker, folder, loaded.number)
+    run = keep_training(ranker, loaded, kept)
+    if on_screen(json):
+        out.print(log_table(ranker, loaded.number).render("terminal"))
+    tell(f"model kept in {folder}, log in run {run}")
+    if json is not None:
+        known = {"model": model, "task": loaded.number, "seed": seed, "options": options_text(ranker.options)}
+        write_json(json, {**known, "data": data_digest(loaded), "run": run, "epochs": ranker.log})

@@ -1,0 +1,60 @@
+"""``dialgauge demo``: the main job, end to end, on a world simulated on the spot."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialgauge.cli.common import application, err, out
+from dialgauge.errors import DialgaugeError
+
+app = application("A first experience, end to end, with a report; nothing is downloaded.")
+
+_MARK = ".dialgauge-demo"
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
+        "dialgauge-demo"
+    ),
+    dialogs: Annotated[int, typer.Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
+) -> None:
+    """Simulate a restaurant world, track it, let bots answer in it, compare them, and write a report."""
+    from dialgauge import __version__
+    from dialgauge.demo.steps import Demo, answer, simulate_world, track_states
+    from dialgauge.report.page import write_page
+    from dialgauge.report.table import Table
+
+    _fresh(folder)
+    work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))
+    for step in (simulate_world, track_states, answer):
+        step(work)
+        section = work.sections[-1]
+        out.print(f"\n[bold]{section.title}[/bold]")
+        for part in section.parts:
+            if isinstance(part, Table):
+                out.print(part.render("terminal"))
+    report = folder / "report.html"
+    write_page(
+        report, "dialgauge demo", work.sections, footer=f"dialgauge {__version__}, seed {seed}, {dialogs} dialogs"
+    )
+    runs = work.store.list()
+    out.print(f"\n{len(runs)} runs stored: dialgauge runs list --store {work.store.folder}", soft_wrap=True)
+    out.print(f"The report is in {report}", soft_wrap=True)
+
+
+def _fresh(folder: Path) -> None:
+    """An empty folder to work in; one that an earlier demo made is emptied, any other that holds files is refused."""
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / _MARK).exists():
+            raise DialgaugeError(
+                "the folder is not empty and not from a demo; choose another with --out", file=str(folder)
+            )
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _MARK).write_text("made by dialgauge demo; a new demo may replace this folder\n")

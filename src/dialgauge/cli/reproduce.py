@@ -1,0 +1,68 @@
+"""``dialgauge reproduce``: every table, worked example and figure of a paper, theirs beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialgauge.cli.babi_options import tell
+from dialgauge.cli.common import application, err, out, write_json
+from dialgauge.cli.comparing import draw_all
+from dialgauge.cli.options import FigureFormatOption, FiguresOption, JsonOption, on_screen
+from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
+from dialgauge.reproduce.record import Fresh
+from dialgauge.reproduce.registry import PAPERS, reproduce
+
+app = application("What the papers printed, what dialgauge computes from the data that is present, and a verdict.")
+
+
+@app.command()
+def main(
+    paper: Annotated[str, typer.Argument(help=f"Which paper: {', '.join(PAPERS)}.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the datasets lie; without it, $DIALGAUGE_DATA, else none."),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
+    ] = False,
+    seeds: Annotated[int | None, typer.Option(min=1, help="With --fresh: seeds per learned model. Default: 3.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="With --fresh: processes; 0 is one per core. Default: 1.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="With --fresh: the run store; else $DIALGAUGE_RUNS or ./runs.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a Markdown page.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
+    json: JsonOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
+) -> None:
+    """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded."""
+    from dialgauge.reproduce.tables import as_json, as_markdown, item_tables, missing_table
+
+    if not fresh and (seeds, workers, store) != (None, None, None):
+        raise DialgaugeError("--seeds, --workers and --store are about training; add --fresh or leave them out")
+    training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
+    with err.status(f"computing what {paper} printed"):
+        found = reproduce(paper, data, fresh=training)
+    if markdown is not None:
+        with atomic(markdown) as scratch:
+            scratch.write_text(as_markdown(found), encoding="utf-8")
+    if html is not None:
+        from dialgauge.reproduce.pages import write_html
+
+        write_html(found, html)
+    if figures is not None:
+        draw_all(found.figures, figures, figure_format)
+    if json is not None:
+        write_json(json, as_json(found))
+    if on_screen(json):
+        tables = [missing_table(found)] if found.missing else []
+        for table in (*tables, *item_tables(found)):
+            out.print(table.render("terminal"))
+            out.print()

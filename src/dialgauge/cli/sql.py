@@ -1,0 +1,73 @@
+"""``dialgauge sql``: any question about the stored runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dialgauge.cli.common import application, err, out
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.frames import frame_csv, frame_json, frame_parquet, frame_table
+from dialgauge.cli.options import StoreOption
+from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
+from dialgauge.report.escape import plain
+from dialgauge.runs import Store
+
+if TYPE_CHECKING:
+    import polars
+
+app = application("SQL over all stored runs.")
+
+_SHOWN = 100
+
+
+@app.command()
+def sql(
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="One SELECT (DuckDB's SQL); - reads it from standard input.")
+    ],
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as CSV.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as a JSON list.")] = None,
+    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as Parquet.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help=f"Rows at most; the screen shows {_SHOWN}.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Ask all stored runs with one SELECT.
+
+    Every table of a run is a table here, with the run's id in the column **run**; **runs** has one row per run.
+    SHOW TABLES lists them. A file named - is standard output.
+
+    dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
+    """
+    problems: list[DialgaugeError] = []
+    frame = Store(store).sql(sys.stdin.read() if query == "-" else query, on_problem=problems.append)
+    if limit is not None:
+        frame = frame.head(limit)
+    files = [(csv, frame_csv), (json, frame_json), (parquet, frame_parquet)]
+    for file, encode in files:
+        if file is not None:
+            _write(file, encode(frame))
+    if not any(file for file, _ in files):
+        _show(frame, _SHOWN if limit is None else limit)
+    for problem in problems:
+        err.print(plain(f"left out: {problem}"), markup=False, soft_wrap=True)
+    if problems:
+        raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _show(frame: polars.DataFrame, rows: int) -> None:
+    out.print(frame_table("", frame.head(rows)).render("terminal"))
+    if frame.height > rows:
+        err.print(f"{rows:,} of {frame.height:,} rows; --limit shows more, --csv, --json and --parquet write all")
+
+
+def _write(file: Path, content: bytes) -> None:
+    if str(file) == "-":
+        sys.stdout.buffer.write(content)
+        return
+    with atomic(file) as scratch:
+        scratch.write_bytes(content)

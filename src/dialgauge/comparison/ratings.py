@@ -1,0 +1,181 @@
+"""What people say: a file of ratings, how far the raters agree, and which measure goes with them.
+
+A ratings file is CSV with the columns ``dialogue``, ``rater`` and ``rating`` (a number; in the FGA paper 1 for
+satisfied and 0 for not), one line for each rating, and, where several systems were rated, ``system``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dialgauge.comparison.scores import Scores
+from dialgauge.comparison.sheets import check_names, parse_number, read_sheet
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import Column, Table
+from dialgauge.stats import CORRELATIONS, fleiss_kappa, krippendorff_alpha
+from dialgauge.stats.resample import Floats
+from dialgauge.tracking.align import number
+
+COLUMNS = ("dialogue", "rater", "rating")
+
+
+@dataclass(frozen=True)
+class RatedMeasure:
+    """A measure's correlation, by kind, with the dialogues' mean ratings and with the single ratings."""
+
+    measure: str
+    mean: dict[str, float | None]
+    single: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """``values`` is (dialogues, raters), NaN where a rater gave none."""
+
+    dialogues: tuple[str, ...]
+    raters: tuple[str, ...]
+    values: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The mean rating of each dialogue."""
+        means: Floats = np.nanmean(self.values, axis=1)
+        return means
+
+    @property
+    def count(self) -> int:
+        """The number of single ratings."""
+        return int((~np.isnan(self.values)).sum())
+
+    def agreement(self) -> dict[str, float | None]:
+        """Fleiss' kappa and Krippendorff's alpha, by name; None where undefined."""
+        return {
+            "Fleiss' kappa": fleiss_kappa(self.values),
+            "Krippendorff's alpha (nominal)": krippendorff_alpha(self.values, "nominal"),
+            "Krippendorff's alpha (ordinal)": krippendorff_alpha(self.values, "ordinal"),
+            "Krippendorff's alpha (interval)": krippendorff_alpha(self.values, "interval"),
+        }
+
+
+def read_ratings(path: str | Path) -> dict[str, Ratings]:
+    """Ratings from a CSV file, by system; the system is ``""`` where the file names none."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    names: dict[str, str] = {}
+    for line, row in _rows(Path(path)):
+        dialogue, rater, text = (row[column] for column in COLUMNS)
+        key, single = dialogue_key(dialogue), found.setdefault(row.get("system", ""), {})
+        if not key or not rater:
+            raise DialgaugeError("a rating needs a dialogue and a rater", file=str(path), line=line)
+        if (key, rater) in single:
+            raise DialgaugeError(f"rater '{rater}' rates it twice", file=str(path), line=line, dialogue=dialogue)
+        single[key, rater] = _number(text, path, line, dialogue)
+        names.setdefault(key, dialogue)
+    if not found:
+        raise DialgaugeError("it holds no ratings", file=str(path))
+    return {system: _ratings(single, names) for system, single in found.items()}
+
+
+def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) -> Ratings:
+    keys, raters = (tuple(dict.fromkeys(pair[place] for pair in single)) for place in (0, 1))
+    values = np.array([[single.get((key, rater), math.nan) for rater in raters] for key in keys])
+    return Ratings(tuple(names[key] for key in keys), raters, values)
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    lines = read_sheet(path)
+    heading = lines[0][1] if lines else []
+    missing = [name for name in COLUMNS if name not in heading]
+    if missing:
+        raise DialgaugeError(
+            f"it has no column {', '.join(missing)}; the first line of a ratings file is {','.join(COLUMNS)}",
+            file=str(path),
+        )
+    check_names(heading, "column", path, lines[0][0])
+    return [(line, dict(zip(heading, row, strict=True))) for line, row in lines[1:]]
+
+
+def _number(text: str, path: str | Path, line: int, dialogue: str) -> float:
+    rating = parse_number(text)
+    if rating is None:
+        raise DialgaugeError(f"the rating '{text}' is not a number", file=str(path), line=line, dialogue=dialogue)
+    return rating
+
+
+def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:
+    """Where each rated dialogue stands among the scored ones; a rating for an unknown dialogue is an error."""
+    places = {dialogue_key(name): place for place, name in enumerate(dialogues)}
+    unknown = [name for name in ratings.dialogues if dialogue_key(name) not in places]
+    if unknown:
+        shown = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        raise DialgaugeError(
+            f"{len(unknown)} rated {'dialogue was' if len(unknown) == 1 else 'dialogues were'} not scored ({shown}); "
+            "ratings must be of dialogues that all systems were scored on"
+        )
+    return [places[dialogue_key(name)] for name in ratings.dialogues]
+
+
+def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str | None) -> dict[str, Ratings]:
+    """The ratings by compared system; ``rated`` names the system where the file does not."""
+    if rated is not None and "" not in ratings:
+        raise DialgaugeError("the ratings file names the rated systems itself; leave --rated out")
+    if "" in ratings:
+        if rated is None:
+            raise DialgaugeError(
+                "some ratings name no system; say which one was rated (--rated): " + ", ".join(systems)
+            )
+        if rated in ratings:
+            raise DialgaugeError(f"some ratings of '{rated}' name it and some do not; name the system in every line")
+        ratings = {name or rated: values for name, values in ratings.items()}
+    for name in ratings:
+        if name not in systems:
+            raise DialgaugeError(f"the rated system '{name}' is not compared.{nearest(name, systems)}")
+    return dict(ratings)
+
+
+def rating_correlations(ratings: Ratings, scores: Scores, system: str) -> list[RatedMeasure]:
+    """How each measure's values over dialogues go with the ratings."""
+    places = rated_places(ratings, scores.dialogues)
+    table = scores.by_dialogue[scores.place_of_system(system)][:, places]
+    return [
+        RatedMeasure(
+            measure,
+            {kind: correlate(values, ratings.mean) for kind, correlate in CORRELATIONS.items()},
+            {
+                kind: correlate(np.repeat(values, len(ratings.raters)), ratings.values.reshape(-1))
+                for kind, correlate in CORRELATIONS.items()
+            },
+        )
+        for measure, values in zip(scores.measures, table, strict=True)
+    ]
+
+
+def rating_tables(ratings: Mapping[str, Ratings], scores: Scores) -> list[Table]:
+    """For each rated system: do the raters agree, and how does every measure go with their ratings?"""
+    return [table for name, values in ratings.items() for table in _system_tables(name, values, scores)]
+
+
+def _system_tables(system: str, ratings: Ratings, scores: Scores) -> list[Table]:
+    agreement = Table(f"Do the raters of {system} agree?", ["statistic", Column("value", digits=3)])
+    for name, value in ratings.agreement().items():
+        agreement.add(name, value)
+    agreement.notes.append(
+        f"{number(ratings.count, 'rating')} of {number(len(ratings.dialogues), 'dialogue')} by "
+        f"{number(len(ratings.raters), 'rater')}. "
+        "Fleiss' kappa needs equally many ratings for every dialogue."
+    )
+    titles = [f"{kind}, {what}" for kind in CORRELATIONS for what in ("mean", "single")]
+    table = Table(
+        f"Correlation with human ratings: {system}", ["measure", *(Column(title, digits=3) for title in titles)]
+    )
+    for row in rating_correlations(ratings, scores, system):
+        table.add(row.measure, *(value for kind in CORRELATIONS for value in (row.mean[kind], row.single[kind])))
+    table.notes.append(
+        "Over dialogues: with the mean rating of each, and with every single rating. –: undefined (one is constant)."
+    )
+    return [agreement, table]

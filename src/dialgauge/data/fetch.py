@@ -1,0 +1,236 @@
+"""Downloading one file: streamed, resumed, checked, and in place only when it is whole and right.
+
+What has come so far lies in ``TARGET.part``; beside it ``TARGET.part.json`` keeps which version of the file that is
+(the server's ETag or Last-Modified). A later try asks for the rest with ``If-Range``, so that the halves of two
+versions are never put together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.data.folder import sha256_of
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    import httpx
+
+#: How many bytes there are, as soon as that is known, and how many are here.
+Progress = Callable[[int | None, int], None]
+
+DEFAULT_LIMIT = 8 << 30
+_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_LONGEST_WAIT = 60.0
+
+
+class _Version(Struct, frozen=True):
+    """Which file the bytes in the part belong to."""
+
+    url: str
+    validator: str
+
+
+class _Interrupted(Exception):
+    """The transfer stopped in a way that may pass; ``wait`` is what the server asked for."""
+
+    def __init__(self, why: str, wait: float | None = None) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often to try without getting a byte further, and how long to wait before the first repetition."""
+
+    tries: int = 5
+    first_wait: float = 1.0
+    sleep: Callable[[float], None] = time.sleep
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    size: int | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> str:
+    """Download ``url`` to ``target`` and give its sha256. A wrong size or checksum leaves nothing behind."""
+    download = _Download(url, target, size, progress or (lambda total, here: None), limit)
+    with _writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for again in (True, False):
+            resumed = download.run(patience or Patience())
+            found = sha256_of(download.part)
+            wrong = download.fault(found, sha256)
+            if wrong is None:
+                download.part.replace(target)
+                download.forget()
+                return found
+            download.forget()
+            # Halves of two versions can only have met if the first half was kept from an earlier try.
+            if not (resumed and again):
+                break
+    raise DialgaugeError(f"{wrong}; nothing was kept", file=url)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DialgaugeError(f"it cannot be written ({error.strerror or error})", file=str(target)) from error
+
+
+class _Download:
+    """One file on its way; survives interruptions of the connection and of the process."""
+
+    def __init__(self, url: str, target: Path, size: int | None, progress: Progress, limit: int) -> None:
+        self.url, self.size, self.progress, self.limit = url, size, progress, limit
+        self.part = target.with_name(target.name + ".part")
+        self.note = target.with_name(target.name + ".part.json")
+
+    def run(self, patience: Patience) -> bool:
+        """Bring the part to its end; true if some of it was there before. Gives up after tries that gained nothing."""
+        import httpx
+
+        failures, furthest, resumed = 0, 0, False
+        timeout = httpx.Timeout(60.0, connect=15.0)
+        try:
+            with httpx.Client(follow_redirects=True, timeout=timeout) as client:
+                while True:
+                    try:
+                        return self._attempt(client) or resumed
+                    except _Interrupted as stop:
+                        here = self._here()
+                        failures = 0 if here > furthest else failures + 1
+                        furthest, resumed = max(furthest, here), resumed or here > 0
+                        if failures >= patience.tries:
+                            raise DialgaugeError(
+                                f"the download failed {failures} times in a row ({stop}); what came is kept, "
+                                "run the same command again to go on",
+                                file=self.url,
+                            ) from stop
+                        backoff = patience.first_wait * 2 ** max(failures - 1, 0)
+                        patience.sleep(min(backoff if stop.wait is None else stop.wait, _LONGEST_WAIT))
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise DialgaugeError(f"this is not an address that can be fetched ({error})", file=self.url) from error
+
+    def _attempt(self, client: httpx.Client) -> bool:
+        """One request; true if it continued an earlier one."""
+        import httpx
+
+        start, headers = self._request()
+        try:
+            with client.stream("GET", self.url, headers=headers) as response:
+                continues = self._judge(response, start)
+                self._receive(response, start if continues else 0)
+                return continues
+        except (httpx.TransportError, httpx.TooManyRedirects) as error:
+            if isinstance(error, httpx.UnsupportedProtocol):
+                raise
+            raise _Interrupted(str(error) or type(error).__name__) from error
+
+    def _request(self) -> tuple[int, dict[str, str]]:
+        """Where to go on, and the headers that ask for it."""
+        plain = {"Accept-Encoding": "identity"}
+        version, here = self._version(), self._here()
+        if version is None or not here:
+            return 0, plain
+        return here, plain | {"Range": f"bytes={here}-", "If-Range": version.validator}
+
+    def _judge(self, response: httpx.Response, start: int) -> bool:
+        """Does the answer go on where the part ends? Anything but a file raises."""
+        status = response.status_code
+        if status in _TRY_AGAIN:
+            raise _Interrupted(f"the server answers {status}", _retry_after(response))
+        if status == 416:
+            self.forget()
+            raise _Interrupted("the server has no such range")
+        if status in (404, 410):
+            raise DialgaugeError(f"the server says that there is no such file ({status})", file=self.url)
+        if status not in (200, 206):
+            raise DialgaugeError(f"the server refuses with status {status}", file=self.url)
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise DialgaugeError("the server sends the file in an encoding that was not asked for", file=self.url)
+        if status == 200:
+            return False
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+            self.forget()
+            raise _Interrupted("the server sends another range than asked for")
+        return True
+
+    def _receive(self, response: httpx.Response, start: int) -> None:
+        length = response.headers.get("Content-Length", "")
+        total = start + int(length) if length.isdecimal() else self.size
+        self._refuse_beyond_limit(total or 0)
+        if not start:
+            self._remember(response)
+        here = start
+        with self.part.open("ab" if start else "wb") as out:
+            self.progress(total, here)
+            for block in response.iter_raw():
+                out.write(block)
+                here += len(block)
+                self._refuse_beyond_limit(here)
+                self.progress(total, here)
+
+    def _refuse_beyond_limit(self, size: int) -> None:
+        most = self.size if self.size is not None else self.limit
+        if size > most:
+            self.forget()
+            known = "its known size is" if self.size is not None else "the limit is"
+            raise DialgaugeError(f"the server sends {size:,} bytes or more, but {known} {most:,} bytes", file=self.url)
+
+    def fault(self, found: str, expected: str | None) -> str | None:
+        """What is wrong with the finished part, if anything."""
+        if self.size is not None and self._here() != self.size:
+            return f"the file has {self._here():,} bytes, but {self.size:,} were expected"
+        if expected is not None and found != expected:
+            return f"the file's sha256 is {found}, but {expected} was expected"
+        return None
+
+    def forget(self) -> None:
+        """Remove the part and the note about it."""
+        self.part.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+    def _here(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def _version(self) -> _Version | None:
+        try:
+            version = msgspec.json.decode(self.note.read_bytes(), type=_Version)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+        return version if version.url == self.url else None
+
+    def _remember(self, response: httpx.Response) -> None:
+        """Keep what identifies this version of the file; weak ETags do not (RFC 9110, 13.1.5)."""
+        tag = response.headers.get("ETag", "")
+        validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
+        self.forget()
+        if validator:
+            self.note.write_bytes(msgspec.json.encode(_Version(self.url, validator)))
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """The seconds a server asks to wait, given as a number or as a date."""
+    given = response.headers.get("Retry-After", "").strip()
+    if given.isdecimal():
+        return float(given)
+    try:
+        return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,105 @@
+"""The folder datasets live in, and the receipts that say how each came there.
+
+ROOT/NAME/             a dataset, whole or absent
+ROOT/NAME/.dialgauge    its receipt: what was downloaded, and the size and checksum of every file
+ROOT/.dialgauge/        work in progress, locks, and the checksums seen at first downloads
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
+
+VARIABLE = "DIALGAUGE_DATA"
+RECEIPT = ".dialgauge"
+_BLOCK = 1 << 20
+
+
+class Entry(Struct, frozen=True):
+    """A file, its size and its checksum."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+class Receipt(Struct, frozen=True):
+    """How a dataset came into its folder: downloads by address, and the files they gave."""
+
+    dataset: str
+    downloads: tuple[Entry, ...]
+    files: tuple[Entry, ...]
+
+
+class Folder:
+    """The root folder with everything in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, name: str) -> Path:
+        """Where a dataset is, or would be."""
+        return self.root / name
+
+    @property
+    def work(self) -> Path:
+        """Where work in progress lies: on the same disk, so that moving into place is one step."""
+        return self.root / ".dialgauge"
+
+    def receipt(self, name: str) -> Receipt | None:
+        """The receipt of a dataset that dialgauge put there; ``None`` without one."""
+        path = self.path(name) / RECEIPT
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Receipt)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise DialgaugeError(f"it cannot be read ({error.strerror})", file=str(path)) from error
+        except msgspec.DecodeError as error:
+            raise DialgaugeError(
+                f"this receipt is damaged; remove the folder {path.parent} and fetch the dataset again", file=str(path)
+            ) from error
+
+    def first_seen(self) -> dict[str, str]:
+        """Checksums kept at the first download of files whose checksum nobody published, by address."""
+        path = self.work / "first_seen.json"
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError) as error:
+            raise DialgaugeError("the list of first checksums is damaged; remove it", file=str(path)) from error
+
+    def remember(self, checksums: dict[str, str]) -> None:
+        """Keep checksums of first downloads."""
+        if not checksums:
+            return
+        together = self.first_seen() | checksums
+        with atomic(self.work / "first_seen.json") as scratch:
+            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(together, order="sorted")) + b"\n")
+
+
+def data_folder() -> Folder:
+    """The folder named by ``DIALGAUGE_DATA``, else the user's data folder of the platform."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Folder(Path(named).expanduser())
+    import platformdirs
+
+    return Folder(Path(platformdirs.user_data_dir("dialgauge", appauthor=False)) / "datasets")
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,218 @@
+"""Getting a dataset into its folder, whole or not at all, and taking it out again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from dialgauge.data.catalogue import Dataset, Remote
+from dialgauge.data.fetch import Patience, Progress, fetch
+from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
+from dialgauge.data.unpack import unpack
+from dialgauge.data.verify import verify
+from dialgauge.errors import DialgaugeError
+
+OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"
+
+#: Called before each download with its file name; gives the function that hears of its progress.
+Watcher = Callable[[str], Progress]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What ``get`` did: where the dataset is, whether it was there before, and which files were trusted unseen."""
+
+    path: Path
+    fetched: bool
+    trusted: tuple[str, ...] = ()
+
+
+def offline(flag: bool = False) -> bool:
+    """Is the network forbidden, by the option or by ``DIALGAUGE_OFFLINE``?"""
+    return flag or os.environ.get(OFFLINE_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
+
+
+def get(
+    dataset: Dataset,
+    folder: Folder,
+    *,
+    network: bool = True,
+    accept_change: bool = False,
+    watcher: Watcher | None = None,
+    patience: Patience | None = None,
+) -> Outcome:
+    """Fetch a dataset unless it is there. Two processes that want the same one wait for each other.
+
+    A folder that somebody else put there counts if the catalogue knows all files, and all are there and right.
+    """
+    place = folder.path(dataset.name)
+    if folder.receipt(dataset.name) is not None:
+        return Outcome(place, fetched=False)
+    if not network:
+        raise DialgaugeError(
+            f"the dataset {dataset.name} is not in {folder.root} and the network is switched off (--offline or "
+            f"{OFFLINE_VARIABLE}); fetch it where there is a network and copy the folder {dataset.name}"
+        )
+    with _locked(folder, dataset.name):
+        if folder.receipt(dataset.name) is not None:
+            return Outcome(place, fetched=False)
+        if place.exists():
+            if dataset.checksums_known and dataset.known_members and verify(dataset, folder).sound:
+                return Outcome(place, fetched=False)
+            raise DialgaugeError(
+                f"this folder is in the way: dialgauge did not put it there; move it or set another DIALGAUGE_DATA than "
+                f"{folder.root}",
+                file=str(place),
+            )
+        return _Installation(dataset, folder, accept_change, watcher, patience).run()
+
+
+def remove(dataset: Dataset, folder: Folder) -> bool:
+    """Remove a dataset that dialgauge fetched, and what is left of unfinished downloads; false if nothing was there."""
+    place = folder.path(dataset.name)
+    if place.exists() and folder.receipt(dataset.name) is None:
+        raise DialgaugeError("dialgauge did not put this folder there, so it does not remove it", file=str(place))
+    downloads = _downloads(folder, dataset)
+    if not place.exists() and not downloads.exists():
+        return False
+    with _locked(folder, dataset.name), _faults(place):
+        if place.exists():
+            with _staging(folder, dataset.name) as staging:
+                place.rename(staging / "removed")
+        shutil.rmtree(downloads, ignore_errors=True)
+    return True
+
+
+class _Installation:
+    """Download everything, unpack it beside its place, check it, write the receipt, and move it there in one step."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        folder: Folder,
+        accept_change: bool,
+        watcher: Watcher | None,
+        patience: Patience | None,
+    ) -> None:
+        self.dataset, self.folder, self.accept_change = dataset, folder, accept_change
+        self.watcher, self.patience = watcher, patience
+        self.first_seen = folder.first_seen()
+
+    def run(self) -> Outcome:
+        downloads = _downloads(self.folder, self.dataset)
+        entries: list[Entry] = []
+        with _staging(self.folder, self.dataset.name) as staging, _faults(self.folder.path(self.dataset.name)):
+            content = staging / "content"
+            content.mkdir()
+            for number, remote in enumerate(self.dataset.remotes):
+                archive = downloads / f"{number:03d}-{remote.file_name}"
+                entries.append(self._download(remote, archive))
+                self._place(remote, archive, content)
+            files = tuple(_entries(content))
+            self._compare_members(files)
+            receipt = Receipt(dataset=self.dataset.name, downloads=tuple(entries), files=files)
+            (content / RECEIPT).write_bytes(msgspec.json.format(msgspec.json.encode(receipt)) + b"\n")
+            trusted = {remote.url: entry.sha256 for remote, entry in self._with_entries(entries) if not remote.sha256}
+            self.folder.remember(trusted)
+            content.rename(self.folder.path(self.dataset.name))
+        shutil.rmtree(downloads, ignore_errors=True)
+        new = tuple(url for url in trusted if url not in self.first_seen)
+        return Outcome(self.folder.path(self.dataset.name), fetched=True, trusted=new)
+
+    def _with_entries(self, entries: list[Entry]) -> Iterator[tuple[Remote, Entry]]:
+        return zip(self.dataset.remotes, entries, strict=True)
+
+    def _download(self, remote: Remote, target: Path) -> Entry:
+        """The file on this disk; one that an interrupted call left whole is taken as it is."""
+        expected = remote.sha256 or (None if self.accept_change else self.first_seen.get(remote.url))
+        if not (target.exists() and expected is not None and sha256_of(target) == expected):
+            self._fetch(remote, target, expected)
+        return Entry(remote.url, target.stat().st_size, sha256_of(target))
+
+    def _fetch(self, remote: Remote, target: Path, expected: str | None) -> None:
+        progress = self.watcher(remote.path or remote.file_name) if self.watcher else None
+        try:
+            fetch(remote.url, target, sha256=expected, size=remote.size, progress=progress, patience=self.patience)
+        except DialgaugeError as error:
+            changed = " (it has changed since its first download: --accept-change takes the new one)"
+            unpublished = "sha256" in error.message and remote.sha256 is None
+            hint = changed if unpublished else f"; the dataset's home is {self.dataset.home}"
+            raise DialgaugeError(error.message + hint, file=error.file) from error
+
+    def _place(self, remote: Remote, archive: Path, content: Path) -> None:
+        if remote.unpack:
+            try:
+                unpack(archive, content / remote.path, strip=remote.strip, only=remote.only)
+            except DialgaugeError:
+                archive.unlink(missing_ok=True)
+                raise
+        else:
+            target = content / remote.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(archive, target)
+
+    def _compare_members(self, files: tuple[Entry, ...]) -> None:
+        """Where an archive's checksum is unknown, those of some of its files may be known: then they decide."""
+        if self.dataset.checksums_known or self.accept_change:
+            return
+        here = {entry.path: entry for entry in files}
+        for path, member in self.dataset.known_members.items():
+            if path not in here:
+                raise DialgaugeError(f"the download of {self.dataset.name} does not contain {path}; nothing was kept")
+            if here[path].sha256 != member.sha256:
+                raise DialgaugeError(
+                    f"in the download of {self.dataset.name}, {path} is not the known file (its sha256 is "
+                    f"{here[path].sha256}, known is {member.sha256}); --accept-change takes it all the same"
+                )
+
+
+def _entries(content: Path) -> Iterator[Entry]:
+    for path in sorted(item for item in content.rglob("*") if item.is_file()):
+        yield Entry(path.relative_to(content).as_posix(), path.stat().st_size, sha256_of(path))
+
+
+def _downloads(folder: Folder, dataset: Dataset) -> Path:
+    return folder.work / "downloads" / dataset.name
+
+
+@contextmanager
+def _staging(folder: Folder, name: str) -> Iterator[Path]:
+    """An empty folder on the right disk that vanishes with what is left in it.
+
+    Only the holder of the lock asks for it, so what lies there before was left by a process that was killed.
+    """
+    with _faults(folder.root):
+        shutil.rmtree(staging := folder.work / "staging" / name, ignore_errors=True)
+        staging.mkdir(parents=True)
+    try:
+        yield staging
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Folder, name: str) -> Iterator[None]:
+    from filelock import FileLock
+
+    with _faults(folder.root):
+        folder.work.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder.work / f"{name}.lock")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _faults(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DialgaugeError(f"it cannot be written ({error.strerror or error})", file=str(place)) from error

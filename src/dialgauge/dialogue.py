@@ -1,0 +1,140 @@
+"""The data model: everything dialgauge reads becomes these few frozen records.
+
+They are plain msgspec structs, so the native JSONL format is their JSON and decodes at native speed; a misspelt key in
+such a file is an error, not a field lost in silence. Nothing here knows a dataset: domain and slot names are whatever
+the source uses, and comparing them is the job of ``values``.
+
+States
+    A state maps domain and slot to the *acceptable* values, first the preferred one. Most sources give one value;
+    MultiWOZ 2.2, 2.4, SGD and ConvLab-3 give alternatives. An absent slot is an empty slot; readers never store
+    ``""``, ``none`` or ``not mentioned``. "The user does not care" is the ordinary value :data:`DONTCARE`.
+    States are cumulative: all that was asked for up to and including the turn that carries them. Like the records they
+    are never changed: readers let turns share the parts that did not change between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+DONTCARE = "dontcare"
+
+Speaker: TypeAlias = Literal["user", "system"]
+Values: TypeAlias = tuple[str, ...]
+State: TypeAlias = dict[str, dict[str, Values]]
+
+
+class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One dialogue act: its name as the source writes it, the domain (service) it belongs to, a slot and its values."""
+
+    name: str
+    domain: str = ""
+    slot: str = ""
+    values: Values = ()
+
+
+class Span(Struct, frozen=True, forbid_unknown_fields=True):
+    """Characters ``start`` up to ``end`` (exclusive) of the utterance that mention a slot's value."""
+
+    domain: str
+    slot: str
+    start: int
+    end: int
+
+
+class Fact(Struct, frozen=True, array_like=True):
+    """One line of a database's answer: ``entity`` has ``relation`` ``value``."""
+
+    entity: str
+    relation: str
+    value: str
+
+
+class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """One message of one speaker, and what is known about it.
+
+    ``None`` means "not recorded"; an empty container means "recorded, and there was nothing".
+    """
+
+    speaker: Speaker
+    text: str = ""
+    #: What the speaker said, as acts, and apart from it what the other side's NLU made of it.
+    acts: tuple[Act, ...] | None = None
+    heard: tuple[Act, ...] | None = None
+    #: The cumulative belief state after this user turn: annotated, and predicted by a tracker.
+    state: State | None = None
+    predicted: State | None = None
+    #: For sources that publish only whether each slot was right: domain, slot, verdict.
+    judged: dict[str, dict[str, bool]] | None = None
+    #: Domains (services) this turn is about, each one's active intent and the slots the user asks for.
+    active: tuple[str, ...] | None = None
+    intents: dict[str, str] | None = None
+    requested: dict[str, Values] | None = None
+    spans: tuple[Span, ...] | None = None
+    #: What the database answered between the previous turn and this one; ``()`` is a query that found nothing.
+    results: tuple[Fact, ...] | None = None
+    #: Replies to choose from, where they differ from turn to turn.
+    candidates: tuple[str, ...] | None = None
+
+
+class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """What a user wants in one domain.
+
+    ``fail_info`` and ``fail_book`` are constraints to try first, expected to find nothing or to be refused.
+    """
+
+    info: dict[str, str] = {}
+    fail_info: dict[str, str] = {}
+    book: dict[str, str] = {}
+    fail_book: dict[str, str] = {}
+    requests: tuple[str, ...] = ()
+
+
+class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """What a user wants, by domain in order of discussion, and the instructions a human user was given."""
+
+    tasks: dict[str, Task] = {}
+    message: tuple[str, ...] = ()
+
+
+class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """A conversation: an id, its turns, and where known the user's goal and the domains (services) it is about."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    goal: Goal | None = None
+    domains: tuple[str, ...] = ()
+
+    def user_turns(self) -> Iterator[Turn]:
+        """The user's turns, in order: the ones that carry states."""
+        return (turn for turn in self.turns if turn.speaker == "user")
+
+
+class SlotSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What an ontology says of a slot: its known values (empty: open), and whether only those are allowed."""
+
+    values: Values = ()
+    categorical: bool = False
+    description: str = ""
+
+
+class Ontology(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The domains, slots and values a dataset admits, and the intents of each domain."""
+
+    domains: dict[str, dict[str, SlotSpec]]
+    intents: dict[str, tuple[str, ...]] = {}
+
+    def slots(self) -> Iterator[tuple[str, str]]:
+        """All (domain, slot) pairs, in the ontology's order."""
+        return ((domain, slot) for domain, slots in self.domains.items() for slot in slots)
+
+
+def dialogue_key(identifier: str) -> str:
+    """The form under which ids of different sources meet: ``PMUL4648.json``, ``PMUL4648`` and ``pmul4648`` are one.
+
+    >>> dialogue_key("PMUL4648.json")
+    'pmul4648'
+    """
+    return identifier.strip().lower().removesuffix(".json")

@@ -1,0 +1,65 @@
+"""The one exception for what a user can fix.
+
+Raised with a sentence that says what was wrong, where, and what to do. The command line prints it and exits with
+code 2; anything else that escapes is a bug of ours.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DialgaugeError(Exception):
+    """Something the user can fix: the message is one clear sentence, with the place when it is known."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        dialogue: str | None = None,
+        turn: int | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.message = message
+        self.file = file
+        self.dialogue = dialogue
+        self.turn = turn
+        self.line = line
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        place = [
+            text
+            for text, known in (
+                (f"{self.file}", self.file),
+                (f"line {self.line}", self.line is not None),
+                (f"dialogue {self.dialogue}", self.dialogue),
+                (f"turn {self.turn}", self.turn is not None),
+            )
+            if known
+        ]
+        return f"{', '.join(place)}: {self.message}" if place else self.message
+
+    def at(self, **place: str | int | None) -> DialgaugeError:
+        """The same error with the place filled in where it was unknown (``file``, ``dialogue``, ``turn``, ``line``)."""
+        for key, value in place.items():
+            if getattr(self, key) is None:
+                setattr(self, key, value)
+        return self
+
+
+def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:
+    """A hint for a misspelt name: `` Did you mean 'JGA'?``, or the list of known names when none is near."""
+    names = sorted(known)
+    near = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=most, cutoff=0.5)
+    chosen = [name for low in dict.fromkeys(near) for name in names if name.lower() == low]
+    if chosen:
+        return " Did you mean " + " or ".join(f"'{name}'" for name in chosen[:most]) + "?"
+    return f" Known: {', '.join(names)}." if names else ""
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> DialgaugeError:
+    """The error for an optional dependency that is not installed; it carries the line that installs it."""
+    return DialgaugeError(f"{purpose} needs the package {package}: run  pip install 'dialgauge[{extra}]'")

@@ -1,0 +1,166 @@
+"""Dialog bAbI: the dialog files of tasks 1 to 6 (Bordes, Boureau and Weston, ICLR 2017).
+
+A line with a tab, ``user<TAB>bot``, becomes a user turn and a system turn, with the texts exactly as they stand
+there. Lines without a tab are what the knowledge base answered (``entity relation value``, or ``api_call no result``);
+they become the ``results`` of the user turn that follows. Reading a released file and writing it gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from dialgauge.dialogue import Dialogue, Fact, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.babi_lines import excerpt, fact_of, numbered, numbered_head
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.source import Part
+
+#: What stands for a user who says nothing, so that the bot speaks again.
+SILENCE = "<SILENCE>"
+NO_RESULT = "api_call no result"
+
+_OFFICIAL = re.compile(r"dialog-babi-(task\d+)-(?:.*-)?(trn|dev|tst-OOV|tst)\.txt", re.IGNORECASE)
+_KB_LINE = re.compile(r"\S+ R_\w+\t\S+")
+_BREAKS = re.compile(r"[\t\r\n]+")
+
+
+def is_silence(text: str) -> bool:
+    """Did the user say nothing? (One training dialog of task 6 leaves the user's side empty instead.)"""
+    return text.strip() in ("", SILENCE)
+
+
+class Babi(DialogueFormat):
+    """Numbered lines ``user<TAB>bot`` with facts between them; an empty line after each dialog."""
+
+    name = "babi"
+    summary = "dialog bAbI tasks 1-6: numbered lines, user TAB bot, facts between turns"
+    fields = frozenset({"text", "results"})
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        head = numbered_head(peek)
+        if head is None or head[0][0] != 1 or any(rest.count("\t") > 1 for _, rest in head):
+            return False
+        counts_on = any(number == 2 for number, _ in head)
+        with_tab = [rest for _, rest in head if "\t" in rest]
+        return counts_on or (bool(with_tab) and not all(_KB_LINE.fullmatch(rest) for rest in with_tab))
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        prefix = _id_prefix(part)
+        for position, lines in enumerate(_blocks(part), start=1):
+            yield _dialogue(f"{prefix}-{position:04d}", lines, part)
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        for dialogue in dialogues:
+            lines = [f"{number} {rest}\n" for number, rest in enumerate(_rests(dialogue, notes), start=1)]
+            out.write("".join([*lines, "\n"]).encode())
+
+
+def _id_prefix(part: Part) -> str:
+    """``task1-tst`` for a released file, the file's own name for others, ``dialog`` where there is none."""
+    found = _OFFICIAL.fullmatch(part.stem)
+    if found:
+        return f"{found[1].lower()}-{found[2]}"
+    stem = part.stem.removesuffix(".txt")
+    return "dialog" if stem in ("", "standard input") else stem
+
+
+def _blocks(part: Part) -> Iterator[list[tuple[int, str]]]:
+    """The lines of each dialog as (line number, rest): a dialog ends at an empty line or where numbering restarts."""
+    block: list[tuple[int, str]] = []
+    for item in numbered(part):
+        if item is None:
+            if block:
+                yield block
+                block = []
+            continue
+        line, number, rest = item
+        if number == 1 and block:
+            yield block
+            block = []
+        if number != len(block) + 1:
+            raise DialgaugeError(
+                f"lines of a dialog are numbered 1, 2, 3, …; expected {len(block) + 1}, found {number}",
+                file=part.name,
+                line=line,
+            )
+        block.append((line, rest))
+    if block:
+        yield block
+
+
+def _dialogue(identifier: str, lines: list[tuple[int, str]], part: Part) -> Dialogue:
+    turns: list[Turn] = []
+    results: tuple[Fact, ...] | None = None
+    facts: list[Fact] = []
+    for line, rest in lines:
+        if "\t" not in rest:
+            if results is not None or (rest == NO_RESULT and facts):
+                raise DialgaugeError(
+                    f"'{NO_RESULT}' cannot stand beside other answers of the knowledge base", file=part.name, line=line
+                )
+            if rest == NO_RESULT:
+                results = ()
+            else:
+                facts.append(fact_of(rest.split(" "), rest, part, line))
+            continue
+        user, bot = _sides(rest, part, line)
+        turns.append(Turn(speaker="user", text=user, results=tuple(facts) if facts else results))
+        turns.append(Turn(speaker="system", text=bot))
+        results, facts = None, []
+    if facts or results is not None:
+        raise DialgaugeError(
+            "the dialog ends with an answer of the knowledge base; a turn must follow it",
+            file=part.name,
+            line=lines[-1][0],
+        )
+    return Dialogue(id=identifier, turns=tuple(turns))
+
+
+def _sides(rest: str, part: Part, line: int) -> tuple[str, str]:
+    user, _, bot = rest.partition("\t")
+    if "\t" in bot:
+        raise DialgaugeError(
+            f"a turn has one tab, between user and bot; found {excerpt(rest)}", file=part.name, line=line
+        )
+    if not bot.strip():
+        raise DialgaugeError(f"the bot's side is empty in {excerpt(rest)}", file=part.name, line=line)
+    return user, bot
+
+
+def _rests(dialogue: Dialogue, notes: Notes) -> Iterator[str]:
+    """The lines of a dialog without their numbers. A bot that speaks unasked answers silence."""
+    asked: str | None = None
+    for position, turn in enumerate(dialogue.turns, start=1):
+        if turn.speaker == "user" and asked is not None:
+            raise DialgaugeError(
+                "two user turns follow each other, which the bAbI format cannot say; join them first",
+                dialogue=dialogue.id,
+                turn=position,
+            )
+        if turn.results is not None:
+            yield from (_fact_line(fact, notes) for fact in turn.results) if turn.results else (NO_RESULT,)
+        text = _one_line(turn.text, notes)
+        if turn.speaker == "user":
+            asked = text
+        else:
+            yield f"{SILENCE if asked is None else asked}\t{text}"
+            asked = None
+    notes.add("last user turn without a reply dropped", int(asked is not None))
+
+
+def _fact_line(fact: Fact, notes: Notes) -> str:
+    words = (fact.entity, fact.relation, fact.value)
+    joined = ["_".join(word.split()) for word in words]
+    notes.add("white space in a fact written as an underscore", int(joined != list(words)))
+    return " ".join(joined)
+
+
+def _one_line(text: str, notes: Notes) -> str:
+    if not _BREAKS.search(text):
+        return text
+    notes.add("tab or line break in a text written as a space")
+    return _BREAKS.sub(" ", text)

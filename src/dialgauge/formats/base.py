@@ -1,0 +1,183 @@
+"""What a format is, and the two helpers every reader uses.
+
+A format is one module with one subclass of :class:`DialogueFormat` (dialogues or predictions) or of
+:class:`ResourceFormat` (ontologies, knowledge bases, candidates, ...), found through the entry-point group
+``dialgauge.formats``. ``recognise`` looks at the beginning of a file; ``read`` turns a part into dialogues.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue, Fact, Ontology, State, Turn, Values
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.source import Part, decode_utf8
+
+#: Everything a turn or dialogue may carry beside its speaker and id.
+ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
+
+ABSENT = frozenset({"", "none", "not mentioned"})
+
+DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
+ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "ids", "values", "acts", "document"]
+
+T = TypeVar("T")
+
+#: How msgspec points into the list of turns of one dialogue, whatever the format calls that list.
+_TURN_PATH = re.compile(r"`\$\.\w+\[(\d+)\]")
+
+
+class Notes:
+    """What a reader or writer left out or changed, counted, so that nothing is dropped in silence."""
+
+    def __init__(self, *, tolerant: bool = False) -> None:
+        self.counts: Counter[str] = Counter()
+        #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
+        self.refused: list[DialgaugeError] = []
+        self._tolerant = tolerant
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Count ``what`` (a short phrase: ``field span_info dropped``)."""
+        if count:
+            self.counts[what] += count
+
+    def refuse(self, error: DialgaugeError) -> None:
+        """A dialogue cannot be read: the end of the reading, or one more entry of ``refused`` in a tolerant one."""
+        if not self._tolerant:
+            raise error
+        self.refused.append(error)
+
+
+class DialogueFormat(ABC):
+    """A way of writing dialogues or predictions down."""
+
+    name: ClassVar[str]
+    #: One line for ``dialgauge data formats`` and error messages.
+    summary: ClassVar[str]
+    kind: ClassVar[DialogueKind] = "dialogues"
+    #: Attributes of Turn and Dialogue that survive reading (and writing, for writers): what a round trip keeps.
+    fields: ClassVar[frozenset[str]]
+    writes: ClassVar[bool] = False
+
+    @abstractmethod
+    def recognise(self, peek: Peek) -> bool:
+        """Does the beginning of the file look like this format, and like no other?"""
+
+    @abstractmethod
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        """The dialogues of one file. Anything wrong is a :class:`DialgaugeError` with the place."""
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        """Write the dialogues to a binary stream; only for formats with ``writes``."""
+        raise DialgaugeError(f"the format {self.name} can be read but not written")
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file that is not dialogues holds; exactly the field of its kind is filled (none for a document)."""
+
+    kind: ResourceKind
+    ontology: Ontology | None = None
+    facts: tuple[Fact, ...] = ()
+    texts: tuple[str, ...] = ()
+    #: For ``values``: slot to canonical value to paraphrases, as the file has it.
+    values: dict[str, Any] = {}
+
+
+class ResourceFormat(ABC):
+    """A file that goes with dialogues: ontology, schema, knowledge base, candidates, list of ids, value map."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    kind: ClassVar[ResourceKind]
+
+    @abstractmethod
+    def recognise(self, peek: Peek) -> bool:
+        """Does the beginning of the file look like this format, and like no other?"""
+
+    @abstractmethod
+    def load(self, part: Part, notes: Notes) -> Resource:
+        """The content of one file."""
+
+
+AnyFormat: TypeAlias = DialogueFormat | ResourceFormat
+
+
+def decode(
+    decoder: msgspec.json.Decoder[T],
+    content: bytes | msgspec.Raw,
+    part: Part,
+    *,
+    line: int | None = None,
+    dialogue: str | None = None,
+) -> T:
+    """Typed JSON, or one sentence that says what is wrong and where in the structure.
+
+    When the content is one dialogue, give its id: the error then names it and, where the structure tells, the turn.
+    """
+    try:
+        return decoder.decode(content)
+    except msgspec.ValidationError as error:
+        decode_utf8(bytes(content), part.name, line)
+        place = _TURN_PATH.search(str(error)) if dialogue is not None or line is not None else None
+        raise DialgaugeError(
+            f"the JSON does not have the expected shape: {error}",
+            file=part.name,
+            line=line,
+            dialogue=dialogue,
+            turn=int(place[1]) if place else None,
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        decode_utf8(bytes(content), part.name, line)
+        message = f"it is not valid JSON: {error}"
+        raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+    except RecursionError as error:
+        message = "the JSON is nested too deeply to be dialogue data"
+        raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+
+
+def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
+    """A nested domain → slot → value(s) mapping as a state, without the slots that mean "absent"."""
+    state: State = {}
+    for domain, slots in raw.items():
+        kept: dict[str, Values] = {}
+        for slot, value in slots.items():
+            values = present_text(value) if isinstance(value, str) else present(value)
+            if values:
+                kept[slot] = values
+        if kept:
+            state[domain] = kept
+    return state
+
+
+def present(value: str | list[str] | Values) -> Values:
+    """The value or values as a tuple, without those that mean "absent"."""
+    if isinstance(value, str):
+        return () if value.strip().lower() in ABSENT else (value,)
+    return tuple(item for item in value if item.strip().lower() not in ABSENT)
+
+
+#: The same for one text, remembered: a file repeats a few thousand values over and over.
+present_text: Callable[[str], Values] = lru_cache(maxsize=1 << 16)(present)
+
+
+def alternatives(value: str, separators: str = "|<>") -> Values:
+    """Acceptable values written in one string, ``a|b`` (MultiWOZ 2.4 also has ``a<b`` and ``a>b``), each once.
+
+    >>> alternatives("hotel|guesthouse"), alternatives("none")
+    (('hotel', 'guesthouse'), ())
+    """
+    pieces = [value]
+    for separator in separators:
+        if separator in value:
+            pieces = [part for piece in pieces for part in piece.split(separator)]
+    if len(pieces) == 1:
+        return present(value)
+    return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))

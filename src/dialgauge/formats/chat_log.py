@@ -1,0 +1,102 @@
+"""Plain chat logs: JSONL with a speaker and a text per line, as chat services export them.
+
+    {"dialogue": "7f3", "speaker": "customer", "text": "a table for two please"}
+    {"dialogue": "7f3", "speaker": "operator", "text": "sure, when?"}
+
+Lines of one conversation stand together and carry the same ``dialogue``; without that field, an empty line separates
+conversations. Texts of one speaker in a row stay turns of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue, Speaker, Turn
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats.base import DialogueFormat, Notes, decode
+from dialgauge.formats.peek import Peek, first_object
+from dialgauge.formats.source import Part
+
+#: How logs call the two sides.
+SPEAKERS: dict[str, Speaker] = {
+    **dict.fromkeys(("user", "customer", "client", "guest", "visitor", "caller", "human"), "user"),
+    **dict.fromkeys(("system", "operator", "agent", "bot", "assistant", "concierge", "support"), "system"),
+}
+
+_KNOWN = frozenset({"dialogue", "speaker", "text"})
+_DECODER = msgspec.json.Decoder(dict[str, Any])
+_ENCODER = msgspec.json.Encoder()
+
+
+class ChatLog(DialogueFormat):
+    """One message a line: speaker, text, and where there is one the dialogue's id."""
+
+    name = "chat-log"
+    summary = "chat log JSONL: one message a line with speaker and text (and dialogue)"
+    fields = frozenset({"text"})
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        lines = [line for line in peek.lines if line.strip()]
+        first = first_object(lines[0]) if lines else None
+        return first is not None and {"speaker", "text"} <= first.keys() and "turns" not in first
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        prefix = part.stem.removesuffix(".jsonl")
+        count, identifier, turns, begun = 0, "", list[Turn](), set[str]()
+        for number, line in part.lines():
+            if not line.strip():
+                if turns:
+                    yield Dialogue(id=identifier, turns=tuple(turns))
+                turns = []
+                continue
+            named, turn = _message(decode(_DECODER, line, part, line=number), part, number, notes)
+            if turns and named and named != identifier:
+                yield Dialogue(id=identifier, turns=tuple(turns))
+                turns = []
+            if not turns:
+                _begin(named, begun, part, number)
+                count += 1
+                identifier = named or f"{prefix}-{count:04d}"
+            turns.append(turn)
+        if turns:
+            yield Dialogue(id=identifier, turns=tuple(turns))
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        for dialogue in dialogues:
+            for turn in dialogue.turns:
+                out.write(_ENCODER.encode({"dialogue": dialogue.id, "speaker": turn.speaker, "text": turn.text}))
+                out.write(b"\n")
+
+
+def _begin(named: str, begun: set[str], part: Part, line: int) -> None:
+    """Note that a dialogue begins; one that has an id begins only once."""
+    if named and named in begun:
+        raise DialgaugeError(
+            f"the dialogue '{named}' goes on here after another one began or an empty line; put its messages together",
+            file=part.name,
+            line=line,
+        )
+    begun.add(named)
+
+
+def _message(raw: dict[str, Any], part: Part, line: int, notes: Notes) -> tuple[str, Turn]:
+    """The dialogue's id (``""`` when the line has none) and the turn."""
+    for name in raw.keys() - _KNOWN:
+        notes.add(f"field {name} dropped")
+    speaker, text, dialogue = raw.get("speaker"), raw.get("text"), raw.get("dialogue", "")
+    if not isinstance(speaker, str) or not isinstance(text, str):
+        raise DialgaugeError("a message needs 'speaker' and 'text', both strings", file=part.name, line=line)
+    if isinstance(dialogue, int) and not isinstance(dialogue, bool):
+        dialogue = str(dialogue)
+    if not isinstance(dialogue, str):
+        raise DialgaugeError("'dialogue' must be a string or a number", file=part.name, line=line)
+    side = SPEAKERS.get(speaker.strip().lower())
+    if side is None:
+        raise DialgaugeError(
+            f"the speaker '{speaker}' is unknown.{nearest(speaker, SPEAKERS)}", file=part.name, line=line
+        )
+    return dialogue, Turn(speaker=side, text=text)

@@ -1,0 +1,174 @@
+"""ConvLab-3's unified format: a list of dialogues (``data.json`` or ``dialogues.json``), data of many corpora alike.
+
+User turns carry the state, acts come in three lists (categorical, non-categorical with the place in the text, binary),
+an empty string is an absent value and ``|`` separates acceptable ones. In the goal, booking constraints are ordinary
+constraints (``book people``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+from typing import IO, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes, alternatives
+from dialgauge.formats.convlab3_writer import write_convlab3
+from dialgauge.formats.located import Listed
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.remembered import Remembered
+from dialgauge.formats.source import Part
+
+ORIGINAL_ID_DROPPED = "field original_id dropped ('dialgauge data convert --original-ids' makes it the id)"
+
+
+class _Act(Struct, gc=False):
+    intent: str
+    domain: str = ""
+    slot: str = ""
+    value: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+class _Acts(Struct, gc=False):
+    categorical: list[_Act] = []
+    non_categorical: list[_Act] = field(default_factory=list, name="non-categorical")
+    binary: list[_Act] = []
+
+
+class _Turn(Struct, gc=False):
+    speaker: Literal["user", "system"]
+    utterance: str
+    utt_idx: int | None = None
+    dialogue_acts: _Acts | UnsetType = UNSET
+    state: dict[str, Raw] | UnsetType = UNSET
+    db_results: Raw = Raw()
+    booked: Raw = Raw()
+
+
+class _Goal(Struct, gc=False):
+    description: str = ""
+    inform: dict[str, dict[str, str]] = {}
+    request: dict[str, dict[str, str]] = {}
+
+
+class _Dialogue(Struct, gc=False):
+    dialogue_id: str
+    turns: list[_Turn]
+    domains: tuple[str, ...] = ()
+    goal: _Goal | None = None
+    original_id: Raw = Raw()
+    dataset: Raw = Raw()
+    data_split: Raw = Raw()
+
+
+_FILE = Listed(_Dialogue)
+_SLOTS = msgspec.json.Decoder(dict[str, str])
+
+
+class ConvLab3(DialogueFormat):
+    """Dialogues of the unified format; their id is ``dialogue_id``, which is what predictions refer to."""
+
+    name = "convlab3"
+    summary = "ConvLab-3 unified format: dialogues.json with acts in three lists and states on user turns"
+    fields = frozenset({"text", "acts", "state", "spans", "goal", "domains"})
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        turns = first.get("turns") if isinstance(first, dict) and "dialogue_id" in first else None
+        if not isinstance(turns, list) or not turns or not isinstance(turns[0], dict):
+            return False
+        return "frames" not in turns[0] and bool({"utt_idx", "dialogue_acts"} & turns[0].keys())
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        states = StateReader(part)
+        waiting = _FILE.decode(part.read(), part, notes)
+        waiting.reverse()
+        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
+            raw = waiting.pop()
+            _note_dropped(raw, notes)
+            try:
+                turns = tuple([_turn(turn, number, states) for number, turn in enumerate(raw.turns)])
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
+            else:
+                yield Dialogue(id=raw.dialogue_id, turns=turns, goal=_goal(raw.goal), domains=raw.domains)
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        write_convlab3(dialogues, out, notes)
+
+
+class StateReader:
+    """Unified states of one file without their empty slots and domains, alternatives taken apart.
+
+    Every state lists every slot, most of them empty: the slots of one domain repeat more than anything else.
+    """
+
+    def __init__(self, part: Part) -> None:
+        values = cache(partial(alternatives, separators="|"))
+
+        def kept(slots: dict[str, str]) -> dict[str, Values]:
+            return {slot: found for slot, value in slots.items() if value and (found := values(value))}
+
+        self._domains = Remembered(_SLOTS, kept, part)
+
+    def read(self, raw: dict[str, Raw]) -> State:
+        """One state."""
+        return {domain: slots for domain, content in raw.items() if (slots := self._domains.read(content))}
+
+
+def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
+    notes.add(ORIGINAL_ID_DROPPED, int(bool(raw.original_id)))
+    for name in ("dataset", "data_split"):
+        notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
+    notes.add("field db_results dropped", sum([len(turn.db_results) > len(b"{}") for turn in raw.turns]))
+    notes.add("field booked dropped", sum([len(turn.booked) > len(b"{}") for turn in raw.turns]))
+
+
+def _turn(raw: _Turn, number: int, states: StateReader) -> Turn:
+    if raw.utt_idx is not None and raw.utt_idx != number:
+        message = f"utt_idx is {raw.utt_idx} where {number} should follow; a turn is missing or out of order"
+        raise DialgaugeError(message, turn=number)
+    acts = spans = None
+    if raw.dialogue_acts is not UNSET:
+        acts, spans = _acts(raw.dialogue_acts), _spans(raw.dialogue_acts)
+    try:
+        state = None if raw.state is UNSET else states.read(raw.state)
+    except DialgaugeError as error:
+        raise error.at(turn=number) from error
+    return Turn(speaker=raw.speaker, text=raw.utterance, acts=acts, spans=spans, state=state)
+
+
+def _acts(raw: _Acts) -> tuple[Act, ...]:
+    acts = [*raw.categorical, *raw.non_categorical, *raw.binary]
+    return tuple([Act(act.intent, act.domain, act.slot, (act.value,) if act.value else ()) for act in acts])
+
+
+def _spans(raw: _Acts) -> tuple[Span, ...]:
+    return tuple(
+        [
+            Span(act.domain, act.slot, act.start, act.end)
+            for act in raw.non_categorical
+            if act.start is not None and act.end is not None
+        ]
+    )
+
+
+def _goal(raw: _Goal | None) -> Goal | None:
+    if raw is None:
+        return None
+    domains = dict.fromkeys((*raw.inform, *raw.request))
+    tasks = {
+        domain: Task(
+            info={slot: value for slot, value in raw.inform.get(domain, {}).items() if value},
+            requests=tuple(raw.request.get(domain, {})),
+        )
+        for domain in domains
+    }
+    return Goal(tasks=tasks, message=(raw.description,) if raw.description else ())

@@ -1,0 +1,45 @@
+"""Files that accompany data without being data: README, LICENSE, PROVENANCE, checksums, scripts.
+
+They are told by their name alone, before any format looks at their content, so that a folder as it was downloaded can
+be read whole: they are listed, and nothing is taken from them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dialgauge.formats.base import Notes, Resource, ResourceFormat
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.source import Part
+
+_NAMES = re.compile(
+    r"""(?ix)  ^(?: (?:readme|licen[cs]e|copying|notice|provenance|changelog|changes|authors|citation)
+                    (?:[._-][\w.-]*)?
+                  | (?:sha\d+|md5)sums?(?:\.\w+)*
+                  | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5|py|ipynb|sh|bib|png|svg)
+                  | slot_descriptions\.json  # sentences, in MultiWOZ, where its ontology has values
+                )$"""
+)
+
+
+class Document(ResourceFormat):
+    """A file for people to read; its content is not looked at."""
+
+    name = "document"
+    summary = "README, LICENSE, PROVENANCE, checksums and the like: listed as 'not data'"
+    kind = "document"
+
+    def recognise(self, peek: Peek) -> bool:
+        return is_document(peek.stem)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        return Resource(kind="document")
+
+
+def is_document(stem: str) -> bool:
+    """Does a file of this name accompany data without being data?
+
+    >>> is_document("SHA256SUMS.uncompressed"), is_document("README.txt"), is_document("test.json")
+    (True, True, False)
+    """
+    return _NAMES.match(stem) is not None

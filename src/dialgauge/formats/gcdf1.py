@@ -1,0 +1,195 @@
+"""GCDF1 conversations: simulated users and systems talking, as SGD-like frames with the user's MultiWOZ-like goal.
+
+A file ``dialogues_*.json`` is a list of dialogues, or an object from id to dialogue. What the receiving side understood
+of a turn is stored as ``nlu`` on the *following* turn; here it is ``Turn.heard`` of the turn that was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.gcdf1_writer import NO_INTENT, write_dialogues
+from dialgauge.formats.located import Keyed, Listed
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.source import Part
+
+
+class _Action(Struct, gc=False):
+    act: str
+    slot: str = ""
+    values: Values = ()
+
+
+class _State(Struct, gc=False):
+    active_intent: str | UnsetType = UNSET
+    requested_slots: Values | UnsetType = UNSET
+    slot_values: dict[str, Values] | UnsetType = UNSET
+
+
+class _Frame(Struct, gc=False):
+    service: str = ""
+    actions: tuple[_Action, ...] | UnsetType = UNSET
+    state: _State | None = None
+
+
+class _Heard(Struct, gc=False):
+    frames: tuple[_Frame, ...] | UnsetType = UNSET
+
+
+class _Turn(Struct, gc=False):
+    speaker: str
+    utterance: str = ""
+    frames: tuple[_Frame, ...] | UnsetType = UNSET
+    nlu: _Heard | None = None
+    turn_id: str | int | None = None
+
+
+class _Task(Struct, gc=False):
+    info: dict[str, str] = {}
+    fail_info: dict[str, str] = {}
+    book: dict[str, str] = {}
+    fail_book: dict[str, str] = {}
+    reqt: dict[str, Any] | list[str] = {}
+
+
+class _Dialogue(Struct, gc=False):
+    turns: tuple[_Turn, ...]
+    dialogue_id: str = ""
+    goal: dict[str, _Task] | None = None
+    services: Values = ()
+
+
+_LISTED = Listed(_Dialogue)
+_KEYED = Keyed(_Dialogue)
+
+_SPEAKERS: dict[str, Speaker] = {"user": "user", "system": "system"}
+
+
+class Gcdf1(DialogueFormat):
+    """Conversations of a simulated user and a system, in the layout of the GCDF1 evaluator."""
+
+    name = "gcdf1"
+    summary = "GCDF1 conversations: goal, acts and what the other side understood, in SGD-like frames"
+    fields = frozenset({"text", "acts", "heard", "state", "active", "intents", "requested", "goal", "domains"})
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        if peek.first is None or not isinstance(peek.first[1], dict):
+            return False
+        dialogue = peek.first[1]
+        turns = dialogue.get("turns")
+        if not isinstance(turns, list) or not {"goal", "metrics"} & dialogue.keys():
+            return False
+        return not turns or (isinstance(turns[0], dict) and "dialogue_acts" not in turns[0])
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        for identifier, raw in _raw_dialogues(part, notes):
+            try:
+                yield _dialogue(identifier, raw, notes)
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=identifier))
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        write_dialogues(dialogues, out, notes)
+
+
+def _raw_dialogues(part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
+    """Id and content of each dialogue; an object's key stands in for an id that is not there."""
+    content = part.read()
+    if content.lstrip().startswith(b"{"):
+        for key, dialogue in _KEYED.decode(content, part, notes):
+            yield dialogue.dialogue_id or key, dialogue
+        return
+    for number, dialogue in enumerate(_LISTED.decode(content, part, notes), start=1):
+        yield dialogue.dialogue_id or f"number {number}", dialogue
+
+
+def _dialogue(identifier: str, raw: _Dialogue, notes: Notes) -> Dialogue:
+    turns: list[Turn] = []
+    last = len(raw.turns) - 1
+    for position, turn in enumerate(raw.turns):
+        following = raw.turns[position + 1].nlu if position < last else None
+        turns.append(_turn(position, turn, following))
+    if raw.turns and raw.turns[0].nlu is not None and _acts(raw.turns[0].nlu.frames):
+        notes.add("nlu of a first turn dropped: nothing was said before it")
+    goal = None if raw.goal is None else Goal(tasks={domain: _task(task) for domain, task in raw.goal.items()})
+    return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
+
+
+def _turn(position: int, raw: _Turn, following: _Heard | None) -> Turn:
+    speaker = _SPEAKERS.get(raw.speaker.lower())
+    if speaker is None:
+        raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
+    if speaker == "user" and raw.turn_id is not None and str(raw.turn_id) != str(position):
+        raise DialgaugeError(
+            f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
+            "renumber the turns or leave turn_id out",
+            turn=position,
+        )
+    heard = None if following is None or following.frames is UNSET else _acts(following.frames) or ()
+    frames = raw.frames
+    if frames is UNSET:
+        return Turn(speaker=speaker, text=raw.utterance, heard=heard)
+    state, intents, requested = _states(frames)
+    return Turn(
+        speaker=speaker,
+        text=raw.utterance,
+        acts=_acts(frames),
+        heard=heard,
+        state=state,
+        active=tuple([frame.service for frame in frames if frame.service]),
+        intents=intents,
+        requested=requested,
+    )
+
+
+def _acts(frames: tuple[_Frame, ...] | UnsetType) -> tuple[Act, ...] | None:
+    """All acts of the frames; None when there are frames and none of them has a list of actions."""
+    if frames is UNSET:
+        return None
+    acts: list[Act] = []
+    recorded = not frames
+    for frame in frames:
+        if frame.actions is UNSET:
+            continue
+        recorded = True
+        if frame.actions:
+            service = frame.service
+            acts.extend([Act(action.act, service, action.slot, action.values) for action in frame.actions])
+    return tuple(acts) if recorded else None
+
+
+def _states(frames: tuple[_Frame, ...]) -> tuple[State | None, dict[str, str] | None, dict[str, Values] | None]:
+    """Slot values, active intents and requested slots by service; None for what no frame records."""
+    values: State | None = None
+    intents: dict[str, str] | None = None
+    requested: dict[str, Values] | None = None
+    for frame in frames:
+        state = frame.state
+        if state is None:
+            continue
+        if state.slot_values is not UNSET:
+            values = {} if values is None else values
+            if state.slot_values:
+                values[frame.service] = state.slot_values
+        if state.active_intent is not UNSET:
+            intents = {} if intents is None else intents
+            if state.active_intent != NO_INTENT:
+                intents[frame.service] = state.active_intent
+        if state.requested_slots is not UNSET:
+            requested = {} if requested is None else requested
+            if state.requested_slots:
+                requested[frame.service] = state.requested_slots
+    return values, intents, requested
+
+
+def _task(raw: _Task) -> Task:
+    return Task(
+        info=raw.info, fail_info=raw.fail_info, book=raw.book, fail_book=raw.fail_book, requests=tuple(raw.reqt)
+    )

@@ -1,0 +1,98 @@
+"""Whole files of dialogues decoded at native speed, and faults that name the dialogue and the turn.
+
+Typed decoding of a whole file is fast but its errors do not know which dialogue they are in. So a file is decoded in
+one go, and only when something is off it is walked dialogue by dialogue to say where. JSON parsers merge repeated keys
+in silence; here they stay apart, and reading the corpus finds the id used twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes, decode
+from dialgauge.formats.source import Part
+
+T = TypeVar("T")
+
+_RAW_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
+_NAMED = msgspec.json.Decoder(dict[str, Any])
+
+
+class Key:
+    """A JSON key that is equal to itself only, so that both of two equal keys survive decoding and can be reported."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def as_key(kind: type, value: Any) -> Any:
+    """The ``dec_hook`` that lets msgspec decode ``dict[Key, ...]``."""
+    if kind is Key:
+        return Key(value)
+    raise NotImplementedError(f"no rule for {kind}")
+
+
+_RAW_OBJECT = msgspec.json.Decoder(dict[Key, msgspec.Raw], dec_hook=as_key)
+
+
+class Keyed(Generic[T]):
+    """A JSON object of dialogues by id."""
+
+    def __init__(self, item: type[T]) -> None:
+        self._whole = msgspec.json.Decoder(dict[Key, item], dec_hook=as_key)  # type: ignore[valid-type]
+        self._item = msgspec.json.Decoder(item)
+
+    def decode(self, content: bytes, part: Part, notes: Notes) -> list[tuple[str, T]]:
+        """Id and content of the dialogues in file order, those of the wrong shape refused; repeated ids stay apart."""
+        try:
+            return [(key.text, item) for key, item in self._whole.decode(content).items()]
+        except msgspec.ValidationError:
+            pieces = decode(_RAW_OBJECT, content, part)
+            return list(_each(self._item, ((key.text, raw) for key, raw in pieces.items()), part, notes))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return [(key.text, item) for key, item in decode(self._whole, content, part).items()]
+
+
+class Listed(Generic[T]):
+    """A JSON array of dialogues (or of turns), each with its id under ``key``."""
+
+    def __init__(self, item: type[T], *, key: str = "dialogue_id") -> None:
+        self._whole = msgspec.json.Decoder(list[item])  # type: ignore[valid-type]
+        self._item = msgspec.json.Decoder(item)
+        self._key = key
+
+    def decode(self, content: bytes, part: Part, notes: Notes) -> list[T]:
+        """The elements in file order, those of the wrong shape refused."""
+        try:
+            return self._whole.decode(content)
+        except msgspec.ValidationError:
+            pieces = decode(_RAW_ARRAY, content, part)
+            named = ((self._name(raw, number), raw) for number, raw in enumerate(pieces, start=1))
+            return [item for _, item in _each(self._item, named, part, notes)]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return decode(self._whole, content, part)
+
+    def _name(self, raw: msgspec.Raw, number: int) -> str:
+        try:
+            name = _NAMED.decode(raw).get(self._key)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            name = None
+        return name if isinstance(name, str) else f"number {number}"
+
+
+def _each(
+    decoder: msgspec.json.Decoder[T], named: Iterable[tuple[str, msgspec.Raw]], part: Part, notes: Notes
+) -> Iterator[tuple[str, T]]:
+    for name, raw in named:
+        try:
+            item = decode(decoder, raw, part, dialogue=name)
+        except DialgaugeError as error:
+            notes.refuse(error)
+        else:
+            yield name, item

@@ -1,0 +1,49 @@
+"""dialgauge's own JSONL: one dialogue a line, exactly the fields of the data model.
+
+Lines are decoded one by one, so a file of any size passes through in constant memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, decode
+from dialgauge.formats.peek import Peek, first_object
+from dialgauge.formats.source import Part
+
+_DECODER = msgspec.json.Decoder(Dialogue)
+_ENCODER = msgspec.json.Encoder()
+
+
+class Native(DialogueFormat):
+    """One :class:`~dialgauge.dialogue.Dialogue` a line, as JSON."""
+
+    name = "native"
+    summary = "dialgauge JSONL: one dialogue a line"
+    fields = ALL_FIELDS
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        first = first_object(next((line for line in peek.lines if line.strip()), ""))
+        return first is not None and {"id", "turns"} <= first.keys()
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        for number, line in part.lines():
+            if not line.strip():
+                continue
+            try:
+                dialogue = decode(_DECODER, line, part, line=number)
+            except DialgaugeError as error:
+                notes.refuse(error)
+            else:
+                yield dialogue
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        for dialogue in dialogues:
+            out.write(_ENCODER.encode(dialogue))
+            out.write(b"\n")

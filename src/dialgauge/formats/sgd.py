@@ -1,0 +1,218 @@
+"""Schema-Guided Dialogue and MultiWOZ 2.2: ``dialogues_001.json`` and the like, data and predictions.
+
+A list of dialogues; a turn has a *frame* for each service (domain) it is about, and a user's frame holds that service's
+state. Services without a frame keep their last state: the state of a turn is put together from the last frame of every
+service. Before a service's first frame it is empty; a dialogue in which no user frame has a state has none recorded.
+
+A file of predictions has the same shape and is read the same way: its states are found in ``state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import IO, Literal
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from dialgauge.dialogue import Act, Dialogue, Span, State, Turn, Values
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes, present
+from dialgauge.formats.located import Listed
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.sgd_writer import write_sgd
+from dialgauge.formats.source import Part
+
+
+class _Action(Struct, gc=False):
+    act: str
+    slot: str = ""
+    values: Values = ()
+    canonical_values: Raw = Raw()
+
+
+class _Slot(Struct, gc=False):
+    """Where a value stands in the utterance; MultiWOZ 2.2 also lists values that were copied, without a place."""
+
+    slot: str
+    start: int | None = None
+    exclusive_end: int | None = None
+    value: Raw = Raw()
+
+
+class _State(Struct, gc=False):
+    slot_values: dict[str, Values] = {}
+    active_intent: str | UnsetType = UNSET
+    requested_slots: Values | UnsetType = UNSET
+
+
+class _Frame(Struct, gc=False):
+    service: str
+    actions: list[_Action] | UnsetType = UNSET
+    slots: list[_Slot] | UnsetType = UNSET
+    state: _State | UnsetType = UNSET
+    service_call: Raw = Raw()
+    service_results: Raw = Raw()
+
+
+class _Turn(Struct, gc=False):
+    speaker: Literal["USER", "SYSTEM"]
+    utterance: str
+    frames: list[_Frame] = []
+    turn_id: str | int | None = None
+
+
+class _Dialogue(Struct, gc=False):
+    dialogue_id: str
+    turns: list[_Turn]
+    services: Values = ()
+
+
+_FILE = Listed(_Dialogue)
+
+
+class Sgd(DialogueFormat):
+    """Dialogues as turns with a frame per service."""
+
+    name = "sgd"
+    summary = "SGD and MultiWOZ 2.2 dialogue files, and predictions in that shape: turns with a frame per service"
+    fields = frozenset({"text", "acts", "state", "active", "intents", "requested", "spans", "domains"})
+    writes = True
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        if not isinstance(first, dict) or "dialogue_id" not in first or {"goal", "metrics"} & first.keys():
+            return False
+        turns = first.get("turns")
+        return isinstance(turns, list) and bool(turns) and isinstance(turns[0], dict) and "frames" in turns[0]
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        reader = _Reader()
+        waiting = _FILE.decode(part.read(), part, notes)
+        waiting.reverse()
+        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
+            raw = waiting.pop()
+            try:
+                dialogue = reader.dialogue(raw)
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
+            else:
+                yield dialogue
+        for what, count in reader.dropped.items():
+            notes.add(what, count)
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        write_sgd(dialogues, out, notes)
+
+
+class _Reader:
+    """One file's worth of reading, and what it leaves out."""
+
+    def __init__(self) -> None:
+        self._present = cache(present)
+        self.dropped = dict.fromkeys(
+            (
+                "field canonical_values of an action dropped",
+                "field value of a slot annotation dropped",
+                "slot annotation without a place in the text dropped",
+                "field service_call dropped",
+                "field service_results dropped",
+            ),
+            0,
+        )
+
+    def dialogue(self, raw: _Dialogue) -> Dialogue:
+        has_states = any(frame.state is not UNSET for turn in raw.turns for frame in turn.frames)
+        state: State | None = {} if has_states else None
+        turns: list[Turn] = []
+        for number, turn in enumerate(raw.turns):
+            if turn.turn_id is not None and str(turn.turn_id) != str(number):
+                raise DialgaugeError(
+                    f"turn_id is {turn.turn_id!r} where {number} should follow; a turn is missing or out of order",
+                    turn=number,
+                )
+            if state is not None and turn.speaker == "USER":
+                state = self._carried(state, turn.frames)
+            turns.append(self._turn(turn, state, number))
+        return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
+
+    def _carried(self, state: State, frames: list[_Frame]) -> State:
+        """The state with the services that have a frame replaced by it; a service without slots is left out."""
+        following = dict(state)
+        for frame in frames:
+            if frame.state is UNSET:
+                continue
+            slots: dict[str, Values] = {}
+            for slot, raw in frame.state.slot_values.items():
+                values = self._present(raw)
+                if values:
+                    slots[slot] = values
+            if slots:
+                following[frame.service] = slots
+            else:
+                following.pop(frame.service, None)
+        return following
+
+    def _turn(self, raw: _Turn, state: State | None, number: int) -> Turn:
+        frames = raw.frames
+        active = tuple([frame.service for frame in frames])
+        if len(active) > 1 and len(set(active)) < len(active):
+            raise DialgaugeError("it has two frames of one service; join them", turn=number)
+        for frame in frames:
+            self.dropped["field service_call dropped"] += bool(frame.service_call)
+            self.dropped["field service_results dropped"] += bool(frame.service_results)
+        acts, spans = self._acts(frames), self._spans(frames)
+        if raw.speaker == "SYSTEM":
+            return Turn(speaker="system", text=raw.utterance, acts=acts, active=active, spans=spans)
+        intents, requested = _asked(frames)
+        return Turn(
+            speaker="user",
+            text=raw.utterance,
+            acts=acts,
+            state=state,
+            active=active,
+            intents=intents,
+            requested=requested,
+            spans=spans,
+        )
+
+    def _acts(self, frames: list[_Frame]) -> tuple[Act, ...] | None:
+        acts: list[Act] | None = None
+        for frame in frames:
+            if frame.actions is UNSET:
+                continue
+            service = frame.service
+            made = [Act(action.act, service, action.slot, action.values) for action in frame.actions]
+            acts = made if acts is None else acts + made
+            canonical = sum([len(action.canonical_values) > len(b"[]") for action in frame.actions])
+            self.dropped["field canonical_values of an action dropped"] += canonical
+        return None if acts is None else tuple(acts)
+
+    def _spans(self, frames: list[_Frame]) -> tuple[Span, ...] | None:
+        spans: list[Span] | None = None
+        for frame in frames:
+            if frame.slots is UNSET:
+                continue
+            if spans is None:
+                spans = []
+            for slot in frame.slots:
+                if slot.start is None or slot.exclusive_end is None:
+                    self.dropped["slot annotation without a place in the text dropped"] += 1
+                    continue
+                self.dropped["field value of a slot annotation dropped"] += bool(slot.value)
+                spans.append(Span(frame.service, slot.slot, slot.start, slot.exclusive_end))
+        return None if spans is None else tuple(spans)
+
+
+def _asked(frames: list[_Frame]) -> tuple[dict[str, str] | None, dict[str, Values] | None]:
+    """Active intents and requested slots by service; None for what no frame records."""
+    intents: dict[str, str] = {}
+    requested: dict[str, Values] = {}
+    for frame in frames:
+        if frame.state is UNSET:
+            continue
+        if frame.state.active_intent is not UNSET:
+            intents[frame.service] = frame.state.active_intent
+        if frame.state.requested_slots is not UNSET:
+            requested[frame.service] = frame.state.requested_slots
+    return intents or None, requested or None

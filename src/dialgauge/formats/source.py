@@ -1,0 +1,261 @@
+"""Where bytes come from: files, folders, globs, archives, standard input, compressed or not.
+
+A source is resolved into parts, one per file inside it. Compression is recognised by its first bytes, never by the
+file's name. Nothing is unpacked to disk, and no compressed file may grow past a limit (a gzip bomb is an error).
+"""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import gzip
+import io
+import os
+import stat
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, cast
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.streams import BROKEN, Limited, faults, kept, too_big
+
+DEFAULT_LIMIT = 2 << 30
+HEAD_BYTES = 1 << 18
+_CHUNK = 1 << 20
+
+_GZIP = b"\x1f\x8b"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+class Part:
+    """One file of a source: a name to show, and its bytes, unpacked."""
+
+    def __init__(self, name: str, opener: Callable[[], IO[bytes]], limit: int) -> None:
+        self.name = name
+        self._opener = opener
+        self._limit = limit
+
+    @property
+    def stem(self) -> str:
+        """The file's own name without folders and without ``.gz``: ``dialogues_001.json``."""
+        last = self.name.rsplit("!", 1)[-1]
+        return PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz")
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The unpacked bytes as a stream."""
+        with faults(self.name):
+            raw = self._opener()
+        try:
+            with faults(self.name):
+                start = raw.read(4)
+                raw.seek(0)
+            stream: IO[bytes] = raw
+            if start.startswith(_GZIP):
+                stream = io.BufferedReader(
+                    Limited(cast(IO[bytes], gzip.GzipFile(fileobj=raw)), self.name, self._limit), 1 << 20
+                )
+            yield cast(BinaryIO, stream)
+        finally:
+            raw.close()
+
+    def read(self) -> bytes:
+        """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
+        with self.open() as stream, faults(self.name):
+            content = stream.read().removeprefix(b"\xef\xbb\xbf")
+        if not content.strip():
+            raise DialgaugeError("the file is empty", file=self.name)
+        _check_utf8(content, self.name)
+        return content
+
+    def head(self, size: int = HEAD_BYTES) -> bytes:
+        """The first bytes, unpacked, without a byte-order mark."""
+        with self.open() as stream, faults(self.name):
+            return stream.read(size).removeprefix(b"\xef\xbb\xbf")
+
+    def text(self) -> str:
+        """All bytes as text; anything but UTF-8 is an error that names the place."""
+        return decode_utf8(self.read(), self.name)
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines with their numbers from 1, without line ends (LF or CRLF), read as they are needed."""
+        empty = True
+        with self.open() as stream:
+            number = 0
+            while True:
+                with faults(self.name):
+                    line = stream.readline(self._limit + 1)
+                if not line:
+                    break
+                number += 1
+                if len(line) > self._limit:
+                    raise too_big(self.name, self._limit)
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                if empty:
+                    empty = not line.strip()
+                yield number, line.rstrip(b"\r\n")
+        if empty:
+            raise DialgaugeError("the file is empty", file=self.name)
+
+
+def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:
+    """Bytes as text, or an error that says where they stop being UTF-8."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        where = line if line is not None else content.count(b"\n", 0, error.start) + 1
+        raise DialgaugeError(
+            f"byte {content[error.start]:#04x} is not UTF-8; save the file as UTF-8", file=name, line=where
+        ) from error
+
+
+def _check_utf8(content: bytes, name: str) -> None:
+    """Typed decoders skip fields that nobody asked for without looking at their bytes; so this looks at all."""
+    if content.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), _CHUNK):
+            decoder.decode(content[start : start + _CHUNK], final=start + _CHUNK >= len(content))
+    except UnicodeDecodeError:
+        decode_utf8(content, name)
+
+
+def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
+    """The parts of a source, in name order: a file, a folder, a glob, an archive, or ``-`` for standard input."""
+    return [part for name in expand(source) for part in parts_of(name, limit=limit)]
+
+
+def expand(source: str | Path) -> list[str]:
+    """The files a source names, in name order: itself, those below a folder (hidden ones apart), those of a glob."""
+    text = os.fspath(source)
+    if text == "-":
+        return [text]
+    if not text or "\0" in text:
+        raise DialgaugeError(f"{text!r} is not the name of a file or folder")
+    with faults(text):
+        return _names(text)
+
+
+def _names(text: str) -> list[str]:
+    path = Path(text)
+    if path.is_dir():
+        inside = _below(path)
+        if not inside:
+            raise DialgaugeError("the folder holds no files", file=text)
+        return inside
+    if path.exists():
+        return [text]
+    matches = sorted(glob.glob(text, recursive=True))
+    found = dict.fromkeys(name for match in matches for name in (_below(match) if Path(match).is_dir() else [match]))
+    if not found:
+        kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
+        raise DialgaugeError(kind, file=text)
+    return list(found)
+
+
+def _below(folder: str | Path) -> list[str]:
+    """All files in a folder and its sub-folders; hidden ones, sockets and pipes are passed over."""
+    found: list[Path] = []
+    for where, folders, names in os.walk(folder, onerror=_no_entry):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(where, name) for name in names if not name.startswith(".")]
+    return [str(item) for item in sorted(found) if item.is_file() or item.is_symlink()]
+
+
+def _no_entry(error: OSError) -> None:
+    raise DialgaugeError(f"the folder cannot be read ({error.strerror})", file=str(error.filename)) from error
+
+
+def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
+    """The parts of one file: its members if it is an archive, else itself; ``-`` is standard input."""
+    if name == "-":
+        return _archive_or_file("standard input", kept(sys.stdin.buffer), limit)
+    path = Path(name)
+    with faults(name):
+        opener: Callable[[], IO[bytes]] = partial(_open, path)
+        if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
+            with path.open("rb") as pipe:
+                opener = kept(pipe)
+    return _archive_or_file(name, opener, limit)
+
+
+def _open(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
+    """The members of a zip or tar archive (plain or gzipped) as parts, or the file itself as the only one."""
+    with faults(name), opener() as raw:
+        start = raw.read(4)
+        raw.seek(0)
+        if start in _ZIP:
+            parts = _zip_parts(name, raw, opener, limit)
+        else:
+            plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if start.startswith(_GZIP) else raw
+            if not _is_tar(plain):
+                return [Part(name, opener, limit)]
+            plain.seek(0)
+            parts = _tar_parts(name, plain, limit)
+    if not parts:
+        raise DialgaugeError("the archive holds no files", file=name)
+    return sorted(parts, key=lambda part: part.name)
+
+
+def _is_tar(stream: IO[bytes]) -> bool:
+    try:
+        block = stream.read(512)
+    except BROKEN:
+        return False
+    return len(block) == 512 and block[257:262] == b"ustar"
+
+
+def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
+    """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before."""
+    parts, total = [], 0
+    with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|") as archive:
+        for member in archive:
+            if not member.isfile() or _ignored(_safe(name, member.name)):
+                continue
+            total += member.size
+            if total > limit:  # a sparse file is larger than what the archive stores of it
+                raise too_big(name, limit)
+            held = archive.extractfile(member)
+            content = held.read() if held else b""
+            parts.append(Part(f"{name}!{member.name}", partial(io.BytesIO, content), limit))
+    return parts
+
+
+def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
+    with zipfile.ZipFile(raw) as archive:
+        members = [_safe(name, item.filename) for item in archive.infolist() if not item.is_dir()]
+    wanted = [member for member in members if not _ignored(member)]
+    return [Part(f"{name}!{m}", partial(_open_zipped, opener, m, name, limit), limit) for m in wanted]
+
+
+def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> IO[bytes]:
+    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(member) as held:
+        content = held.read(limit + 1)
+    if len(content) > limit:
+        raise too_big(f"{name}!{member}", limit)
+    return io.BytesIO(content)
+
+
+def _ignored(member: str) -> bool:
+    """Hidden files, and the folder in which macOS archives keep their extra attributes."""
+    pieces = PurePosixPath(member).parts
+    return "__MACOSX" in pieces or pieces[-1:] == () or pieces[-1].startswith(".")
+
+
+def _safe(archive: str, member: str) -> str:
+    """The member's name, or an error when it would leave the folder it is unpacked into."""
+    pure = PurePosixPath(member.replace("\\", "/"))
+    if pure.is_absolute() or ".." in pure.parts or (pure.parts and ":" in pure.parts[0]):
+        raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
+    return member

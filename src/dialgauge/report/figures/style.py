@@ -1,0 +1,88 @@
+"""One look for every figure: readable in print, in grey and for colour-blind people.
+
+Colour is never the only sign. Shades of one hue differ in lightness, lines differ in dash, and cells and bars carry
+their numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialgauge.errors import missing_extra
+
+#: Pixels for the name of a system or a measure; longer ones end in dots.
+_NAME = 420
+
+INK, QUIET, PAPER = "#1a1a1a", "#6b6b6b", "#ffffff"
+
+#: Dark to light shades of one hue, far enough apart to tell in grey: groups of bars.
+SHADES = ("#0b2545", "#3d76a6", "#86b0d1", "#c3daea", "#f0f5fa")
+
+#: Lines: colours of the palette of Okabe and Ito that differ in lightness, each with a dash of its own.
+LINES = ("#12355b", "#d55e00", "#009e73", "#8c5a83", "#e69f00", "#56b4e9", "#000000", "#7d7d7d")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 1, 1, 1], [1, 3], [10, 2, 2, 2, 2, 2])
+
+#: Metric-compatible with Arial and Helvetica, and part of the renderer, so figures look alike on every machine.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+
+def altair() -> Any:
+    """The module altair, or an error with the line that installs it."""
+    try:
+        import altair as module
+    except ImportError as error:
+        raise missing_extra("altair", "figures", "Drawing a figure") from error
+    return module
+
+
+def shades(size: int) -> list[str]:
+    """So many shades from dark to light, evenly spaced where the palette does not have enough."""
+    if size <= len(SHADES):
+        return list(SHADES[:size])
+    dark, light = (
+        tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)) for colour in (SHADES[0], SHADES[-1])
+    )
+    steps = [step / (size - 1) for step in range(size)]
+    mixed = [[round(a + (b - a) * step) for a, b in zip(dark, light, strict=True)] for step in steps]
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed]
+
+
+def lines(size: int) -> tuple[list[str], list[list[int]]]:
+    """So many colours and dashes; no two lines share both, up to the product of their numbers."""
+    colours = [LINES[place % len(LINES)] for place in range(size)]
+    dashes = [DASHES[(place + place // len(LINES)) % len(DASHES)] for place in range(size)]
+    return colours, dashes
+
+
+def styled(chart: Any, *, title: str, note: str = "") -> Any:
+    """The chart with its title, a quieter line below it, and the house's look."""
+    heading: dict[str, Any] = {"text": title}
+    if note:
+        heading["subtitle"] = note
+    look = {
+        "background": PAPER,
+        "font": FONT,
+        "padding": 8,
+        "view": {"stroke": None},
+        "title": {
+            "anchor": "start", "fontSize": 14, "fontWeight": "bold", "color": INK, "offset": 12,
+            "subtitleFontSize": 11, "subtitleColor": QUIET, "subtitlePadding": 4,
+        },
+        "axis": {
+            "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "labelColor": INK, "titleColor": INK,
+            "domainColor": INK, "tickColor": INK, "gridColor": "#e3e3e3", "labelLimit": _NAME,
+            "labelFlush": False, "titlePadding": 8,
+        },
+        "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK, "titleColor": INK},
+        "legend": {
+            "labelLimit": _NAME, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal",
+            "symbolStrokeWidth": 0.8,
+        },
+        "text": {"fontSize": 11, "color": INK},
+    }  # fmt: skip
+    return chart.properties(title=heading).configure(**look)
+
+
+def data(rows: list[dict[str, Any]]) -> Any:
+    """Rows as the chart's own data: figures never load anything."""
+    return altair().Data(values=rows)

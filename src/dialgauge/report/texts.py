@@ -1,0 +1,124 @@
+"""A table as text: Markdown, LaTeX (booktabs), HTML, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.report.cells import Cell, Column
+from dialgauge.report.escape import latex, markdown
+from dialgauge.report.html import render_html
+
+if TYPE_CHECKING:
+    from dialgauge.report.table import Table
+
+
+def render_markdown(table: Table) -> str:
+    """A pipe table under its title in bold, notes as paragraphs below."""
+    titles = [markdown(column.title) for column in table.columns]
+    rules = ["---:" if table.right_aligned(place) else ":---" for place in range(len(titles))]
+    rows = [
+        [_markdown_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.cells
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in (titles, rules, *rows)]
+    head = [f"**{markdown(table.title)}**", ""] if table.title else []
+    notes = [line for note in table.notes for line in ("", markdown(note))]
+    return "\n".join([*head, *lines, *notes]) + "\n"
+
+
+def _markdown_cell(column: Column, cell: Cell) -> str:
+    text = markdown(column.text(cell.value))
+    parts = [f"**{text}**" if cell.bold else text, markdown(cell.mark)]
+    return " ".join(filter(None, ["".join(parts), markdown(cell.interval(column))]))
+
+
+def render_latex(table: Table) -> str:
+    """A ``table`` environment for the package booktabs; notes stand below the rules in footnote size."""
+    shape = "".join("r" if table.right_aligned(place) else "l" for place in range(len(table.columns)))
+    titles = " & ".join(latex(column.title) for column in table.columns)
+    rows = [
+        " & ".join(_latex_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)) + r" \\"
+        for row in table.cells
+    ]
+    notes = [rf"\par\smallskip{{\footnotesize {_breakable(latex(note))}}}" for note in table.notes]
+    return (
+        "\n".join(
+            [
+                r"% needs \usepackage{booktabs}",
+                r"\begin{table}",
+                r"\centering",
+                *([rf"\caption{{{latex(table.title)}}}"] if table.title else []),
+                rf"\begin{{tabular}}{{{shape}}}",
+                r"\toprule",
+                titles + r" \\",
+                r"\midrule",
+                *rows,
+                r"\bottomrule",
+                r"\end{tabular}",
+                *notes,
+                r"\end{table}",
+            ]
+        )
+        + "\n"
+    )
+
+
+def _breakable(note: str) -> str:
+    """A signature has no spaces: let lines end after its bars."""
+    return note.replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+
+
+def _latex_cell(column: Column, cell: Cell) -> str:
+    text = latex(column.text(cell.value))
+    if text.startswith("["):
+        text = "{}" + text  # after \\ an opening bracket would be read as an optional argument
+    bold = rf"\textbf{{{text}}}" if cell.bold else text
+    mark = rf"\textsuperscript{{{latex(cell.mark)}}}" if cell.mark else ""
+    interval = rf" {{\scriptsize {latex(cell.interval(column))}}}" if cell.has_interval else ""
+    return bold + mark + interval
+
+
+def render_csv(table: Table) -> str:
+    """Raw values with full precision; an interval is two more columns, a mark one more; undefined is empty.
+
+    Line breaks inside a text become plain line feeds: the csv module would write a lone carriage return unquoted.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_csv_value(name) for name in table.names()])
+    writer.writerows([[_csv_value(value) for value in record.values()] for record in table.records()])
+    return text.getvalue()
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")
+    return "" if value is None else value
+
+
+def render_json(table: Table) -> str:
+    """Title, column names, rows of raw values, notes."""
+    import orjson
+
+    return orjson.dumps(as_json(table), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """What :func:`render_json` writes, as plain Python values."""
+    return {
+        "title": table.title,
+        "columns": [column.title for column in table.columns],
+        "rows": table.records(),
+        "notes": table.notes,
+    }
+
+
+RENDERERS: dict[str, Callable[[Table], str]] = {
+    "markdown": render_markdown,
+    "latex": render_latex,
+    "html": render_html,
+    "csv": render_csv,
+    "json": render_json,
+}

@@ -1,0 +1,196 @@
+"""Bordes, Boureau and Weston, ICLR 2017: end-to-end goal-oriented dialog.
+
+Rankers that need no training are computed here and now. The learned ones come from results that are kept with the
+package (``kept/``, with the command, seeds and machine that made them), or are trained anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.reproduce.babi_attention import attention_tables
+from dialgauge.reproduce.babi_cells import KeptCell, kept_results
+from dialgauge.reproduce.babi_looks import MODEL, SEED, Look, kept_looks
+from dialgauge.reproduce.babi_notes import SAME_ROW, why_statistics, why_untrained
+from dialgauge.reproduce.record import Fresh, Reproduction
+from dialgauge.responses.evaluate import evaluate
+from dialgauge.responses.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
+from dialgauge.responses.published import column_of, published
+from dialgauge.responses.ranker import ranker_class
+from dialgauge.responses.tables import averages, joint_vocabulary
+from dialgauge.responses.task import TASKS, Task, load_task
+from dialgauge.wording import counted
+
+TITLE = "Learning End-to-End Goal-Oriented Dialog"
+CITATION = "Bordes, Boureau and Weston, ICLR 2017"
+#: The data of the paper, in the folder of all data.
+FOLDER = "babi"
+#: Computed each time: our model, and whose row of the paper it stands beside.
+UNTRAINED = {
+    "rules": "rules",
+    "tfidf": "tfidf",
+    "tfidf-dev": "tfidf",
+    "tfidf-type": "tfidf-type",
+    "tfidf-type-dev": "tfidf-type",
+    "nearest": "nearest",
+}
+#: Taken from the kept results, and the table of the paper each stands in.
+LEARNED = {
+    "embeddings": "Table 2",
+    "memn2n": "Table 2",
+    "memn2n-type": "Table 2",
+    "embeddings-type": "Table 10",
+    "embeddings-bigrams": "Table 10",
+}
+
+
+def reproduce(data: Path | None, fresh: Fresh | None = None) -> Reproduction:
+    """Tables 1 to 10, theirs beside ours; ``fresh`` trains the learned models anew."""
+    record = Reproduction("babi", TITLE, CITATION)
+    record.missing.append("the Concierge conversations (a proprietary data set that was never released)")
+    tasks = _tasks(data)
+    if tasks is None:
+        record.missing.append("the dialog bAbI files: a folder 'babi' in the data folder ('dialgauge data get babi')")
+    results = _results(record, data, tasks, fresh)
+    _table_1(record, tasks)
+    record.notes.setdefault("Table 2", []).append(SAME_ROW)
+    for model, row in UNTRAINED.items():
+        _untrained(record, model, _printed(row), tasks)
+    _learned_of("Table 2", record, results.cells)
+    attention_tables(record, results.looks, tasks, results.how)
+    _hyperparameters(record)
+    _learned_of("Table 10", record, results.cells)
+    return record
+
+
+class _Results(NamedTuple):
+    """What the learned models did, and where that is from."""
+
+    cells: list[KeptCell]
+    looks: list[Look]
+    how: str
+
+
+def _results(record: Reproduction, data: Path | None, tasks: list[Task] | None, fresh: Fresh | None) -> _Results:
+    if fresh is not None:
+        if data is None or tasks is None:
+            raise DialgaugeError(
+                "to train models anew (--fresh), give --data FOLDER with the bAbI files in FOLDER/babi"
+            )
+        from dialgauge.reproduce.babi_fresh import trained_cells, trained_looks
+
+        cells = trained_cells(data / FOLDER, tuple(LEARNED), fresh)
+        return _Results(cells, trained_looks(tasks, fresh), f"{MODEL} freshly trained on task {{task}}, seed {SEED}")
+    kept, looks = kept_results(), kept_looks()
+    if kept is None or looks is None:
+        record.missing.append("results of the learned models ('dialgauge reproduce babi --fresh' trains them)")
+    if kept is not None:
+        note = (
+            f"Learned models: kept from '{kept.command}' (commit {kept.commit}; {kept.hardware}). --fresh trains anew."
+        )
+        record.notes |= {part: [note] for part in sorted(set(LEARNED.values()))}
+    return _Results(kept.cells if kept else [], looks.looks if looks else [], looks.command if looks else "")
+
+
+def _tasks(data: Path | None) -> list[Task] | None:
+    folder = data / FOLDER if data is not None else None
+    if folder is None or not folder.is_dir():
+        return None
+    return [load_task(folder, number) for number in TASKS]
+
+
+def _table_1(record: Reproduction, tasks: list[Task] | None) -> None:
+    part, paper = "Table 1", published()
+    present = {task.number: averages(task, "trn") for task in tasks or ()}
+    for number in TASKS:
+        for name, printed in paper.statistics.items():
+            what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{printed[number - 1]:g}"
+            if number in present:
+                record.printed(part, what, theirs, present[number][name], why=why_statistics(f"T{number}", name))
+            else:
+                record.impossible(part, what, theirs, "the data is not present")
+    for column, chosen in (("T1-T5", (1, 2, 3, 4, 5)), ("T6", (6,))):
+        found = [task for task in tasks or () if task.number in chosen]
+        rows = {
+            "vocabulary": (paper.vocabulary[column], joint_vocabulary(found) if found else None),
+            "candidates": (paper.candidates[column], len(found[0].candidates) if found else None),
+        }
+        for name, (theirs_count, ours) in rows.items():
+            if ours is None:
+                record.impossible(part, f"{column}: {name}", f"{theirs_count}", "the data is not present")
+            else:
+                why = why_statistics(column, name)
+                record.printed(part, f"{column}: {name}", f"{theirs_count}", ours, why=why)
+
+
+def _untrained(record: Reproduction, model: str, printed: dict[str, tuple[str, str]], tasks: list[Task] | None) -> None:
+    if tasks is None:
+        for column, (theirs, _) in printed.items():
+            record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
+        return
+    for task in tasks:
+        ranker = ranker_class(model)()
+        ranker.fit(task)
+        for split in (name for name in ("tst", "tst-OOV") if name in task.splits):
+            result = evaluate(ranker, task.split(split))
+            named = column_of(task.number, split) or ""
+            for measure, theirs, ours in zip(
+                ("per-response", "per-dialog"), printed[named], (result.per_response, result.per_dialog), strict=True
+            ):
+                why = why_untrained(model, named)
+                record.printed("Table 2", f"{model}, {named}: {measure}", theirs, ours, why=why)
+
+
+def _learned_of(part: str, record: Reproduction, cells: Sequence[KeptCell]) -> None:
+    for model in (name for name, place in LEARNED.items() if place == part):
+        for column, (response, dialog) in _printed(model).items():
+            found = [cell for cell in cells if (cell.model, column_of(cell.task, cell.split)) == (model, column)]
+            for what, theirs, values in (
+                ("per-response", response, [cell.per_response for cell in found]),
+                ("per-dialog", dialog, [cell.per_dialog for cell in found]),
+            ):
+                _line(record, part, f"{model}, {column}: {what}", theirs, values)
+
+
+def _line(record: Reproduction, part: str, label: str, theirs: str, values: Sequence[float]) -> None:
+    """The mean over seeds, and their spread."""
+    if not values:
+        record.impossible(part, label, theirs, "no kept result; --fresh trains the model")
+        return
+    spread = (min(values), max(values))
+    note = f"{counted(len(values), 'seed')}, least to most"
+    record.sampled(part, label, theirs, mean(values), spread, note=note)
+
+
+def _printed(model: str) -> dict[str, tuple[str, str]]:
+    """Column to per-response and per-dialog accuracy as printed."""
+    found = {}
+    for column in published().columns:
+        accuracy = published().accuracy(model, column)
+        if accuracy is None:
+            raise DialgaugeError(f"the paper has no {model} in column {column}")
+        found[column] = (_percent(accuracy[0]), _percent(accuracy[1]))
+    return found
+
+
+def _percent(value: float) -> str:
+    """As the paper prints it: one digit, except for 100 and 0."""
+    text = f"{100 * value:.1f}"
+    return f"{text.removesuffix('.0') if text in ('100.0', '0.0') else text}%"
+
+
+def _hyperparameters(record: Reproduction) -> None:
+    names = "learning rate, margin, dimension, negatives, history"
+    theirs = {
+        1: "0.01, 0.01, 32, 100, True", 2: "0.01, 0.01, 128, 100, False", 3: "0.01, 0.1, 128, 1000, False",
+        4: "0.001, 0.1, 128, 1000, False", 5: "0.01, 0.01, 32, 100, True", 6: "0.001, 0.01, 128, 100, False",
+    }  # fmt: skip
+    for task, printed in theirs.items():
+        record.text("Table 8", f"T{task}: {names}", printed, ", ".join(map(str, EMBEDDING_SIZES[task])))
+    sizes = {1: "128, 1", 2: "32, 1", 3: "32, 3", 4: "128, 2", 5: "32, 3", 6: "128, 4"}
+    for task, printed in sizes.items():
+        record.text("Table 9", f"T{task}: dimension, hops", printed, ", ".join(map(str, MEMORY_SIZES[task])))

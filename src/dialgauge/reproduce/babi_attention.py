@@ -1,0 +1,225 @@
+"""Tables 3 to 7 of the bAbI paper: where a memory network looks before it answers, theirs beside ours.
+
+The weights of two trainings are never the same, so they are not judged one by one. What the paper says about them is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from dialgauge.report.cells import Column
+from dialgauge.report.table import Table
+from dialgauge.reproduce.babi_looks import Concierge, Look, Place, PrintedTable, digest, printed
+from dialgauge.reproduce.record import Reproduction
+from dialgauge.responses.attention import heat_map, memory_label
+from dialgauge.responses.episodes import Line
+from dialgauge.responses.task import Task
+
+#: Lines that the paper leaves out are shown when ours give them this much in some hop.
+NOTEWORTHY = 0.05
+
+
+class _Claim(NamedTuple):
+    """What the paper says of the weight that some lines have together, hop by hop."""
+
+    what: str
+    lines: tuple[int, ...]
+    holds: Callable[[Sequence[float]], bool]
+
+
+def _most_at_the_end(shares: Sequence[float]) -> bool:
+    return shares[-1] > 0.5
+
+
+def _not_at_the_end(shares: Sequence[float]) -> bool:
+    return not _most_at_the_end(shares)
+
+
+def _growing(shares: Sequence[float]) -> bool:
+    return shares[-1] > shares[0]
+
+
+_REQUEST, _CALL_AND_UPDATE, _RATINGS, _ADDRESS = (3, 7, 9, 11), (14, 15), (27, 34, 41), (23,)
+CLAIMS = {
+    "Table 3": (
+        _Claim("the four lines of the request get most of the attention in the last hop", _REQUEST, _most_at_the_end),
+        _Claim("more hops strengthen that", _REQUEST, _growing),
+    ),
+    "Table 4": (_Claim("it focuses on the first call and the update", _CALL_AND_UPDATE, _most_at_the_end),),
+    "Table 5": (_Claim("the ratings, at which it should look, get little attention", _RATINGS, _not_at_the_end),),
+    "Table 6": (_Claim("the address that it is asked for gets little attention", _ADDRESS, _not_at_the_end),),
+}
+
+
+def attention_tables(record: Reproduction, looks: Sequence[Look], tasks: Sequence[Task] | None, how: str) -> None:
+    """Add Tables 3 to 7; ``how`` says where our looks are from, with ``{task}`` where the task is named."""
+    ours = {look.place: look for look in looks}
+    by_number = {task.number: task for task in tasks or ()}
+    for table in printed().tables:
+        if table.place in ours:
+            _beside(record, table, _Seen(ours[table.place], by_number.get(table.place.task)), how)
+        else:
+            record.impossible(
+                table.part,
+                f"attention where {table.about}",
+                "a table of weights",
+                "no look of ours is kept; use --fresh",
+            )
+    _concierge(record, printed().concierge)
+    nearest = printed().nearest_to_concierge
+    if nearest in ours:
+        _nearest(record, _Seen(ours[nearest], by_number.get(nearest.task)), how)
+
+
+class _Seen:
+    """A look, with the words of the dialog where the data is present and is the same."""
+
+    def __init__(self, look: Look, task: Task | None) -> None:
+        self.look, self._task = look, task
+        self.point = look.place.point(task) if task is not None else None
+        self.other_data = self.point is not None and digest(self.point) != look.lines
+        if self.other_data:
+            self.point = None
+
+    def line(self, number: int) -> Line | None:
+        """A line of the dialog, counted from 1."""
+        return self.point.history[number - 1] if self.point is not None else None
+
+    def label(self, number: int) -> str:
+        """A line for the axis of a figure."""
+        line = self.line(number)
+        return memory_label(number, line) if line is not None else f"line {number}"
+
+    def row(self, number: int) -> tuple[str | int | float | None, ...]:
+        """Number, speaker and words of a line."""
+        line = self.line(number)
+        return number, line.kind if line else None, line.text if line else None
+
+    def weights(self, number: int) -> list[float]:
+        """The weight of a line, hop by hop."""
+        return [hop[number - 1] for hop in self.look.hops]
+
+    def shares(self, lines: Sequence[int]) -> list[float]:
+        """The weight of several lines together, hop by hop."""
+        return [sum(hop[number - 1] for number in lines) for hop in self.look.hops]
+
+    def noteworthy(self) -> set[int]:
+        """The lines with some weight in some hop."""
+        return {number for number in range(1, len(self.look.hops[0]) + 1) if max(self.weights(number)) >= NOTEWORTHY}
+
+    def answer(self, rank: int = 1) -> str | None:
+        """One of our best answers."""
+        if self.point is None or self._task is None:
+            return None
+        return self._task.candidates[self.look.answers[rank - 1]]
+
+    def notes(self) -> list[str]:
+        """What was said at this place, or what is needed to know it."""
+        if self.other_data:
+            return ["The dialog in the data is another than the one our weights are from: the words are left out."]
+        if self.point is None:
+            return ["For the words give --data FOLDER, with the dialog bAbI files in FOLDER/babi."]
+        return [f"user says: {self.point.utterance}", f"right: {self.point.reply}", f"ours: {self.answer()}"]
+
+
+def _beside(record: Reproduction, table: PrintedTable, seen: _Seen, how: str) -> None:
+    """A table of the paper beside ours at the same place, and what the paper says of it."""
+    theirs = table.weights()
+    for claim in CLAIMS[table.part]:
+        shares = seen.shares(claim.lines)
+        in_print = [sum(theirs[line][hop] for line in claim.lines if line in theirs) for hop in range(3)]
+        holds = claim.holds(shares)
+        record.claim(
+            table.part, claim.what, holds=holds, ours=_chain(shares), note=f"hop by hop; printed: {_chain(in_print)}"
+        )
+    record.text(table.part, "its answer is", _verdict(table.right), _verdict(seen.look.right))
+    lines = sorted({*theirs, *seen.noteworthy()})
+    absent: tuple[None, ...] = (None,) * 3
+    titles = [f"{who} hop {hop}" for who in ("theirs", "ours") for hop in (1, 2, 3)]
+    shown = Table(
+        f"{table.part}: {table.about} ({table.place})",
+        [Column("#", align="right"), "who", "memory", *(Column(title, digits=3, best="max") for title in titles)],
+        notes=[*seen.notes(), _left_out(seen, lines), *_renumbered(table), _from(how, table.place)],
+    )
+    for number in lines:
+        shown.add(*seen.row(number), *theirs.get(number, absent), *seen.weights(number))
+    record.tables.setdefault(table.part, []).append(shown)
+    columns = [[*theirs.get(number, absent), *seen.weights(number)] for number in lines]
+    _draw(record, table.part, dict(zip(titles, zip(*columns, strict=True), strict=True)), seen, lines, shown.title)
+
+
+def _concierge(record: Reproduction, table: Concierge) -> None:
+    why = "the conversations were never released; the nearest that is released follows"
+    record.impossible("Table 7", "attention in a Concierge conversation", "a table of weights", why)
+    shown = Table(
+        "Table 7: a Concierge conversation, theirs",
+        [Column("#", align="right"), "who", "what about", *(Column(f"theirs hop {hop}", digits=3) for hop in (1, 2))],
+        notes=[
+            f"The right answer is number {table.right} of theirs; all {table.right + 1} reported mean the same.",
+            "For chat logs of your own: 'dialgauge babi train --logs FILE', then 'dialgauge babi attention --logs FILE'.",
+        ],
+    )
+    for number, (who, about, *weights) in enumerate(table.rows, start=1):
+        shown.add(number, who, about, *weights)
+    record.tables.setdefault("Table 7", []).append(shown)
+
+
+def _nearest(record: Reproduction, seen: _Seen, how: str) -> None:
+    """Ours at the place that is nearest to Table 7."""
+    hops = [f"ours hop {hop}" for hop in range(1, len(seen.look.hops) + 1)]
+    answers = [seen.answer(rank) for rank in range(1, len(seen.look.answers) + 1)]
+    listed = [f"answer {rank}: {text}" for rank, text in enumerate(answers, start=1) if text is not None]
+    shown = Table(
+        f"Table 7, the nearest that is released ({seen.look.place})",
+        [Column("#", align="right"), "who", "memory", *(Column(title, digits=3, best="max") for title in hops)],
+        notes=[
+            *seen.notes()[:2],
+            *listed,
+            f"The right answer is number {seen.look.right} of ours.",
+            _from(how, seen.look.place),
+        ],
+    )
+    lines = list(range(1, len(seen.look.hops[0]) + 1))
+    for number in lines:
+        shown.add(*seen.row(number), *seen.weights(number))
+    record.tables.setdefault("Table 7", []).append(shown)
+    _draw(record, "Table 7", dict(zip(hops, seen.look.hops, strict=True)), seen, lines, shown.title)
+
+
+def _draw(
+    record: Reproduction,
+    part: str,
+    columns: Mapping[str, Sequence[float | None]],
+    seen: _Seen,
+    lines: Sequence[int],
+    title: str,
+) -> None:
+    labels = [seen.label(number) for number in lines]
+    said = f"user: {seen.point.utterance}  →  ours: {seen.answer()}" if seen.point is not None else ""
+    draw: Callable[[], Any] = partial(heat_map, labels, columns, title=title, note=said)
+    record.figures[f"babi_{part.replace(' ', '').lower()}_attention"] = draw
+
+
+def _left_out(seen: _Seen, lines: Sequence[int]) -> str:
+    count = len(seen.look.hops[0]) - len(lines)
+    which = f"below {NOTEWORTHY} in every hop of ours and not printed in the paper"
+    return f"Lines left out: {count} ({which})." if count else "All lines are shown."
+
+
+def _renumbered(table: PrintedTable) -> list[str]:
+    other = [f"{line} is {time}" for line, time, *_ in table.rows if line != time]
+    return [f"Lines are numbered as in the released file; in print {', '.join(other)}."] if other else []
+
+
+def _from(how: str, place: Place) -> str:
+    return f"Ours: {how.format(task=place.task)}."
+
+
+def _chain(values: Sequence[float]) -> str:
+    return " → ".join(f"{value:.3f}" for value in values)
+
+
+def _verdict(rank: int | None) -> str:
+    return "right" if rank == 1 else "wrong"

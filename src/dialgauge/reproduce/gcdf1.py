@@ -1,0 +1,147 @@
+"""Coca, Tseng, Byrne, EANCS 2021: GCDF1."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dialgauge.formats.canonical_map import SPECIAL
+from dialgauge.reproduce.examples import published
+from dialgauge.reproduce.record import Reproduction
+from dialgauge.users.charts import chart
+from dialgauge.users.evaluate import Evaluation, Settings, evaluate, load_canonical_map
+from dialgauge.users.figures import PaperFigure, constraint_counts, paper_figures
+from dialgauge.users.records import Measure
+from dialgauge.users.summary import summarise
+
+_CONVERSATIONS = "gcdf1/conversations"
+_MAP = "gcdf1/multiwoz21_canonical_map.json.gz"
+_TABLES: dict[str, tuple[str, Measure]] = {
+    "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
+    "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
+}
+_REPEATED_NOTE = "the paper's figure; the released conversations give ours, by the released evaluator too"
+
+
+def reproduce(data: Path | None) -> Reproduction:
+    """Both tables, every figure, and the counts in the text."""
+    paper = published("gcdf1")
+    record = Reproduction("gcdf1", paper["title"], paper["citation"])
+    folder, values = _present(data, _CONVERSATIONS), _present(data, _MAP)
+    if folder is None or values is None:
+        record.missing.append(f"the released conversations and their canonical map: {_CONVERSATIONS} and {_MAP}")
+        for key, (part, _) in _TABLES.items():
+            for domain, theirs in paper[key].items():
+                record.impossible(part, domain, theirs, "the conversations are not present")
+        return record
+    evaluation = evaluate(folder, Settings(canonical_map=values))
+    figures = {figure.key: figure for figure in paper_figures(evaluation)}
+    _tables(record, paper, evaluation)
+    for key, bars in paper["figures"].items():
+        _figure(record, figures[key], bars)
+    _text(record, paper, figures, evaluation)
+    _map(record, paper["map"], values)
+    record.figures = {f"gcdf1_figure{key}": partial(chart, figure) for key, figure in figures.items()}
+    return record
+
+
+def _present(data: Path | None, name: str) -> Path | None:
+    path = data / name if data is not None else None
+    return path if path is not None and path.exists() else None
+
+
+def _tables(record: Reproduction, paper: dict[str, Any], evaluation: Evaluation) -> None:
+    rows = {(row.measure, row.domain): row.f1.value for row in summarise(evaluation, resamples=0)}
+    for key, (part, measure) in _TABLES.items():
+        for domain, theirs in paper[key].items():
+            released = paper["released"].get(domain) if key == "table1" else None
+            note = f"the authors' released evaluator gives {released} on the same conversations" if released else ""
+            record.printed(part, domain, theirs, rows[measure, domain], note=note)
+
+
+def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str, str]]) -> None:
+    """The bars as the authors' released tools count them; the paper only draws them."""
+    scale = 100.0 if figure.unit == "percent" else 1.0
+    part = f"Figure {figure.key}. {figure.title} (theirs: the authors' released tools)"
+    for bar, heights in bars.items():
+        for domain, theirs in heights.items():
+            ours = figure.bars[bar].get(domain, 0.0) / scale
+            record.printed(part, f"{bar}, {domain}", theirs, ours)
+
+
+def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], evaluation: Evaluation) -> None:
+    part = "Counts in the text"
+    for line in paper["text"]:
+        slots = figures[line["figure"]].slots[line["bar"]][line["domain"]]
+        ours = float(sum(slots.get(slot, 0) for slot in line["slots"]))
+        record.printed(
+            part, line["what"], line["theirs"], ours, note="" if ours == float(line["theirs"]) else _REPEATED_NOTE
+        )
+    repeated = figures["2"]
+    share = repeated.bars["unmatched"]["restaurant"] / figures["5"].totals["restaurant"]
+    record.printed(
+        part, "restaurant: dialogues with booking constraints repeated", paper["shares"]["restaurant"], share
+    )
+    of_hotels = repeated.slots["unmatched"]["hotel"]["day"] / repeated.bars["unmatched"]["hotel"]
+    record.printed(part, "hotel: of these repetitions, booking constraints", paper["shares"]["hotel"], of_hotels)
+    _claims(record, figures, evaluation)
+
+
+def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: Evaluation) -> None:
+    part = "Statements in the text"
+    booking = figures["4b"].bars["miss_all"]["hotel"]
+    record.claim(
+        part,
+        "booking is not attempted in close to 20% of the hotel conversations",
+        holds=abs(booking - 20) < 2.5,
+        ours=f"{booking:.2f}%",
+        note="per booking part of a goal",
+    )
+    search = figures["4a"].bars["miss_all"]["hotel"]
+    record.claim(part, "just over 10% of hotels are not searched for", holds=10 < search < 12.5, ours=f"{search:.2f}%")
+    unmatched = constraint_counts(evaluation)["nomatch"]
+    items = sorted({item for slots in unmatched.values() for counts in slots.values() for item in counts})
+    record.claim(
+        part,
+        "constraints outside the goal without a match are notbook=none",
+        holds=items == ["notbook===none"],
+        ours=", ".join(item.replace("===", "=") for item in items),
+    )
+    delayed, misheard = (_dialogues(evaluation, label) for label in ("delayed_response", "system_req_nlu_failure"))
+    record.claim(
+        part,
+        "delayed responses and NLU failures are the same dialogues",
+        holds=delayed == misheard,
+        ours=f"{len(delayed & misheard)} of {len(delayed | misheard)} in both",
+    )
+    longest = max(score.turns for score in evaluation.scores)
+    record.claim(part, "conversations have at most 30 turns", holds=longest <= 30, ours=f"up to {longest} turns")
+    never = [key for key in ("no_miss_mult", "miss_mult") if any(figures["6a"].bars[key].values())]
+    record.claim(
+        part, "requests are always expressed in the same turn", holds=not never, ours="no pattern of several turns"
+    )
+
+
+def _dialogues(evaluation: Evaluation, label: str) -> set[str]:
+    """The dialogues in which a request was repeated for a reason."""
+    wanted = f"multiple_slot_requests/{label}"
+    return {score.id for score in evaluation.scores if any(each.label == wanted for each in score.behaviours)}
+
+
+def _map(record: Reproduction, theirs: dict[str, str], path: Path) -> None:
+    content = load_canonical_map(path)
+    tables = [table for slot in content.values() for table in ([slot] if SPECIAL in slot else list(slot.values()))]
+    values = forms = 0
+    for table in tables:
+        outside = table[SPECIAL]["not_in_goal"]
+        nested = [entry for entry in outside.values() if isinstance(entry, dict)]
+        lists = [texts for key, texts in table.items() if key != SPECIAL]
+        lists += [entry for entry in outside.values() if isinstance(entry, list)]
+        lists += [texts for entry in nested for texts in entry.values()]
+        values += len(lists)
+        forms += sum(map(len, lists))
+    part = "Section 3.1, the canonical map"
+    record.printed(part, "slots", theirs["slots"], float(len(content)))
+    record.printed(part, "canonical values", theirs["canonical values"], float(values))
+    record.printed(part, "surface forms", theirs["surface forms"], float(forms))

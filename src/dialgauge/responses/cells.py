@@ -1,0 +1,201 @@
+"""Cells of the results table: one model on one task and split with one seed, each kept as a run and found again.
+
+What is left to do is derived from the runs in the store: a cell is done when a run has the same model, options, task,
+split, seed, data (by checksum) and evaluation version. Nothing is stored beside the runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from dialgauge import __version__
+from dialgauge.responses.checkpoints import checkpointed
+from dialgauge.responses.evaluate import MRR, PER_DIALOG, PER_RESPONSE, Evaluation, evaluate
+from dialgauge.responses.ranker import OUTWARD, Ranker, Tell, silent
+from dialgauge.responses.task import Task
+from dialgauge.runs import Store
+
+if TYPE_CHECKING:
+    import polars
+
+KIND = "responses"
+#: Cells by their configuration.
+Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "Cell"]
+#: Grows when evaluation or a built-in ranker changes what a cell would hold.
+EVALUATION_VERSION = 3
+
+
+class Key(msgspec.Struct, frozen=True):
+    """What makes a cell: model and its options, task, split, seed, and the checksum of the task's files."""
+
+    model: str
+    task: int
+    split: str
+    seed: int
+    data: str
+    options: str = ""
+
+    @classmethod
+    def of(cls, ranker: Ranker, task: Task, split: str, data: str) -> Key:
+        """The key of a ranker's cell on a split; ``data`` is the task's checksum."""
+        return cls(ranker.name, task.number, split, ranker.seed, data, options_text(ranker.options))
+
+    def config(self) -> dict[str, Any]:
+        """The key as the run's configuration."""
+        return {**msgspec.structs.asdict(self), "evaluation": EVALUATION_VERSION}
+
+    def training(self) -> dict[str, Any]:
+        """What the training depends on: everything but the split."""
+        return {name: value for name, value in self.config().items() if name != "split"}
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell, values as fractions."""
+
+    task: int
+    split: str
+    model: str
+    seed: int
+    options: str = ""
+    per_response: float
+    per_dialog: float
+    per_response_interval: tuple[float, float]
+    per_dialog_interval: tuple[float, float]
+    hits_at_10: float
+    mrr: float
+    dialogs: int
+    responses: int
+    top_ties: int
+    unanswered: int
+    #: Per reply class: correct, and how many there are.
+    by_class: dict[str, tuple[int, int]]
+    signature: str
+    run: str = ""
+
+
+def options_text(options: Mapping[str, str]) -> str:
+    """Options as one text, in the order of their names.
+
+    >>> options_text({"hops": "2", "dim": "64", "device": "cuda"})
+    'dim=64,hops=2'
+    """
+    return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in OUTWARD)
+
+
+def data_digest(task: Task) -> str:
+    """A checksum over the bytes of the task's files."""
+    digest = hashlib.sha256()
+    for path in task.files:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def signature(key: Key, task: Task, result: Evaluation) -> str:
+    """Everything that could change the numbers, in one line."""
+    parts = {
+        "model": key.model,
+        **({"options": key.options} if key.options else {}),
+        "task": key.task,
+        "split": key.split,
+        "seed": key.seed,
+        "data": key.data,
+        "candidates": len(task.candidates),
+        "history": "gold",
+        "ties": "file-order",
+        "dialogs": len(set(result.dialogues)),
+        "responses": len(result.dialogues),
+        "dialgauge": __version__,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def kept_cells(store: Store) -> Kept:
+    """The cells that stand in the store, by their configuration; the newest wins. A damaged one counts as not kept."""
+    found = {}
+    for manifest in store.list():
+        ours = manifest.kind == KIND and manifest.config.get("evaluation") == EVALUATION_VERSION
+        if ours and "cell" in manifest.scores:
+            with suppress(msgspec.ValidationError):
+                cell = msgspec.convert(manifest.scores["cell"], Cell, strict=False)
+                found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
+    return found
+
+
+def cells(
+    ranker: Ranker, task: Task, splits: Sequence[str], store: Store, kept: Kept | None, tell: Tell = silent
+) -> Iterator[Cell]:
+    """The cells of a ranker on those of the splits the task has: kept ones as they are, the others computed.
+
+    The ranker comes fresh and is fitted only when a cell is missing; without ``kept`` everything is done anew.
+    """
+    data = data_digest(task)
+    keys = [Key.of(ranker, task, split, data) for split in splits if split in task.splits]
+    done = {key: cell for key in keys if (cell := (kept or {}).get(_sorted(key.config()))) is not None}
+    if len(done) == len(keys):
+        yield from done.values()
+        return
+    with checkpointed(ranker, keys[0], store, tell, fresh=kept is None):
+        ranker.fit(task)
+        for key in keys:
+            yield done.get(key) or compute(key, ranker, task, store)
+
+
+def compute(key: Key, ranker: Ranker, task: Task, store: Store) -> Cell:
+    """Evaluate a fitted ranker on one split and keep the outcome as a run."""
+    result = evaluate(ranker, task.split(key.split))
+    cell = cell_of(key, task, result)
+    name = f"{key.model}-task{key.task}-{key.split}"
+    with store.create(
+        kind=KIND, name=name, config=key.config(), inputs=task.files, seed=key.seed, signature=cell.signature
+    ) as run:
+        run.table("dialogue_scores", result.dialogue_scores())
+        run.table("replies", result.replies(task.candidates))
+        if ranker.log:
+            run.table("epochs", epochs_frame(ranker))
+        run.scores = {
+            PER_RESPONSE: cell.per_response,
+            PER_DIALOG: cell.per_dialog,
+            "cell": msgspec.to_builtins(cell),
+        }
+        run.coverage = {"expected": cell.responses, "read": cell.responses, "scored": cell.responses, "failed": 0}
+    return msgspec.structs.replace(cell, run=run.id)
+
+
+def cell_of(key: Key, task: Task, result: Evaluation) -> Cell:
+    """The numbers of a cell."""
+    intervals = result.intervals(seed=key.seed)
+    return Cell(
+        task=key.task,
+        split=key.split,
+        model=key.model,
+        seed=key.seed,
+        options=key.options,
+        per_response=result.per_response,
+        per_dialog=result.per_dialog,
+        per_response_interval=intervals[PER_RESPONSE],
+        per_dialog_interval=intervals[PER_DIALOG],
+        hits_at_10=result.value("hits@10"),
+        mrr=result.value(MRR),
+        dialogs=len(set(result.dialogues)),
+        responses=len(result.dialogues),
+        top_ties=int(result.tied.sum()),
+        unanswered=result.unanswered,
+        by_class=result.by_class(),
+        signature=signature(key, task, result),
+    )
+
+
+def epochs_frame(ranker: Ranker) -> polars.DataFrame:
+    """The training log as a table of a run: one row per epoch."""
+    import polars as pl
+
+    return pl.DataFrame(ranker.log)
+
+
+def _sorted(config: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(config.items()))

@@ -1,0 +1,89 @@
+"""A dialogue as a bot sees it: lines in order, and the places where it must answer.
+
+Lines are what the user said, what the bot said, and facts that a query returned (Bordes et al. 2017, section 3). The
+answer to line ``k`` is predicted from all lines up to and including ``k``, with the bot's *gold* lines in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.errors import DialgaugeError
+
+SILENCE = "<SILENCE>"
+NO_RESULT = "api_call no result"
+
+Kind: TypeAlias = Literal["user", "bot", "fact"]
+
+
+class Line(NamedTuple):
+    """One line of a dialog and who it is from."""
+
+    kind: Kind
+    text: str
+
+
+class Point(NamedTuple):
+    """A place where the bot must answer: the lines before, the user's words, and the gold reply."""
+
+    dialogue: str
+    turn: int
+    history: tuple[Line, ...]
+    utterance: str
+    reply: str
+
+
+class Episode(NamedTuple):
+    """A dialogue as lines; ``asked`` holds the positions of the user lines that a bot line answers."""
+
+    id: str
+    lines: tuple[Line, ...]
+    asked: tuple[int, ...]
+
+    def points(self) -> list[Point]:
+        """The places to answer, in order."""
+        return [
+            Point(self.id, turn, self.lines[:at], self.lines[at].text, self.lines[at + 1].text)
+            for turn, at in enumerate(self.asked)
+        ]
+
+
+def episode(dialogue: Dialogue) -> Episode:
+    """The lines of a dialogue. A bot that speaks unasked answers silence; a user turn without reply is an error."""
+    lines: list[Line] = []
+    asked: list[int] = []
+    for position, turn in enumerate(dialogue.turns):
+        lines.extend(_facts(turn.results))
+        text = turn.text.strip()
+        if turn.speaker == "user":
+            if lines and lines[-1].kind == "user":
+                raise DialgaugeError("two user turns follow each other", dialogue=dialogue.id, turn=position)
+            lines.append(Line("user", text or SILENCE))
+            continue
+        if not lines or lines[-1].kind != "user":
+            lines.append(Line("user", SILENCE))
+        asked.append(len(lines) - 1)
+        lines.append(Line("bot", text))
+    if lines and lines[-1].kind == "user":
+        lines.pop()
+    return Episode(dialogue.id, tuple(lines), tuple(asked))
+
+
+def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:
+    """All dialogues as episodes."""
+    return tuple(episode(dialogue) for dialogue in dialogues)
+
+
+def points_of(dialogs: Iterable[Episode]) -> list[Point]:
+    """All places to answer, dialog by dialog."""
+    return [point for one in dialogs for point in one.points()]
+
+
+def _facts(results: tuple[Fact, ...] | None) -> list[Line]:
+    if results is None:
+        return []
+    if not results:
+        return [Line("fact", NO_RESULT)]
+    return [Line("fact", f"{fact.entity} {fact.relation} {fact.value}") for fact in results]

@@ -1,0 +1,1 @@
+"""The rankers: one module each, found through the entry-point group ``dialgauge.rankers``."""

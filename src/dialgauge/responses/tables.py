@@ -1,0 +1,149 @@
+"""The paper's Tables 1 and 2 with our numbers beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import mean, stdev
+
+from dialgauge.report.cells import Cell as TableCell
+from dialgauge.report.cells import Column
+from dialgauge.report.table import Table
+from dialgauge.responses.bags import tokens
+from dialgauge.responses.cells import Cell
+from dialgauge.responses.episodes import SILENCE
+from dialgauge.responses.published import column_of, published
+from dialgauge.responses.task import LOGS, Task
+
+
+def results_table(cells: Iterable[Cell]) -> Table:
+    """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
+    groups: dict[tuple[int, str, str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.task, cell.split, cell.model, cell.options), []).append(cell)
+    table = Table(
+        "Response selection: per-response (per-dialog) accuracy in percent",
+        [
+            "task",
+            "split",
+            "model",
+            Column("per-response", digits=2, percent=True),
+            Column("per-dialog", digits=2, percent=True),
+            Column("hits@10", digits=2, percent=True),
+            Column("paper", digits=1, percent=True),
+            Column("paper per-dialog", digits=1, percent=True),
+            Column("difference", digits=2, percent=True, signed=True),
+            Column("spread", digits=2, percent=True),
+            "seeds",
+            "top ties",
+            "unanswered",
+        ],
+        notes=[
+            "Intervals: 95%, from resampling dialogs. Difference: per-response, ours less the paper's. "
+            "Several seeds: means, and as spread the standard deviation of per-response."
+        ],
+    )
+    for (task, split, model, options), group in groups.items():
+        column = column_of(task, split)
+        theirs = published().accuracy(model, column) if column else None
+        ours = mean(cell.per_response for cell in group)
+        table.add(
+            task_name(task),
+            split,
+            f"{model} ({options})" if options else model,
+            _with_interval(ours, [cell.per_response_interval for cell in group]),
+            _with_interval(mean(cell.per_dialog for cell in group), [cell.per_dialog_interval for cell in group]),
+            mean(cell.hits_at_10 for cell in group),
+            theirs[0] if theirs else None,
+            theirs[1] if theirs else None,
+            ours - theirs[0] if theirs else None,
+            stdev(cell.per_response for cell in group) if len(group) > 1 else None,
+            len(group),
+            sum(cell.top_ties for cell in group),
+            sum(cell.unanswered for cell in group),
+        )
+    return table
+
+
+def class_table(cells: Iterable[Cell]) -> Table:
+    """Accuracy by reply class: which kinds of replies a model gets right."""
+    found = list(cells)
+    names = sorted({name for cell in found for name in cell.by_class})
+    columns = [Column(name, digits=1, percent=True) for name in names]
+    table = Table("Accuracy by class of reply, in percent", ["task", "split", "model", "seed", *columns])
+    for cell in found:
+        shares = [cell.by_class[name][0] / cell.by_class[name][1] if name in cell.by_class else None for name in names]
+        table.add(task_name(cell.task), cell.split, cell.model, cell.seed, *shares)
+    return table
+
+
+def task_name(number: int) -> str:
+    """A task in a table: ``T1`` to ``T6``, and ``logs`` for chat logs."""
+    return f"T{number}" if number != LOGS else "logs"
+
+
+def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
+    """Averages per dialog as in the paper's Table 1, ours beside theirs (printed there as whole numbers)."""
+    pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in ("", " (paper)")]
+    table = Table(
+        f"Statistics of the tasks: averages per dialog of the split '{split}'",
+        ["task", "dialogs", *pairs, "vocabulary", "candidates"],
+        notes=[
+            "User utterances without silences. Ours are counted on these files and are not bent to the paper's.",
+            "Vocabulary: different words between white space, lower-cased, in all dialogs, candidates and facts of the "
+            "knowledge base.",
+        ],
+    )
+    for task in tasks:
+        ours = averages(task, split)
+        theirs = published().statistics
+        values = [value for name in _COUNTED for value in (ours[name], theirs[name][task.number - 1])]
+        table.add(f"T{task.number}", len(task.split(split)), *values, len(_words(task)), len(task.candidates))
+    restaurant = [task for task in tasks if task.number != 6]
+    if len(restaurant) == 5:
+        joint, theirs_joint = joint_vocabulary(restaurant), published().vocabulary["T1-T5"]
+        table.notes.append(f"Vocabulary of T1 to T5 together: {joint:,} (paper {theirs_joint:,}).")
+    for task in (task for task in tasks if task.number == 6):
+        alone, theirs_alone = len(_said(task)), published().vocabulary["T6"]
+        table.notes.append(
+            f"Vocabulary of T6 without what only the knowledge base has: {alone:,} "
+            f"(paper {theirs_alone:,}; it does not say what it counts)."
+        )
+    return table
+
+
+_COUNTED = ("utterances", "user", "bot", "api_outputs")
+
+
+def averages(task: Task, split: str) -> dict[str, float]:
+    """Utterances of user (without silences) and bot, and lines of API output (facts, or that there are none)."""
+    dialogs = task.split(split)
+    lines = [line for one in dialogs for line in one.lines]
+    user = sum(line.kind == "user" and line.text != SILENCE for line in lines) / len(dialogs)
+    bot = sum(line.kind == "bot" for line in lines) / len(dialogs)
+    outputs = sum(line.kind == "fact" for line in lines) / len(dialogs)
+    return {"utterances": user + bot + outputs, "user": user, "bot": bot, "api_outputs": outputs}
+
+
+def joint_vocabulary(tasks: Sequence[Task]) -> int:
+    """How many different words the tasks have together."""
+    return len(set().union(*map(_words, tasks)))
+
+
+def _words(task: Task) -> set[str]:
+    """The distinct lower-cased words of all dialogs, candidates and facts of the task."""
+    return _said(task) | {word.lower() for fact in task.facts for word in (fact.entity, fact.relation, fact.value)}
+
+
+def _said(task: Task) -> set[str]:
+    """Those of the dialogs and candidates."""
+    lines = (line for dialogs in task.splits.values() for one in dialogs for line in one.lines)
+    words = {word for line in lines for word in tokens(line.text)}
+    words.update(word for text in task.candidates for word in tokens(text))
+    return words
+
+
+def _with_interval(value: float, intervals: Sequence[tuple[float, float]]) -> TableCell:
+    """A mean over seeds carries the interval of its only seed; several seeds show their spread instead."""
+    if len(intervals) > 1:
+        return TableCell(value)
+    return TableCell(value, *intervals[0])

@@ -1,0 +1,196 @@
+"""SQL over all runs, answered by DuckDB in memory.
+
+Every table name in the store is a table here: the rows of all runs that have it, columns matched by name, with the
+run's id in the column ``run``. ``runs`` holds one row per run.
+
+The query can look at those tables and do nothing else. The tables it mentions are copied into memory first; then all
+access to files is shut off, settings are locked, Python objects are invisible, and one SELECT runs in a read-only
+transaction. Views over the Parquet files would save the copy, but DuckDB has no permission that reads a file and
+cannot write it, and it lets a SELECT carry a COPY inside (docs/decisions/run-store.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.runs.reader import Run
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars
+
+#: The columns of the table ``runs``: name, DuckDB type.
+RUN_COLUMNS = {
+    "id": "VARCHAR",
+    "kind": "VARCHAR",
+    "name": "VARCHAR",
+    "created": "TIMESTAMP",
+    "signature": "VARCHAR",
+    "command": "VARCHAR[]",
+    "seeds": "BIGINT[]",
+    "config": "JSON",
+    "inputs": "JSON",
+    "versions": "JSON",
+    "coverage": "JSON",
+    "scores": "JSON",
+    "tables": "JSON",
+}
+
+#: Takes what is wrong with a run; it may raise it.
+Tell = Callable[[DialgaugeError], None]
+
+_RUNS = "runs"
+_NAP = 0.05  # seconds
+_FILE = "__file_of_the_run__"
+
+#: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
+_CONFINEMENT = (
+    "SET python_enable_replacements = false",
+    "SET temp_directory = ''",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
+    """The answer to one SELECT. A table that turns out to be damaged is left out and told."""
+    import duckdb
+
+    holders: dict[str, list[Run]] = {}
+    for run in runs:
+        for table in run.tables:
+            holders.setdefault(table, []).append(run)
+    with duckdb.connect(":memory:") as connection:
+        for table in _mentioned(query, sorted(holders)):
+            _load_table(connection, table, holders[table], tell)
+        _load_runs(connection, runs)
+        for setting in _CONFINEMENT:
+            connection.execute(setting)
+        try:
+            return _answer(connection, query)
+        except duckdb.Error as error:
+            raise DialgaugeError(f"the query failed: {_sentence(error)}{_hint(error, holders)}") from error
+
+
+def _mentioned(query: str, tables: Sequence[str]) -> Sequence[str]:
+    """The tables whose names stand in the query; all of them when it names none, as ``SHOW TABLES`` does."""
+    words = set(re.findall(r"[a-z0-9_]+", query.lower()))
+    found = [table for table in tables if table in words]
+    return found if found or _RUNS in words else tables
+
+
+def _load_table(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run], tell: Tell) -> None:
+    import duckdb
+
+    sound = [run for run in runs if _is_sound(run, table, tell)]
+    try:
+        _create(connection, table, sound)
+    except duckdb.Error:
+        _create(connection, table, [run for run in sound if _can_load(connection, table, run, tell)])
+
+
+def _is_sound(run: Run, table: str, tell: Tell) -> bool:
+    try:
+        run.verified_path(table)
+    except DialgaugeError as problem:
+        tell(problem)
+        return False
+    return True
+
+
+def _can_load(connection: duckdb.DuckDBPyConnection, table: str, run: Run, tell: Tell) -> bool:
+    """Whether DuckDB makes sense of a file whose bytes are those that were stored."""
+    import duckdb
+
+    try:
+        _create(connection, table, [run])
+    except duckdb.Error as error:
+        tell(run.damage(table, f"cannot be read ({_sentence(error)})"))
+        return False
+    connection.execute(f"DROP TABLE {_identifier(table)}")
+    return True
+
+
+def _create(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
+    """The rows of a table over all runs, in the order of the runs. The folder of a run's file is the run's id."""
+    if not runs:
+        return
+    files = ", ".join(_literal(str(run.table_path(table).absolute())) for run in runs)
+    connection.execute(
+        f"CREATE TABLE {_identifier(table)} AS "  # noqa: S608 - the name is checked, the paths are quoted
+        f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS run, * EXCLUDE ({_FILE}) FROM "
+        f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
+    )
+
+
+def _load_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
+    columns = ", ".join(f"unnest(${n}::{kind}[]) AS {name}" for n, (name, kind) in enumerate(RUN_COLUMNS.items(), 1))
+    connection.execute(f"CREATE TABLE {_RUNS} AS SELECT {columns}", [_column(name, runs) for name in RUN_COLUMNS])
+
+
+def _column(name: str, runs: Sequence[Run]) -> list[Any]:
+    values = [getattr(run.manifest, name) for run in runs]
+    if RUN_COLUMNS[name] == "JSON":
+        return [msgspec.json.encode(value).decode() for value in values]
+    return [value.replace(tzinfo=None) for value in values] if name == "created" else values
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFrame:
+    import duckdb
+    from polars.exceptions import PolarsError
+
+    statements = connection.extract_statements(query)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise DialgaugeError("the store can be asked but not changed: give exactly one SELECT")
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    try:
+        return _interruptible(connection, lambda: connection.sql(query).pl())
+    except PolarsError as error:
+        raise DialgaugeError(
+            f"the answer holds a type that has no place in a table ({str(error).split('. ')[0]}); "
+            "cast the column to VARCHAR"
+        ) from error
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], polars.DataFrame]) -> polars.DataFrame:
+    """The answer, asked for in a thread, so that the keyboard can stop it.
+
+    The system may hand an interrupt to any thread; the main one learns of it only when it wakes up, so it never
+    sleeps for long, as it would inside a query of its own.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask)
+        try:
+            while wait([answer], timeout=_NAP).not_done:
+                pass
+        except KeyboardInterrupt:
+            while not answer.done():  # an interrupt that comes before the query begins is lost
+                connection.interrupt()
+                wait([answer], timeout=_NAP)
+            raise
+        return answer.result()
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _sentence(error: Exception) -> str:
+    """What DuckDB says, without its guess at what was meant and its drawing of the place in the query."""
+    return " ".join(re.split(r"\n(?:Did you mean|\nLINE )", str(error))[0].split())
+
+
+def _hint(error: Exception, tables: Iterable[str]) -> str:
+    missing = re.search(r"Table with name (\S+) does not exist", str(error))
+    return nearest(missing[1], [*tables, _RUNS]) if missing else ""

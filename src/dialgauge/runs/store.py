@@ -1,0 +1,209 @@
+"""The run store: a folder of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.files import probe
+from dialgauge.runs.durable import delete_tree, empty, writing
+from dialgauge.runs.manifest import MANIFEST, Manifest
+from dialgauge.runs.naming import is_run_id, new_id
+from dialgauge.runs.reader import Run
+from dialgauge.runs.resumable import PARTS, Resumable, folder_name, workbench_name
+from dialgauge.runs.workspace import WORK, Claim, Workspace
+from dialgauge.runs.writer import RunWriter, draft
+
+if TYPE_CHECKING:
+    import polars
+
+ENVIRONMENT = "DIALGAUGE_RUNS"
+
+
+class Survey(NamedTuple):
+    """All runs of a store, oldest first, and an error for each folder that should be one and is damaged."""
+
+    runs: list[Run]
+    problems: list[DialgaugeError]
+
+
+class Store:
+    """A folder of runs: ``Store()`` is ``$DIALGAUGE_RUNS`` or ``./runs``. It is made when the first run is stored."""
+
+    def __init__(self, folder: str | PathLike[str] | None = None) -> None:
+        self.folder = Path(folder if folder is not None else os.environ.get(ENVIRONMENT) or "runs")
+        self._workspace = Workspace(self.folder)
+
+    @contextmanager
+    def create(
+        self,
+        *,
+        kind: str,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        inputs: Iterable[str | PathLike[str]] = (),
+        seed: int | Sequence[int] | None = None,
+        signature: str = "",
+        command: Sequence[str] | None = None,
+    ) -> Iterator[RunWriter]:
+        """Build a run. It appears whole when the block ends, and not at all when the block or the process fails."""
+        facts = draft(
+            kind=kind, name=name, config=config, inputs=inputs, seed=seed, signature=signature, command=command
+        )
+        claim = self._reserve(facts)
+        try:
+            writer = RunWriter(msgspec.structs.replace(facts, id=claim.name), claim.folder)
+            yield writer
+            writer.write_manifest()
+            with writing(self.folder):
+                claim.publish(self.folder / writer.id)
+        except BaseException:
+            claim.discard()
+            raise
+
+    @contextmanager
+    def resumable(
+        self,
+        *,
+        kind: str,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        inputs: Iterable[str | PathLike[str]] = (),
+        seed: int | Sequence[int] | None = None,
+        signature: str = "",
+        command: Sequence[str] | None = None,
+    ) -> Iterator[Resumable]:
+        """Build a run whose finished units are kept when the block or the process fails; see ``runs.resumable``."""
+        facts = draft(
+            kind=kind, name=name, config=config, inputs=inputs, seed=seed, signature=signature, command=command
+        )
+        claim = self._workspace.resume(folder_name(facts))
+        try:
+            reserved = self._reserve(facts)
+            try:
+                writer = Resumable(msgspec.structs.replace(facts, id=reserved.name), claim.folder)
+                yield writer
+                writer.write_manifest()
+                with writing(self.folder):
+                    claim.publish(self.folder / writer.id)
+                    delete_tree(self.folder / writer.id / PARTS)
+            finally:
+                reserved.discard()
+        except BaseException:
+            claim.leave()
+            raise
+
+    @contextmanager
+    def workbench(
+        self, *, kind: str, name: str, config: Mapping[str, Any], fresh: bool = False
+    ) -> Iterator[Path | None]:
+        """A folder for half-done work whose results go elsewhere, such as the checkpoint of a training.
+
+        The same call finds it again after the block or the process failed (``fresh`` empties it first). It is deleted
+        when the block ends, or fails with nothing in it. While another process has it, there is None to be had.
+        """
+        claim = self._workspace.resume_if_free(workbench_name(kind, name, config))
+        if claim is None:
+            yield None
+            return
+        try:
+            if fresh:
+                with writing(self.folder):
+                    empty(claim.folder)
+            yield claim.folder
+        except BaseException:
+            claim.leave() if any(claim.folder.iterdir()) else claim.discard()
+            raise
+        with writing(self.folder):
+            claim.discard()
+
+    def check_writable(self) -> None:
+        """An error now where storing a run would be one later."""
+        with writing(self.folder):
+            probe(self.folder / WORK)
+
+    def unfinished(self) -> Sequence[str]:
+        """Names of resumable work that waits to be taken up again by the call that began it."""
+        return self._workspace.resumable()
+
+    def survey(self) -> Survey:
+        """Every run that can be read, and what is wrong with the others."""
+        survey = Survey([], [])
+        for name in self._names():
+            try:
+                run = Run.load(self.folder / name)
+                run.check()
+            except DialgaugeError as problem:
+                survey.problems.append(problem)
+            else:
+                survey.runs.append(run)
+        survey.runs.sort(key=lambda run: (run.manifest.created, run.id))
+        return survey
+
+    def list(self) -> list[Manifest]:
+        """The manifests of all readable runs, oldest first; :meth:`survey` also names the damaged ones."""
+        return [run.manifest for run in self.survey().runs]
+
+    def open(self, id: str) -> Run:
+        """The run with this id, or the only one whose id begins so."""
+        return Run.load(self.folder / self.resolve(id))
+
+    def resolve(self, id: str, *, unfinished: bool = False) -> str:
+        """The full id for an id or a prefix that fits one run only; names of unfinished work too, if asked for."""
+        names = [*self._names(), *(self.unfinished() if unfinished else ())]
+        if id in names:
+            return id
+        matches = [name for name in names if name.startswith(id)] if id else []
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            shown = ", ".join(matches[:3]) + (", ..." if len(matches) > 3 else "")
+            raise DialgaugeError(
+                f"'{id}' fits {len(matches)} runs ({shown}); give more of the id", file=str(self.folder)
+            )
+        hint = nearest(id, names) if names else " The store is empty."
+        raise DialgaugeError(f"there is no run '{id}'.{hint}", file=str(self.folder))
+
+    def remove(self, id: str) -> None:
+        """Delete a run, whole or damaged, or unfinished work; it disappears by one rename."""
+        name = self.resolve(id, unfinished=True)
+        if name in self.unfinished():
+            self._workspace.resume(name).discard()
+        else:
+            self._workspace.remove(name)
+
+    def sql(self, query: str, *, on_problem: Callable[[DialgaugeError], None] | None = None) -> polars.DataFrame:
+        """The answer to one SELECT over all runs (see ``runs.sql``).
+
+        A damaged run is an error, unless ``on_problem`` takes it: then the answer leaves that run out.
+        """
+        from dialgauge.runs.sql import select
+
+        tell = on_problem or _raise
+        runs, problems = self.survey()
+        for problem in problems:
+            tell(problem)
+        return select(query, runs, tell)
+
+    def _reserve(self, facts: Manifest) -> Claim:
+        return self._workspace.reserve(lambda: new_id(facts.created, facts.kind, facts.name))
+
+    def _names(self) -> Sequence[str]:
+        """Folders that are runs or should be; other things in the folder are left alone."""
+        try:
+            entries = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+            folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+            return [entry.name for entry in folders if is_run_id(entry.name) or (entry / MANIFEST).exists()]
+        except OSError as error:
+            raise DialgaugeError(f"the run store cannot be read ({error.strerror})", file=str(self.folder)) from error
+
+
+def _raise(problem: DialgaugeError) -> None:
+    raise problem

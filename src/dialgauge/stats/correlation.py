@@ -1,0 +1,109 @@
+"""Correlations. Undefined is None: two pairs at least are needed, and neither side may be constant.
+
+Pairs in which a side is NaN (a turn a measure skips) are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.stats.resample import Floats
+
+Correlation: TypeAlias = Callable[[ArrayLike, ArrayLike], "float | None"]
+Matrix: TypeAlias = list[list[float | None]]
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> float | None:
+    """Linear correlation: the covariance over the product of the standard deviations.
+
+    >>> pearson([1, 2, 3], [2, 4, 6])
+    1.0
+    >>> pearson([1, 2, 3], [5, 5, 5]) is None
+    True
+    """
+    pair = _pair(x, y)
+    if pair is None:
+        return None
+    a, b = (_centred(side) for side in pair)
+    r = float(a @ b / np.sqrt((a @ a) * (b @ b)))
+    return min(1.0, max(-1.0, r))
+
+
+def spearman(x: ArrayLike, y: ArrayLike) -> float | None:
+    """Rank correlation: Pearson's over the ranks, equal values sharing their mean rank.
+
+    >>> spearman([1, 2, 3], [1, 8, 9])
+    1.0
+    """
+    pair = _pair(x, y)
+    return None if pair is None else pearson(ranks(pair[0]), ranks(pair[1]))
+
+
+def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
+    """Kendall's tau-b: (concordant - discordant) pairs over the geometric mean of the pairs untied on each side.
+
+    >>> round(kendall([1, 2, 3], [1, 3, 2]), 4)
+    0.3333
+    """
+    pair = _pair(x, y)
+    if pair is None:
+        return None
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(*pair).statistic)
+
+
+#: The correlations by name.
+CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+
+
+def correlation(name: str) -> Correlation:
+    """A correlation by its name."""
+    if name not in CORRELATIONS:
+        raise DialgaugeError(f"there is no correlation '{name}'.{nearest(name, CORRELATIONS)}")
+    return CORRELATIONS[name]
+
+
+def correlation_matrix(columns: Sequence[ArrayLike], kind: str = "pearson") -> Matrix:
+    """All pairs of columns; the diagonal is 1 where a column is not constant."""
+    function, size = correlation(kind), len(columns)
+    matrix: Matrix = [[None] * size for _ in range(size)]
+    for row in range(size):
+        for column in range(row, size):
+            value = function(columns[row], columns[column])
+            matrix[row][column] = matrix[column][row] = value
+    return matrix
+
+
+def ranks(values: Floats) -> Floats:
+    """Ranks from 1, equal values sharing their mean rank."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    shared: Floats = (last - (counts - 1) / 2.0)[inverse]
+    return shared
+
+
+def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats] | None:
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"two lists of equal length are correlated, not {a.shape} and {b.shape}")
+    defined = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[defined], b[defined]
+    return None if len(a) < 2 or _constant(a) or _constant(b) else (a, b)
+
+
+def _centred(values: Floats) -> Floats:
+    """Around 0 and at most 1 in size, so that squares neither vanish nor overflow."""
+    centred: Floats = values - values.mean()
+    scaled: Floats = centred / np.abs(centred).max()
+    return scaled
+
+
+def _constant(values: Floats) -> bool:
+    """Equal up to the last bits: sums in different orders must not make a constant look like a tiny signal."""
+    return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())

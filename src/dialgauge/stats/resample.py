@@ -1,0 +1,97 @@
+"""Where the random numbers of all resampling come from.
+
+Resamples are made in blocks, each block from its own stream of one seed. So the numbers depend on the seed and on the
+number of units alone: not on the number of workers, on how many measures or systems are looked at, or on the hash seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dialgauge.errors import DialgaugeError
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Resamples per block, fewer where units are so many that a block would not fit the memory. Part of the definition of
+#: the numbers, so never a setting.
+BLOCK, BLOCK_CELLS = 500, 4_000_000
+
+_BOOTSTRAP, _SWAPS = 0, 1
+
+
+def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Blocks of a (resamples, units) matrix: how often each unit is drawn when ``units`` are drawn with replacement."""
+    for rows, generator in _blocks(units, resamples, seed, _BOOTSTRAP):
+        drawn = generator.integers(0, units, size=(rows, units), dtype=np.int64)
+        drawn += np.arange(rows, dtype=np.int64)[:, None] * units
+        yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
+
+
+def swap_masks(units: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Blocks of a (resamples, units) matrix of fair coins: 1 where the two systems change places on that unit."""
+    for rows, generator in _blocks(units, resamples, seed, _SWAPS):
+        yield generator.integers(0, 2, size=(rows, units), dtype=np.uint8).astype(np.float64)
+
+
+def _blocks(units: int, resamples: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:
+    if resamples < 1:
+        raise DialgaugeError(f"{resamples} resamples were asked for; give at least 1")
+    if seed < 0:
+        raise DialgaugeError(f"the seed is {seed}; give a whole number that is not negative")
+    size = max(1, min(BLOCK, BLOCK_CELLS // units))
+    for number, start in enumerate(range(0, resamples, size)):
+        sequence = np.random.SeedSequence(seed, spawn_key=(purpose, number))
+        yield min(size, resamples - start), np.random.Generator(np.random.PCG64(sequence))
+
+
+def weighted_sums(masks: Iterator[Floats], *columns: Floats) -> list[Floats]:
+    """``mask @ column.T`` for every block, stacked: one (resamples, k) array for each (k, units) array given."""
+    sizes = np.cumsum([column.shape[0] for column in columns])[:-1]
+    together = np.ascontiguousarray(np.vstack(columns).T)
+    return np.split(np.vstack([block @ together for block in masks]), sizes, axis=1)
+
+
+def checked(num: ArrayLike, den: ArrayLike, axes: int) -> tuple[Floats, Floats]:
+    """The two arrays as floats of equal shape; a unit without a score (NaN) becomes 0 / 0, which adds nothing."""
+    numerators, denominators = np.asarray(num, dtype=np.float64), np.asarray(den, dtype=np.float64)
+    if numerators.shape != denominators.shape or numerators.ndim != axes:
+        raise ValueError(f"num {numerators.shape} and den {denominators.shape} must be equal and of {axes} axes")
+    if numerators.shape[-1] == 0:
+        raise DialgaugeError("there is nothing to resample: no dialogue has a score")
+    missing = np.isnan(numerators) | np.isnan(denominators)
+    return np.where(missing, 0.0, numerators), np.where(missing, 0.0, denominators)
+
+
+def varied(den: Floats) -> NDArray[np.bool_]:
+    """Whether two units or more have a score; fewer show no variation, and resampling them would promise certainty."""
+    enough: NDArray[np.bool_] = (den != 0).sum(axis=-1) >= 2
+    return enough
+
+
+def divide(num: Floats, den: Floats) -> Floats:
+    """``num / den``, NaN where ``den`` is 0."""
+    ratio: Floats = np.full(np.broadcast_shapes(num.shape, den.shape), np.nan)
+    np.divide(num, den, out=ratio, where=den != 0)
+    return ratio
+
+
+def quantiles(samples: Floats, level: float) -> Floats:
+    """The central interval of each column, (columns, 2); undefined samples are left out, NaN where all are."""
+    if not 0 < level < 1:
+        raise DialgaugeError(f"the level of an interval is {level}; give a number between 0 and 1, such as 0.95")
+    edges = [(1 - level) / 2, (1 + level) / 2]
+    result = np.full((samples.shape[1], 2), np.nan)
+    undefined = np.isnan(samples)
+    whole, some = ~undefined.any(axis=0), undefined.any(axis=0) & ~undefined.all(axis=0)
+    for columns, method in ((whole, np.quantile), (some, np.nanquantile)):
+        if columns.any():
+            result[columns] = _by_column(method, samples[:, columns], edges)
+    return result
+
+
+def _by_column(method: Callable[..., Any], samples: Floats, edges: list[float]) -> Floats:
+    return np.asarray(method(samples, edges, axis=0), dtype=np.float64).T

@@ -1,0 +1,174 @@
+"""Scoring in pieces: an accumulator for training loops and shards, and the calling convention of Hugging Face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.api import chosen_measures, coverage_policy
+from dialgauge.tracking.counts import Counts, merge
+from dialgauge.tracking.intervals import Resampling, intervals
+from dialgauge.tracking.measures.base import Measure
+from dialgauge.tracking.study import Study
+from dialgauge.values.profile import Profile
+from dialgauge.values.registry import DEFAULT, profile_named
+from dialgauge.wording import counted
+
+#: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
+#: alternatives.
+LooseState: TypeAlias = Mapping[str, "str | Sequence[str] | Mapping[str, str | Sequence[str]]"]
+
+
+class Accumulator:
+    """Counts of dialogues as they come: ``update`` with a batch, ``merge`` with another's, ``compute`` at any time.
+
+    Every dialogue is given whole and once; which batch or shard it came in does not matter. The slot inventory is the
+    profile's; for profiles without one it must be named, so that it does not depend on what has been seen so far.
+    ``coverage`` is as in :func:`dialgauge.score`; turns that are on one side only are counted in ``missing_turns`` and
+    ``extra_turns``.
+    """
+
+    def __init__(
+        self,
+        *,
+        measures: str | Sequence[str | Measure] | None = None,
+        profile: str | Profile = DEFAULT,
+        inventory: int | None = None,
+        coverage: str = "intersection",
+    ) -> None:
+        self.profile = profile_named(profile) if isinstance(profile, str) else profile
+        self.measures = chosen_measures(measures)
+        self.coverage = coverage_policy(coverage)
+        self.missing_turns = self.extra_turns = 0
+        self._inventory = inventory
+        if self.profile.inventory is None and inventory is None and any(m.card.name == "SA" for m in self.measures):
+            raise DialgaugeError(
+                f"the profile {self.profile.name} has no slot inventory: give inventory=NUMBER, or leave SA out"
+            )
+        self._parts: list[Counts] = []
+
+    def update(self, gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> None:
+        """Add a batch of dialogues."""
+        study = Study(gold, {"batch": predicted}, coverage=self.coverage)
+        comparison = study.comparison("batch", self.profile)
+        counts = comparison.counts_with_slots() if any(m.grouped for m in self.measures) else comparison.counts
+        for measure in self.measures:
+            if why := measure.obstacle(counts):
+                raise DialgaugeError(f"{measure} cannot be computed: {why}")
+        if self._parts and self._parts[0].flags_only != counts.flags_only:
+            raise DialgaugeError("some batches have predicted states and some only correctness flags: keep them apart")
+        covered = comparison.aligned.coverage
+        self.missing_turns += covered.missing_turns
+        self.extra_turns += covered.extra_turns
+        self._parts.append(_with_inventory(counts, self._inventory))
+
+    def merge(self, other: Accumulator) -> None:
+        """Add what another accumulator has seen."""
+        if self._settings() != other._settings():
+            raise DialgaugeError(
+                "only accumulators with the same measures, profile, inventory and coverage can be merged"
+            )
+        if self._parts and other._parts and self._parts[0].flags_only != other._parts[0].flags_only:
+            raise DialgaugeError("one accumulator has seen predicted states and the other only flags: keep them apart")
+        self._parts += other._parts
+        self.missing_turns += other.missing_turns
+        self.extra_turns += other.extra_turns
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._parts.clear()
+        self.missing_turns = self.extra_turns = 0
+
+    def compute(self) -> dict[str, float]:
+        """The value of every measure over everything seen; NaN where undefined."""
+        counts = self._counts()
+        return {str(measure): measure.value(counts) for measure in self.measures}
+
+    def compute_intervals(self, how: Resampling | None = None) -> dict[str, tuple[float, float]]:
+        """The interval of every measure over everything seen."""
+        bounds = intervals([(self._counts(), self.measures)], how or Resampling())[0]
+        return {str(measure): bound for measure, bound in zip(self.measures, bounds, strict=True)}
+
+    def _settings(self) -> tuple[object, ...]:
+        return [str(measure) for measure in self.measures], self.profile.label, self._inventory, self.coverage
+
+    def _counts(self) -> Counts:
+        if not self._parts:
+            raise DialgaugeError("nothing has been added yet: call update first")
+        self._parts = [merge(self._parts)]
+        return self._parts[0]
+
+
+def compute(
+    *,
+    predictions: Sequence[Sequence[LooseState]],
+    references: Sequence[Sequence[LooseState]],
+    measures: str | Sequence[str | Measure] | None = None,
+    profile: str | Profile = DEFAULT,
+    inventory: int | None = None,
+) -> dict[str, float]:
+    """Scores in the manner of Hugging Face ``evaluate``: one list of states per dialogue on each side.
+
+    >>> compute(predictions=[[{"hotel-area": "north"}]], references=[[{"hotel-area": "north"}]], measures="JGA")
+    {'JGA': 1.0}
+    """
+    if len(predictions) != len(references):
+        raise DialgaugeError(
+            f"there are predictions for {counted(len(predictions), 'dialogue')}, but references for {len(references):,}"
+        )
+    for number, (given, wanted) in enumerate(zip(predictions, references, strict=True)):
+        if len(given) != len(wanted):
+            raise DialgaugeError(
+                f"there are predictions for {counted(len(given), 'turn')}, but the reference has {len(wanted):,}",
+                dialogue=str(number),
+            )
+    accumulator = Accumulator(measures=measures, profile=profile, inventory=inventory)
+    accumulator.update(
+        [_dialogue(number, states, gold=True) for number, states in enumerate(references)],
+        [_dialogue(number, states, gold=False) for number, states in enumerate(predictions)],
+    )
+    return accumulator.compute()
+
+
+def _dialogue(number: int, states: Sequence[LooseState], *, gold: bool) -> Dialogue:
+    made = [loose_state(state, number, turn) for turn, state in enumerate(states)]
+    turns = [Turn(speaker="user", state=one) if gold else Turn(speaker="user", predicted=one) for one in made]
+    return Dialogue(id=str(number), turns=tuple(turns))
+
+
+def loose_state(state: LooseState, dialogue: int, turn: int) -> State:
+    """A state in the data model from a nested or a flat mapping."""
+    nested: State = {}
+    if not isinstance(state, Mapping):
+        raise DialgaugeError(f"a state is a mapping, not {state!r:.60}", dialogue=str(dialogue), turn=turn)
+    for key, value in state.items():
+        if isinstance(value, Mapping):
+            for slot, inner in value.items():
+                nested.setdefault(key, {})[slot] = _values(inner, f"{key}-{slot}", dialogue, turn)
+            continue
+        domain, hyphen, slot = key.partition("-")
+        if not hyphen:
+            raise DialgaugeError(
+                f"'{key}' is neither a domain with slots nor written domain-slot", dialogue=str(dialogue), turn=turn
+            )
+        nested.setdefault(domain, {})[slot] = _values(value, key, dialogue, turn)
+    return nested
+
+
+def _values(value: str | Sequence[str], slot: str, dialogue: int, turn: int) -> tuple[str, ...]:
+    values = (value,) if isinstance(value, str) or not isinstance(value, Sequence) else tuple(value)
+    for one in values:
+        if not isinstance(one, str):
+            raise DialgaugeError(
+                f"{slot} is {one!r:.60}; values are texts, and an absent slot is left out",
+                dialogue=str(dialogue),
+                turn=turn,
+            )
+    return values
+
+
+def _with_inventory(counts: Counts, inventory: int | None) -> Counts:
+    return counts if inventory is None else replace(counts, inventory=inventory)

@@ -1,0 +1,237 @@
+"""Which turns are scored: gold and predictions put side by side, by dialogue id and user-turn number.
+
+Nothing is zipped by position in a file and nothing is dropped in silence: every turn that is on one side only is
+counted in the :class:`Coverage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.arrays import Codes, Flags
+from dialgauge.tracking.encode import Encoded
+
+#: ``intersection`` scores what both sides have; ``empty`` scores absent predictions as the empty state.
+Policy: TypeAlias = Literal["intersection", "empty"]
+POLICIES: tuple[Policy, ...] = ("intersection", "empty")
+
+_LISTED = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """What was scored, and what was not."""
+
+    policy: Policy
+    gold_dialogues: int
+    gold_turns: int
+    predicted_dialogues: int
+    predicted_turns: int
+    dialogues: int
+    turns: int
+    #: Gold without prediction, and prediction without gold.
+    missing_dialogues: list[str]
+    missing_turns: int
+    extra_dialogues: list[str]
+    extra_turns: int
+    #: Dialogues whose number of turns differs: id to (gold, predicted).
+    turn_count_mismatch: dict[str, tuple[int, int]]
+    excluded: list[str]
+    #: Ids that were to be excluded, and that gold does not have.
+    not_found: list[str]
+    #: For files of one-domain predictions: the domains that gold was cut down to.
+    only_domains: list[str]
+
+    @property
+    def complete(self) -> bool:
+        """Does every gold turn have a prediction, and every prediction a gold turn?"""
+        return not (self.missing_turns or self.extra_turns)
+
+    @property
+    def all_gold_scored(self) -> bool:
+        """Was every gold turn scored, be it against an empty state?"""
+        return self.policy == "empty" or not self.missing_turns
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; long lists are cut, their numbers are not."""
+        return {
+            "policy": self.policy,
+            "gold_dialogues": self.gold_dialogues,
+            "gold_turns": self.gold_turns,
+            "predicted_dialogues": self.predicted_dialogues,
+            "predicted_turns": self.predicted_turns,
+            "dialogues": self.dialogues,
+            "turns": self.turns,
+            "n_dialogues_missing": len(self.missing_dialogues),
+            "dialogues_missing": self.missing_dialogues[:_LISTED],
+            "turns_missing": self.missing_turns,
+            "n_dialogues_extra": len(self.extra_dialogues),
+            "dialogues_extra": self.extra_dialogues[:_LISTED],
+            "turns_extra": self.extra_turns,
+            "n_turn_count_mismatch": len(self.turn_count_mismatch),
+            "turn_count_mismatch": dict(list(self.turn_count_mismatch.items())[:_LISTED]),
+            "excluded": self.excluded,
+            "only_domains": self.only_domains,
+        }
+
+    def sentence(self) -> str:
+        """One line for people."""
+        text = (
+            f"{self.turns:,} of {number(self.gold_turns, 'gold turn')} in {number(self.dialogues, 'dialogue')} scored"
+        )
+        if self.missing_turns:
+            treated = "scored as empty" if self.policy == "empty" else "left out"
+            whole = len(self.missing_dialogues)
+            dialogues = f" ({number(whole, 'whole dialogue')})" if whole else ""
+            text += f"; no prediction for {number(self.missing_turns, 'turn')}{dialogues}: {treated}"
+        if self.extra_turns:
+            text += f"; no gold for {number(self.extra_turns, 'predicted turn')}: ignored"
+        if self.turn_count_mismatch:
+            text += f"; the number of turns differs in {number(len(self.turn_count_mismatch), 'dialogue')}"
+        if self.excluded:
+            text += f"; excluded: {', '.join(self.excluded)}"
+        if self.not_found:
+            text += f"; not in gold, so not excluded: {', '.join(self.not_found)}"
+        if self.only_domains:
+            text += f"; gold cut down to what the predictions are about: {', '.join(self.only_domains)}"
+        return text
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The scored turns: for each its row on both sides (-1: no prediction), its dialogue and its number."""
+
+    ids: list[str]
+    dialogue: Codes
+    turn: Codes
+    #: The first scored turn of its dialogue, and where each dialogue begins, with the number of turns at the end.
+    first: Flags
+    offsets: Codes
+    gold_row: Codes
+    predicted_row: Codes
+    coverage: Coverage
+
+    def __len__(self) -> int:
+        return len(self.turn)
+
+
+def number(count: int, what: str) -> str:
+    """``1 turn``, ``1,200 turns``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def align(
+    gold: Encoded,
+    predicted: Encoded,
+    policy: Policy,
+    exclude: Collection[str] = (),
+    only_domains: Collection[str] = (),
+) -> Aligned:
+    """Put two sides together; ``only_domains`` is what gold was cut down to before, for the record."""
+    left_out = {dialogue_key(identifier) for identifier in exclude}
+    there = predicted.places()
+    keys = [dialogue_key(name) for name in gold.ids]
+    chosen = [(place, there.get(key, -1)) for place, key in enumerate(keys) if key not in left_out]
+    gold_row, predicted_row, turn, place = _rows(gold, predicted, chosen)
+    has_gold = gold.present[gold_row]
+    has_both = has_gold & (predicted_row >= 0)
+    has_both[has_both] = predicted.present[predicted_row[has_both]]
+    if not has_both.any():
+        raise _nothing_shared(gold, predicted, left_out)
+    kept = has_gold if policy == "empty" else has_both
+    aligned_prediction = np.where(has_both, predicted_row, -1)[kept]
+    first = np.ones(int(kept.sum()), bool)
+    first[1:] = np.diff(place[kept]) != 0
+    starts = np.flatnonzero(first).astype(np.int32)
+    ids = [gold.ids[number] for number in place[kept][starts].tolist()]
+    coverage = _coverage(gold, predicted, policy, chosen, has_gold, has_both, len(ids), int(kept.sum()), exclude)
+    coverage = replace(coverage, only_domains=sorted(set(only_domains)))
+    return Aligned(
+        ids,
+        (np.cumsum(first) - 1).astype(np.int32),
+        turn[kept],
+        first,
+        np.append(starts, np.int32(kept.sum())),
+        gold_row[kept],
+        aligned_prediction.astype(np.int32),
+        coverage,
+    )
+
+
+def _rows(gold: Encoded, predicted: Encoded, chosen: list[tuple[int, int]]) -> tuple[Codes, Codes, Codes, Codes]:
+    """For every turn of the chosen gold dialogues: both rows, the turn's number, the gold dialogue's position."""
+    places = np.array([pair[0] for pair in chosen], np.int32).reshape(-1)
+    others = np.array([pair[1] for pair in chosen], np.int32).reshape(-1)
+    sizes = gold.sizes[places]
+    place = np.repeat(places, sizes)
+    ends = np.cumsum(sizes)
+    turn = np.arange(int(sizes.sum()), dtype=np.int32) - np.repeat(ends - sizes, sizes).astype(np.int32)
+    other = np.repeat(others, sizes)
+    gold_row = gold.offsets[place] + turn
+    their_size = np.where(other >= 0, np.append(predicted.sizes, 0)[other], 0)
+    predicted_row = np.where(turn < their_size, predicted.offsets[other] + turn, -1)
+    return gold_row, predicted_row.astype(np.int32), turn, place
+
+
+def _coverage(
+    gold: Encoded,
+    predicted: Encoded,
+    policy: Policy,
+    chosen: list[tuple[int, int]],
+    has_gold: Flags,
+    has_both: Flags,
+    dialogues: int,
+    turns: int,
+    exclude: Collection[str],
+) -> Coverage:
+    left_out = {dialogue_key(identifier) for identifier in exclude}
+    known = {dialogue_key(name) for name in gold.ids}
+    extra = [name for name in predicted.ids if dialogue_key(name) not in known]
+    excluded = [name for name in gold.ids if dialogue_key(name) in left_out]
+    not_found = [name for name in exclude if dialogue_key(name) not in known]
+    gold_sizes, their_sizes = gold.sizes, predicted.sizes
+    mismatch = {
+        gold.ids[place]: (int(gold_sizes[place]), int(their_sizes[other]))
+        for place, other in chosen
+        if other >= 0 and gold_sizes[place] != their_sizes[other]
+    }
+    not_excluded = np.repeat([dialogue_key(name) not in left_out for name in predicted.ids], their_sizes)
+    return Coverage(
+        policy=policy,
+        gold_dialogues=len(chosen),
+        gold_turns=int(has_gold.sum()),
+        predicted_dialogues=len(predicted.ids),
+        predicted_turns=int(predicted.present.sum()),
+        dialogues=dialogues,
+        turns=turns,
+        missing_dialogues=[gold.ids[place] for place, other in chosen if other < 0],
+        missing_turns=int((has_gold & ~has_both).sum()),
+        extra_dialogues=extra,
+        extra_turns=int((predicted.present & not_excluded).sum() - has_both.sum()),
+        turn_count_mismatch=mismatch,
+        excluded=excluded,
+        not_found=not_found,
+        only_domains=[],
+    )
+
+
+def _nothing_shared(gold: Encoded, predicted: Encoded, left_out: set[str]) -> DialgaugeError:
+    shared = set(gold.places()) & set(predicted.places())
+    if shared and shared <= left_out:
+        return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
+    if not shared:
+        return DialgaugeError(
+            f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
+            f"the predictions like '{_example(predicted)}'; check that both are of the same dataset and split"
+        )
+    return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")
+
+
+def _example(side: Encoded) -> str:
+    return side.ids[0] if side.ids else "(none)"

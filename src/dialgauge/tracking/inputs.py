@@ -1,0 +1,99 @@
+"""What people hand to the scorer: files, corpora or dialogues, one system or many, with gold beside or inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TypeAlias
+
+from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.corpus import Corpus, read
+from dialgauge.tracking.align import number
+
+Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
+
+#: In place of a gold file: each prediction file brings its own gold.
+SELF = "self"
+
+_ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input, read: its name for people, its dialogues, and what is known of where they came from."""
+
+    name: str
+    dialogues: Sequence[Dialogue]
+    format: str = ""
+    path: str = ""
+    ontology: Ontology | None = None
+
+    def described(self) -> str:
+        """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
+        turns = sum(1 for dialogue in self.dialogues for _ in dialogue.user_turns())
+        found = f"{self.format}, " if self.format else ""
+        return f"{self.name}: {found}{number(len(self.dialogues), 'dialogue')}, {number(turns, 'user turn')}"
+
+
+def load(source: Source, name: str | None = None, format: str | None = None) -> Input:
+    """Read one input."""
+    if isinstance(source, str | Path):
+        corpus = read(source, format=format)
+        return _of_corpus(corpus, name or system_name(str(source)), str(source))
+    if isinstance(source, Corpus):
+        return _of_corpus(source, name or "system", "")
+    return Input(name or "system", source)
+
+
+def _of_corpus(corpus: Corpus, name: str, path: str) -> Input:
+    ontology = next((found.ontology for found in corpus.resources if found.ontology is not None), None)
+    return Input(name, corpus.dialogues, corpus.format, path, ontology)
+
+
+def load_systems(sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None) -> list[Input]:
+    """Read one or several systems; names are unique."""
+    if isinstance(sources, Mapping):
+        return [load(source, name, format) for name, source in sources.items()]
+    if isinstance(sources, str | Path | Corpus):
+        return [load(sources, None, format)]
+    if not len(sources):
+        raise DialgaugeError("there is nothing to score: name at least one prediction file")
+    if all(isinstance(source, str | Path) for source in sources):
+        paths = [str(source) for source in sources]
+        return [load(path, name, format) for path, name in zip(paths, system_names(paths), strict=True)]
+    dialogues = [one for one in sources if isinstance(one, Dialogue)]
+    if len(dialogues) < len(sources):
+        raise DialgaugeError("predictions are either files or dialogues; for several systems give a mapping of names")
+    return [load(dialogues, None, format)]
+
+
+def system_name(path: str) -> str:
+    """A file's name without its endings.
+
+    >>> system_name("runs/augpt.json.gz")
+    'augpt'
+    """
+    name = PurePath(path).name or path
+    shortened = True
+    while shortened:
+        shortened = False
+        for ending in _ENDINGS:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name, shortened = name[: -len(ending)], True
+    return name
+
+
+def system_names(paths: Sequence[str]) -> list[str]:
+    """Names for several files, told apart by their folders, else by numbers, where the files are called alike."""
+    names = [system_name(path) for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    longer = [
+        f"{PurePath(path).parent.name}/{name}" if names.count(name) > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
+    if len(set(longer)) == len(longer):
+        return longer
+    return [f"{name} ({number})" if longer.count(name) > 1 else name for number, name in enumerate(longer, 1)]

@@ -1,0 +1,124 @@
+"""Putting gold and predicted frames side by side, by dialogue, user turn and service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dialgauge.dialogue import Dialogue, Ontology, State, Turn, Values, dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What one side says of one service in one user turn; ``None`` is "not recorded"."""
+
+    values: dict[str, Values]
+    intent: str | None
+    requested: Values | None
+    #: Slot and text of every mention marked in the utterance.
+    mentions: tuple[tuple[str, str], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The frames of both sides: of which dialogue, of which turn (counted through the corpus), of which service."""
+
+    dialogue: str
+    turn: int
+    service: str
+    gold: Frame
+    predicted: Frame
+
+
+@dataclass
+class SgdCoverage:
+    """What was scored, and what was there on one side only."""
+
+    dialogues: int = 0
+    turns: int = 0
+    frames: int = 0
+    missing_dialogues: list[str] = field(default_factory=list)
+    extra_dialogues: list[str] = field(default_factory=list)
+    #: User turns of shared dialogues for which no state is predicted.
+    missing_turns: int = 0
+
+
+def pairs(
+    gold: Iterable[Dialogue], predicted: Iterable[Dialogue], schema: Ontology, coverage: SgdCoverage
+) -> Iterator[Pair]:
+    """All pairs of frames, in gold order. Dialogues on one side only are counted; everything else must fit."""
+    waiting = _by_key(predicted)
+    for dialogue in gold:
+        answer = waiting.pop(dialogue_key(dialogue.id), None)
+        if answer is None:
+            coverage.missing_dialogues.append(dialogue.id)
+            continue
+        coverage.dialogues += 1
+        for number, (turn, said) in enumerate(_turns(dialogue, answer)):
+            if _predicted_state(said) is None:
+                coverage.missing_turns += 1
+                continue
+            coverage.turns += 1
+            try:
+                frames = list(_frames(turn, said, schema))
+            except DialgaugeError as error:
+                raise error.at(dialogue=dialogue.id, turn=number) from error
+            coverage.frames += len(frames)
+            for service, ours, theirs in frames:
+                yield Pair(dialogue.id, coverage.turns, service, ours, theirs)
+    coverage.extra_dialogues.extend(dialogue.id for dialogue in waiting.values())
+
+
+def _by_key(predicted: Iterable[Dialogue]) -> dict[str, Dialogue]:
+    found: dict[str, Dialogue] = {}
+    for dialogue in predicted:
+        key = dialogue_key(dialogue.id)
+        if key in found:
+            raise DialgaugeError("the predictions have two dialogues of this id", dialogue=dialogue.id)
+        found[key] = dialogue
+    return found
+
+
+def _turns(gold: Dialogue, predicted: Dialogue) -> Iterator[tuple[Turn, Turn]]:
+    ours, theirs = list(gold.user_turns()), list(predicted.user_turns())
+    if len(ours) != len(theirs):
+        raise DialgaugeError(
+            f"gold has {len(ours)} user turns and the predictions have {len(theirs)}; SGD's scores need them all",
+            dialogue=gold.id,
+        )
+    return zip(ours, theirs, strict=True)
+
+
+def _frames(gold: Turn, predicted: Turn, schema: Ontology) -> Iterator[tuple[str, Frame, Frame]]:
+    state = _predicted_state(predicted)
+    if gold.state is None or gold.active is None or state is None:
+        raise DialgaugeError("the gold turn has no frames with states; SGD's scores need SGD or MultiWOZ 2.2 files")
+    if gold.text and predicted.text and gold.text != predicted.text:
+        raise DialgaugeError(
+            f"the utterances differ: '{gold.text[:60]}' in gold, '{predicted.text[:60]}' in the predictions; "
+            "check that both are of the same dataset and split"
+        )
+    for service in gold.active:
+        if service not in schema.domains:
+            raise DialgaugeError(f"the schema has no service '{service}'.{nearest(service, schema.domains)}")
+        if predicted.active is not None and service not in predicted.active:
+            raise DialgaugeError(f"there is no predicted frame for the service '{service}'")
+        yield service, _frame(gold, gold.state, service, gold.text), _frame(predicted, state, service, gold.text)
+
+
+def _predicted_state(turn: Turn) -> State | None:
+    """Predictions in SGD's shape are read as states; other formats keep them apart from gold."""
+    return turn.state if turn.predicted is None else turn.predicted
+
+
+def _frame(turn: Turn, state: State, service: str, text: str) -> Frame:
+    mentions = None
+    if turn.spans is not None:
+        mentions = tuple((span.slot, text[span.start : span.end]) for span in turn.spans if span.domain == service)
+    return Frame(
+        state.get(service, {}),
+        None if turn.intents is None else turn.intents.get(service),
+        None if turn.requested is None else turn.requested.get(service),
+        mentions,
+    )

@@ -1,0 +1,262 @@
+"""Every option of GCDF1, with the reference evaluator's names and defaults, from YAML and dotted overrides.
+
+Unknown keys are refused with the nearest name, so that a misspelt option never scores with its default in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from dialgauge.errors import DialgaugeError, nearest
+
+Mode: TypeAlias = Literal["reference", "recommended"]
+Failures: TypeAlias = Literal["auto", "paper", "live"]
+
+#: A number of turns or mentions.
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
+#: A similarity, from 0 to 1.
+Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
+
+MODES: tuple[str, ...] = get_args(Mode)
+_CHOICES: dict[str, tuple[str, ...]] = {"mode": MODES, "failures": get_args(Failures)}
+
+
+class SystemRequestBehaviour(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which of the system's behaviours may excuse a repeated request."""
+
+    validate_nlu: bool = True
+    validate_policy: bool = True
+
+
+class RequestRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
+    """``repeats_to_penalty`` is the highest ordinal of a repetition that can be forgiven."""
+
+    count_fp: bool = True
+    system_behaviour: SystemRequestBehaviour = SystemRequestBehaviour()
+    repeats_to_penalty: Number = 3
+
+
+class MissingRequests(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether information the system gave unasked counts as requested, and in which domains (``*``: in all)."""
+
+    system_provision: bool = True
+    provision_domains: tuple[str, ...] = ("taxi", "restaurant", "hotel", "attraction", "train")
+
+
+class RequestOptions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of R-GCDF1."""
+
+    repetitions_warning: Number = 4
+    repetitions: RequestRepetitions = RequestRepetitions()
+    missing_requests: MissingRequests = MissingRequests()
+    auto_add_to_ref: tuple[str, ...] = ("restaurant-ref", "hotel-ref", "train-ref", "train-Ref", "ref")
+
+
+class SystemRepetitionChecks(Struct, frozen=True, forbid_unknown_fields=True):
+    """System behaviours that excuse a repeated constraint."""
+
+    requests: bool = True
+    booking_failure_response: bool = True
+    no_offers: bool = True
+    nlu: bool = True
+
+
+class UserRepetitionChecks(Struct, frozen=True, forbid_unknown_fields=True):
+    """User behaviours that excuse a repeated constraint."""
+
+    offer_checks: bool = True
+    repeats_while_requesting_info: bool = True
+    repeats_while_booking: bool = True
+    repeats_when_answering_request: bool = True
+    proposes_multiple_domains: bool = True
+
+
+class ConstraintRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
+    """``max_repetitions`` is the highest ordinal of a repetition that can be forgiven."""
+
+    count_fp: bool = True
+    max_repetitions: Number = 6
+    sys_behaviours: SystemRepetitionChecks = SystemRepetitionChecks()
+    user_behaviours: UserRepetitionChecks = UserRepetitionChecks()
+
+
+class OutsideGoalChecks(Struct, frozen=True, forbid_unknown_fields=True):
+    """System behaviours that warrant a constraint the goal does not have."""
+
+    offers: bool = True
+    requests: bool = False
+    booking_failure_response: bool = True
+    booking_request_response: bool = True
+    recommendations: bool = True
+    sys_context_size: Number = 2
+
+
+class AutoMatching(Struct, frozen=True, forbid_unknown_fields=True):
+    """Constraints outside the goal that are always credited (the spelling of the first key is the reference's)."""
+
+    max_repetions_matched: Number = 6
+    slots: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"taxi": ("departure", "destination")})
+    vals: tuple[str, ...] = ("dontcare",)
+    slot_value_pairs: dict[str, dict[str, tuple[str, ...]]] = {}
+
+
+class ConstraintsNotInGoal(Struct, frozen=True, forbid_unknown_fields=True):
+    """Options for constraints whose slot the goal does not have; ``max_user_responses`` has no effect."""
+
+    sys_checks: OutsideGoalChecks = OutsideGoalChecks()
+    max_repetitions: Number = 6
+    auto_matching: AutoMatching = AutoMatching()
+    max_user_responses: Number = 6
+
+
+class EmptyResult(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a search that found nothing takes away from the goal."""
+
+    compensate_request: bool = True
+    compensate_missed_constraints: bool = True
+
+
+class ValueMatching(Struct, frozen=True, forbid_unknown_fields=True):
+    """How values are brought to their canonical form."""
+
+    use_fuzzy_match: bool = True
+    fuzzy_match_threshold: Share = 0.9
+    use_canonical_map: bool = True
+
+
+class MultipleValues(Struct, frozen=True, forbid_unknown_fields=True):
+    """Several values in one act: each for itself, or merged into one text."""
+
+    merge: bool = False
+
+
+class ConstraintOptions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of I-GCDF1."""
+
+    repetitions_warning: Number = 4
+    repetitions: ConstraintRepetitions = ConstraintRepetitions()
+    constraints_not_in_goal: ConstraintsNotInGoal = ConstraintsNotInGoal()
+    empty_db_result: EmptyResult = EmptyResult()
+    compensate_preemption: bool = True
+    value_matching: ValueMatching = ValueMatching()
+    multiple_values_for_slot_in_turn: MultipleValues = MultipleValues()
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """All options. ``mode``, ``failures`` and ``max_turns`` are dialgauge's own, the others the reference's.
+
+    ``mode``: ``reference`` follows the authors' evaluator to the bit; ``recommended`` repairs what it gets wrong.
+    ``failures``: ``paper`` takes every ``fail_info`` of a goal for real, ``live`` only those a database confirms, and
+    ``auto`` is ``live`` in recommended mode when there is a database, and ``paper`` otherwise.
+    """
+
+    use_lowercase: bool = True
+    igcd_f1: ConstraintOptions = ConstraintOptions()
+    rgcd_f1: RequestOptions = RequestOptions()
+    mode: Mode = "reference"
+    failures: Failures = "auto"
+    max_turns: Number = 100_000
+
+    @property
+    def strict(self) -> bool:
+        """Does a dialogue the reference aborts on fail?"""
+        return self.mode == "reference"
+
+
+def load_config(
+    path: Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
+) -> Config:
+    """The configuration from a YAML file with ``dotted.path=value`` overrides on top and a profile's defaults below."""
+    tree = _merged(defaults or {}, _read_yaml(path) if path else {})
+    for override in overrides:
+        _apply(override, tree)
+    return config_from(tree, file=str(path) if path else None)
+
+
+def config_from(tree: dict[str, Any], *, file: str | None = None) -> Config:
+    """A nested mapping as configuration; everything wrong with it is one sentence."""
+    _refuse_unknown(Config, tree, "", file)
+    for option, known in _CHOICES.items():
+        chosen = tree.get(option, known[0])
+        if chosen not in known:
+            raise DialgaugeError(f"{option} cannot be '{chosen}'.{nearest(str(chosen), known)}", file=file)
+    try:
+        config = msgspec.convert(tree, Config)
+    except msgspec.ValidationError as error:
+        raise DialgaugeError(f"the configuration has a value that does not fit: {error}", file=file) from error
+    if not config.use_lowercase:
+        raise DialgaugeError("use_lowercase can only be true: goals and acts are compared in lower case", file=file)
+    return config
+
+
+def with_overrides(config: Config, overrides: dict[str, Any]) -> Config:
+    """A configuration with the options at some dotted paths changed."""
+    tree: dict[str, Any] = msgspec.to_builtins(config)
+    for path, value in overrides.items():
+        _set(tree, path, value)
+    return config_from(tree)
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DialgaugeError(f"the configuration cannot be read ({error.strerror})", file=str(path)) from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise DialgaugeError(f"the configuration is not valid YAML ({error})", file=str(path)) from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise DialgaugeError("the configuration must be a YAML mapping of options", file=str(path))
+    return content
+
+
+def _apply(override: str, tree: dict[str, Any]) -> None:
+    import yaml
+
+    path, equals, text = override.partition("=")
+    if not equals or not path.strip():
+        raise DialgaugeError(f"'{override}' is no override; write a dotted path and a value: igcd_f1.repetitions.x=3")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise DialgaugeError(f"the value in '{override}' is not valid YAML") from error
+    _set(tree, path.strip(), value)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        merged[key] = _merged(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _set(tree: dict[str, Any], path: str, value: Any) -> None:
+    *groups, last = path.split(".")
+    place = tree
+    for group in groups:
+        place = place.setdefault(group, {})
+        if not isinstance(place, dict):
+            raise DialgaugeError(f"'{path}' is no option: '{group}' holds a value, not a group of options")
+    place[last] = value
+
+
+def _refuse_unknown(options: type[Struct], tree: Any, path: str, file: str | None) -> None:
+    if not isinstance(tree, dict):
+        raise DialgaugeError(f"the configuration needs a group of options at '{path}', not a single value", file=file)
+    known = {each.name: each.type for each in msgspec.structs.fields(options)}
+    for key, value in tree.items():
+        here = f"{path}.{key}" if path else str(key)
+        if key not in known:
+            raise DialgaugeError(f"the configuration has no option '{here}'.{nearest(str(key), known)}", file=file)
+        kind = known[key]
+        if isinstance(kind, type) and issubclass(kind, Struct):
+            _refuse_unknown(kind, value, here, file)

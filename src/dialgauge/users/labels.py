@@ -1,0 +1,80 @@
+"""Every behaviour GCDF1 records, under the reference evaluator's names, and what each means in plain words."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from dialgauge.errors import DialgaugeError, nearest
+
+_REPEATED_CONSTRAINT = {
+    "elicited_by_sys_question": "the system asked for this very slot",
+    "elicited_by_booking_failure": "the system had refused a booking, and nothing went forward since",
+    "elicited_by_no_offers": "the system had found nothing, and nothing went forward since",
+    "failed_sys_nlu": "the system had not understood it before",
+    "confirmed_choice_params": "the system had spoken of the number of matches",
+    "repeated_while_requesting_info": "the user asked for information in the same turn",
+    "repeated_while_booking": "the system had just offered an entity or a booking",
+    "repeated_when_answering_request": "the user answered a question about another slot",
+    "switched_between_domains": "other domains were spoken of in between",
+    "unmatched": "no reason was found",
+    "nobook_validation_failure": "a booking was refused, but the talk had gone forward since: no excuse",
+    "nooffer_validation_failure": "a search found nothing, but the talk had gone forward since: no excuse",
+}
+_OUTSIDE_GOAL = {
+    "auto_matched_value": "the value is always accepted (such as dontcare)",
+    "auto_matched_slot": "the slot is always accepted in this domain",
+    "auto_matched_slot_value_pair": "slot and value are listed as always accepted",
+    "elicited_by_sys_question": "the system asked for this slot",
+    "elicited_by_sys_offer": "the system had offered something with this slot",
+    "elicited_by_booking_failure": "the system had refused a booking, so another entity is named",
+    "elicited_by_booking_acceptance": "the system had proposed a booking, so the entity is named",
+    "elicited_by_recommendation": "the system had recommended an entity",
+    "first_turn": "said in the first turn, when nothing could have prompted it",
+    "unmatched": "nothing before it prompted it",
+}
+_REPEATED_REQUEST = {
+    "system_req_nlu_failure": "the system had not understood the request",
+    "repeated_despite_receiving_answer": "the system had answered",
+    "user_prempted_request": "the system asked something back instead of answering",
+    "delayed_response": "the system had not answered",
+    "spurious_annotation": "the talk had moved on to other domains: an artefact of annotation",
+}
+
+#: Label to meaning, as labels stand in the tables of a run.
+LABELS: dict[str, str] = {
+    **{f"multiple_constraint_informs/{name}": text for name, text in _REPEATED_CONSTRAINT.items()},
+    **{f"constraints_not_in_goal/{name}": text for name, text in _OUTSIDE_GOAL.items()},
+    **{f"multiple_slot_requests/{name}": text for name, text in _REPEATED_REQUEST.items()},
+    "repeated_inform": "a constraint was said more than once",
+    "repetitions_warning": "a constraint or request was repeated very often",
+    "single_repetitions_nog": "a slot of the goal with a value that the goal does not have",
+    "missed_domain": "a domain of the goal was never spoken of",
+    "missed_constraints": "a constraint of the goal was never said",
+    "informed_wrong_value": "a constraint of the goal was said with another value",
+    "failed_dialogue": "a constraint was not said because the search before it failed",
+    "sys_preempted_constraint": "the system said a constraint, so the user need not",
+    "informed_domains_outside_goals": "constraints in a domain that the goal does not have",
+    "wrong_taxi_annotations": "an entity named in passing while a taxi is discussed",
+    "multiple_req": "a request was made more than once",
+    "auto_ref": "the reference number of a booking was asked for",
+    "provision_entire_domain": "the system gave requested information in a domain where the user asked nothing",
+    "provision_slots": "the system gave requested information unasked",
+    "requests_not_in_goal": "requests in a domain of the goal that wants none",
+    "requested_domains_outside_goals": "requests in a domain that the goal does not have",
+}
+
+
+def matching_labels(pattern: str) -> list[str]:
+    """The labels that a name or pattern means: the whole label, its last part, or either with ``*``."""
+    found = [label for label in LABELS if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)]
+    if not found:
+        names = {label.rpartition("/")[2] for label in LABELS}
+        raise DialgaugeError(f"there is no behaviour '{pattern}'.{nearest(pattern, names)}")
+    return found
+
+
+def meaning(name: str) -> str:
+    """What a label or the last part of one means; the name itself when it is none of ours."""
+    if name in LABELS:
+        return LABELS[name]
+    return next((text for label, text in LABELS.items() if label.endswith(f"/{name}")), name)

@@ -1,0 +1,230 @@
+"""Bringing the values of one turn to their canonical form, as the GCDF1 evaluator does (spec section 5).
+
+The reference normalises the acts of a turn together, and its bookkeeping has consequences that must be matched: two raw
+values of one turn that mean the same stay raw, an act said twice is rewritten only once, and a slot also collects the
+values of parameters whose text merely contains its name. In recommended mode none of that holds: each value is
+normalised for itself, times are compared as times, and a goal value the map lacks stands for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.acts import EQUALS, Parameter
+from dialgauge.users.times import same_time
+from dialgauge.values.canonical_map import Candidates, CanonicalMap, ValueTable
+
+
+class Attempt(Struct, frozen=True, gc=False):
+    """One value that was not canonical: the nearest known form, its canonical value, and whether it was near enough."""
+
+    domain: str
+    slot: str
+    value: str
+    nearest: str
+    canonical: str
+    method: str
+    matched: bool
+
+
+class Matching(Struct, frozen=True):
+    """What normalisation depends on besides goal and values."""
+
+    canonical_map: CanonicalMap | None
+    enabled: bool
+    threshold: float
+    strict: bool
+    coreference: dict[str, tuple[str, ...]]
+    time_slots: tuple[str, ...]
+
+
+def goal_values(task: Task) -> dict[str, tuple[str, ...]]:
+    """The goal's values by slot as written, values in lower case, in the order booking, then search constraints."""
+    values: dict[str, list[str]] = {}
+    for constraints in (task.book, task.fail_book, task.info, task.fail_info):
+        for slot, value in constraints.items():
+            values.setdefault(slot, []).append(value.lower())
+    return {slot: tuple(dict.fromkeys(found)) for slot, found in values.items()}
+
+
+class SharedMemory:
+    """What normalisation found out that holds for every dialogue of a corpus."""
+
+    def __init__(self) -> None:
+        self.plain: dict[tuple[str, tuple[Parameter, ...]], list[str]] = {}
+        self.attempts: dict[tuple[str, str, str, tuple[str, ...]], Attempt | None] = {}
+        self.paraphrases: dict[tuple[str, str, tuple[str, ...]], Candidates] = {}
+
+
+class Normaliser:
+    """Normalises the parameters of a dialogue's turns; one for each dialogue, because the goal's values come first."""
+
+    def __init__(self, settings: Matching, tasks: dict[str, Task], shared: SharedMemory) -> None:
+        self._settings = settings
+        self._tasks = tasks
+        self._goal_values: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._shared = shared
+
+    def texts(self, domain: str, parameters: Sequence[Parameter]) -> tuple[Sequence[str], Sequence[Attempt]]:
+        """The parameters' texts with canonical values, and what was tried."""
+        task = self._tasks.get(domain)
+        if task is None or not self._settings.enabled:
+            return [parameter.text for parameter in parameters], ()
+        key = (domain, tuple(parameters))
+        plain = self._shared.plain.get(key)
+        if plain is not None:
+            return plain, ()
+        if domain not in self._goal_values:
+            self._goal_values[domain] = goal_values(task)
+        if not self._settings.strict:
+            return self._each(domain, parameters)
+        texts, attempts = self._together(domain, parameters)
+        if not attempts and self._settings.canonical_map is not None:
+            self._shared.plain[key] = texts
+        return texts, attempts
+
+    def _together(self, domain: str, parameters: Sequence[Parameter]) -> tuple[list[str], list[Attempt]]:
+        """The reference's way: places of the turn's parameters by text, values moved, lone places written back."""
+        places: dict[str, list[int]] = {
+            parameter.text: [index] for index, parameter in enumerate(parameters) if parameter.matchable
+        }
+        slots = dict.fromkeys(text.partition(EQUALS)[0] for text in places)
+        gathered = {slot: dict.fromkeys(text.partition(EQUALS)[2] for text in places if slot in text) for slot in slots}
+        attempts: list[Attempt] = []
+        for slot, values in gathered.items():
+            for value in values:
+                attempt = self._attempt(domain, slot, value)
+                if attempt is None:
+                    continue
+                attempts.append(attempt)
+                if attempt.matched:
+                    moved = places.pop(f"{slot}{EQUALS}{value}", None)
+                    if moved is None:
+                        raise DialgaugeError(
+                            f"the value {value!r} also matches the slot '{slot}', whose name its parameter contains; "
+                            "the reference evaluator aborts here (recommended mode does not)"
+                        )
+                    target = f"{slot}{EQUALS}{attempt.canonical}"
+                    places[target] = sorted([*places.get(target, ()), *moved])
+        rewritten = {found[0]: text for text, found in places.items() if len(found) == 1}
+        return [rewritten.get(index, parameter.text) for index, parameter in enumerate(parameters)], attempts
+
+    def _each(self, domain: str, parameters: Sequence[Parameter]) -> tuple[list[str], list[Attempt]]:
+        """The recommended way: every value for itself."""
+        texts: list[str] = []
+        attempts: list[Attempt] = []
+        for parameter in parameters:
+            attempt = self._attempt(domain, parameter.slot, parameter.value) if parameter.matchable else None
+            if attempt is None:
+                texts.append(parameter.text)
+                continue
+            attempts.append(attempt)
+            texts.append(f"{parameter.slot}{EQUALS}{attempt.canonical}" if attempt.matched else parameter.text)
+        return texts, attempts
+
+    def _attempt(self, domain: str, slot: str, value: str) -> Attempt | None:
+        """What becomes of one value; None when it needs nothing or nothing can be done."""
+        settings = self._settings
+        wanted = self._wanted(domain, slot)
+        if value in settings.coreference.get(domain, ()) or (not settings.strict and value in wanted):
+            return None
+        if settings.canonical_map is None:
+            if value in wanted or not wanted:
+                return None
+            return self._as_time(domain, slot, value, wanted) or self._search(
+                domain, slot, value, [("simple", Candidates(wanted))], str
+            )
+        table = self._table(settings.canonical_map, slot, domain)
+        if table is None or value in table.known:
+            return None
+        key = (domain, slot, value, wanted)
+        if key not in self._shared.attempts:
+            self._shared.attempts[key] = self._look_up(domain, slot, value, wanted, table)
+        return self._shared.attempts[key]
+
+    def _look_up(
+        self, domain: str, slot: str, value: str, wanted: tuple[str, ...], table: ValueTable
+    ) -> Attempt | None:
+        """The goal's own values first, then all others of the map."""
+        simple = self._paraphrases(domain, slot, table, wanted)
+        if not self._settings.strict and value not in simple.texts:
+            time = self._as_time(domain, slot, value, wanted)
+            if time is not None:
+                return time
+        canonical = table.canonical if self._settings.strict else _goal_first(table, wanted)
+        return self._search(domain, slot, value, [("simple", simple), ("extended", table.candidates)], canonical)
+
+    def _as_time(self, domain: str, slot: str, value: str, wanted: tuple[str, ...]) -> Attempt | None:
+        """A time of day compared as such, in recommended mode; None when the slot or the value is none."""
+        if self._settings.strict or slot not in self._settings.time_slots:
+            return None
+        clock = same_time(value, wanted)
+        return None if clock is None else Attempt(domain, slot, value, clock, clock, "time", True)
+
+    def _wanted(self, domain: str, slot: str) -> tuple[str, ...]:
+        """The goal's values of a slot. The reference compares the slot with the goal's own spelling, so that it finds
+        nothing for camel-case goal slots; recommended mode compares in lower case."""
+        values = self._goal_values[domain]
+        if self._settings.strict or slot in values:
+            return values.get(slot, ())
+        return next((found for name, found in values.items() if name.lower() == slot), ())
+
+    def _table(self, canonical_map: CanonicalMap, slot: str, domain: str) -> ValueTable | None:
+        try:
+            return canonical_map.table(slot, domain)
+        except DialgaugeError:
+            if self._settings.strict:
+                raise
+            return None
+
+    def _paraphrases(self, domain: str, slot: str, table: ValueTable, wanted: tuple[str, ...]) -> Candidates:
+        known = self._shared.paraphrases.get((domain, slot, wanted))
+        if known is not None:
+            return known
+        texts: list[str] = []
+        for value in wanted:
+            listed = table.paraphrases(value)
+            if listed is None and self._settings.strict:
+                raise DialgaugeError(
+                    f"the canonical map has no value {value!r} for the slot '{slot}', which the goal of the domain "
+                    f"'{domain}' asks for; add it to the map"
+                )
+            texts += [value] if listed is None else listed
+        found = self._shared.paraphrases[domain, slot, wanted] = Candidates(texts)
+        return found
+
+    def _search(
+        self,
+        domain: str,
+        slot: str,
+        value: str,
+        tiers: Sequence[tuple[str, Candidates]],
+        canonical: Callable[[str], str],
+    ) -> Attempt | None:
+        attempt = None
+        for method, candidates in tiers:
+            if not candidates:
+                continue
+            nearest, score = candidates.nearest(value)
+            near = score > self._settings.threshold or math.isclose(score, self._settings.threshold, rel_tol=1e-9)
+            attempt = Attempt(domain, slot, value, nearest, canonical(nearest), method, near)
+            if near:
+                break
+        return attempt
+
+
+def _goal_first(table: ValueTable, wanted: tuple[str, ...]) -> Callable[[str], str]:
+    """A paraphrase that several values share means the one the goal asks for (the reference takes the file's first)."""
+
+    def canonical(paraphrase: str) -> str:
+        for value in wanted:
+            if paraphrase == value or paraphrase in (table.paraphrases(value) or ()):
+                return value
+        return table.canonical(paraphrase)
+
+    return canonical

@@ -1,0 +1,217 @@
+"""R-GCDF1: does the user ask for everything its goal wants to know? (spec section 7)
+
+Coca, Tseng, Byrne: GCDF1 (EANCS 2021), section 3.2. Scored after I-GCDF1, whose failed searches remove requests.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Final
+
+from dialgauge.users.acts import INFORM, REQUEST, SLOT_VALUE
+from dialgauge.users.ledger import Ledger
+from dialgauge.users.scene import Scene
+from dialgauge.users.signals import Signals
+from dialgauge.users.view import Moment
+
+MEASURE: Final = "R-GCDF1"
+
+REPEATED = "multiple_slot_requests"
+EVERYWHERE = "*"
+ANSWERED = "repeated_despite_receiving_answer"
+
+#: Service to request ``domain-slot`` to the positions at which it was made.
+Requests = dict[str, dict[str, list[int]]]
+
+
+def goal_requests(scene: Scene, domain: str) -> list[str]:
+    """The goal's requests as ``domain-slot``, each once."""
+    if domain in scene.requests_removed:
+        return []
+    return list(dict.fromkeys(f"{domain}-{slot}".lower() for slot in scene.tasks[domain].requests))
+
+
+def score_requests(scene: Scene) -> list[Ledger]:
+    """One ledger for each goal domain, then one for each other domain the user asked about."""
+    asked = _user_requests(scene)
+    provided: dict[str, dict[str, int]] = {}
+    if scene.config.rgcd_f1.missing_requests.system_provision:
+        provided = _provided(scene, asked)
+    ledgers = [
+        _DomainScorer(scene, domain, asked.get(domain, {}), provided.get(domain, {})).run() for domain in scene.tasks
+    ]
+    for service, requests in asked.items():
+        if service not in scene.tasks:
+            ledgers.append(_outside_domain(scene, service, requests))
+    return ledgers
+
+
+def _user_requests(scene: Scene) -> Requests:
+    found: Requests = {}
+    for moment in scene.moments[::2]:
+        for service, requests in moment.requested.items():
+            for request in requests:
+                found.setdefault(service, {}).setdefault(request, []).append(moment.position)
+    return found
+
+
+def _provided(scene: Scene, asked: Requests) -> dict[str, dict[str, int]]:
+    """What the system gave unasked, by domain: request to the first turn that gives it."""
+    given: dict[str, dict[str, int]] = {}
+    domains = scene.config.rgcd_f1.missing_requests.provision_domains
+    for domain in scene.tasks if EVERYWHERE in domains else domains:
+        wanted = goal_requests(scene, domain) if domain in scene.tasks else []
+        if not wanted:
+            continue
+        own = asked.get(domain, {})
+        found = [
+            (request, position)
+            for request, position in _system_mentions(scene, domain)
+            if request in wanted and request not in own
+        ]
+        label = "provision_slots" if domain in asked else "provision_entire_domain"
+        for request, _ in found:
+            scene.record(MEASURE, label, domain, request)
+        given[domain] = dict(reversed(found))
+    return given
+
+
+def _system_mentions(scene: Scene, domain: str) -> list[tuple[str, int]]:
+    """The slots the system speaks of in the domain, then in booking, as requests with the first turn of each."""
+    mentions: list[tuple[str, int]] = []
+    for service in scene.with_booking(domain):
+        first: dict[str, int] = {}
+        for moment in scene.moments[1::2]:
+            for act in moment.services.get(service, ()):
+                if act.families & SLOT_VALUE and act.slot:
+                    first.setdefault(f"{domain}-{act.slot}".lower(), moment.position)
+        mentions += first.items()
+    return mentions
+
+
+def _outside_domain(scene: Scene, service: str, requests: dict[str, list[int]]) -> Ledger:
+    ledger = Ledger(MEASURE, service)
+    scene.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
+    for request, turns in requests.items():
+        for turn in turns if scene.config.rgcd_f1.repetitions.count_fp else turns[:1]:
+            scene.record(MEASURE, "requested_domains_outside_goals", service, request)
+            ledger.said_wrong(request, turn, "outside-domain")
+    return ledger
+
+
+class _DomainScorer:
+    """R-GCDF1 of one goal domain."""
+
+    def __init__(self, scene: Scene, domain: str, asked: dict[str, list[int]], provided: dict[str, int]) -> None:
+        self._scene, self._domain = scene, domain
+        self._asked, self._provided = asked, provided
+        self._options = scene.config.rgcd_f1
+        self._signals = Signals(scene, domain)
+        self._ledger = Ledger(MEASURE, domain, Counter(goal_requests(scene, domain)))
+
+    def run(self) -> Ledger:
+        for request, turns in self._asked.items():
+            self._request(request, turns)
+        for request, turn in self._provided.items():
+            self._ledger.said_right(request, turn, "pre-empted", ("provided by the system",))
+        ledger = self._ledger
+        for request in [each for each in ledger.truth if not ledger.said[each]]:
+            ledger.missing(request)
+        if not ledger.truth:
+            for request in ledger.said.elements():
+                self._scene.record(MEASURE, "requests_not_in_goal", self._domain, request)
+        return ledger
+
+    def _request(self, request: str, turns: list[int]) -> None:
+        if len(turns) > 1:
+            self._scene.record(MEASURE, "multiple_req", self._domain, request, count=len(turns))
+        if len(turns) > self._options.repetitions_warning:
+            self._scene.record(MEASURE, "repetitions_warning", self._domain, request)
+        self._first(request, turns[0])
+        if not self._options.repetitions.count_fp:
+            for turn in turns[1:]:
+                self._ledger.uncounted(request, turn)
+            return
+        for ordinal, (first, second) in enumerate(pairwise(turns), start=1):
+            self._repetition(request, len(turns), ordinal, first, second)
+
+    def _first(self, request: str, turn: int) -> None:
+        if request in self._ledger.truth:
+            self._ledger.said_right(request, turn, "credited")
+        elif request in self._options.auto_add_to_ref and self._scene.tasks[self._domain].book:
+            self._scene.record(MEASURE, "auto_ref", self._domain, request)
+            self._ledger.warranted(request, turn, "out-of-goal-credited", ("auto_ref",))
+        else:
+            self._ledger.said_wrong(request, turn, "out-of-goal")
+
+    def _repetition(self, request: str, count: int, ordinal: int, first: int, second: int) -> None:
+        span = self._scene.span(first, second)
+        if self._is_spurious(request, first, second, span):
+            label = "spurious_annotation"
+            self._scene.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, turns=(first, second))
+            self._ledger.said_wrong(request, second, "repeated-penalised", (label,))
+            return
+        labels = self._why_repeated(request, first, span)
+        for label in labels:
+            self._scene.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, count=count)
+        if labels and ANSWERED not in labels and ordinal <= self._options.repetitions.repeats_to_penalty:
+            self._ledger.warranted(request, second, "repeated-forgiven", tuple(labels))
+        else:
+            self._ledger.said_wrong(request, second, "repeated-penalised", tuple(labels))
+
+    def _is_reference(self, request: str) -> bool:
+        return any(marker in request for marker in self._scene.profile.reference_markers)
+
+    def _is_spurious(self, request: str, first: int, second: int, span: list[Moment]) -> bool:
+        """Is the second request an artefact of annotation, the talk having moved on to other domains?"""
+        profile = self._scene.profile
+        if self._is_reference(request) or (self._domain == profile.taxi_domain and profile.taxi_domain in request):
+            return False
+        aside = (profile.booking_service, profile.general_service)
+        discussed = {service for turn in span for service in turn.services if service not in aside}
+        if not discussed:
+            return False
+        if self._domain not in discussed and len(span) > 1:
+            return True
+        if len(span) <= 3 or discussed == {self._domain}:
+            return False
+        users = (self._scene.moments[first], self._scene.moments[second])
+        return any(sum(service != profile.general_service for service in user.services) > 1 for user in users)
+
+    def _why_repeated(self, request: str, first: int, span: list[Moment]) -> list[str]:
+        checks = self._options.repetitions.system_behaviour
+        labels = []
+        if checks.validate_nlu and not self._understood(request, self._scene.moments[first]):
+            labels.append("system_req_nlu_failure")
+        if checks.validate_policy:
+            labels.append(self._policy(request, span))
+        return labels
+
+    def _slot(self, request: str) -> str:
+        return request.removeprefix(f"{self._domain}-".lower())
+
+    def _understood(self, request: str, user: Moment) -> bool:
+        """Did the system hear the first request? Where nothing was recorded, it did."""
+        if user.heard is None:
+            return True
+        acts = user.heard.services.get(self._domain, ())
+        return any(act.families & REQUEST and act.slot == self._slot(request) for act in acts)
+
+    def _policy(self, request: str, span: list[Moment]) -> str:
+        if any(self._answers(request, turn) for turn in span):
+            return ANSWERED
+        if self._signals.requests(span[-1]):
+            return "user_prempted_request"
+        return "delayed_response"
+
+    def _answers(self, request: str, turn: Moment) -> bool:
+        if self._is_reference(request) and self._signals.confirms_booking(turn):
+            return True
+        answers = False
+        for act in turn.services.get(self._domain, ()):
+            if act.families & INFORM and act.slot:
+                if not act.has_value:
+                    self._scene.fault(f"the system informs of '{act.slot}' without a value", turn.position)
+                answers = answers or act.slot == self._slot(request)
+        return answers

@@ -1,0 +1,129 @@
+"""Profiles: a named, versioned list of rules that says when two states are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.values.match import EQUAL, matcher_named
+from dialgauge.values.rules import NameRule, Pair, Side, ValueRule
+
+Choice: TypeAlias = Literal["any", "first"]
+
+#: Names go into signatures, whose separators they must not contain.
+_NAME = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """How states are made comparable: names, then values, then the test for sameness.
+
+    ``inventory`` is the set of slots the dataset tracks (T of slot accuracy); ``None`` leaves it to an ontology or to
+    the gold states. ``gold_values`` and ``predicted_values`` say what to do with several values for one slot: ``any``
+    of them is acceptable, or only the ``first`` counts. With ``forgive_unlisted_domains`` predictions in a domain that
+    the gold state of the turn does not have cost nothing.
+    """
+
+    name: str
+    version: int
+    summary: str
+    source: str = ""
+    names: tuple[NameRule, ...] = ()
+    values: tuple[ValueRule, ...] = ()
+    match: str = EQUAL
+    gold_values: Choice = "any"
+    predicted_values: Choice = "first"
+    forgive_unlisted_domains: bool = False
+    inventory: tuple[Pair, ...] | None = None
+    _concerning: dict[tuple[Pair, Side], list[ValueRule]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        matcher_named(self.match)
+        if not _NAME.fullmatch(self.name):
+            raise DialgaugeError(f"'{self.name}' is no name for a profile: use letters, digits, '_', '-' and '.'")
+
+    @property
+    def label(self) -> str:
+        """Name and version, and the beginning of the digest: ``canon@1-3fa2c019``."""
+        return f"{self.name}@{self.version}-{self.digest[:8]}"
+
+    @property
+    def digest(self) -> str:
+        """A checksum of everything that can change a comparison; a changed rule changes it."""
+        return hashlib.blake2b(repr(_plain(self)).encode(), digest_size=8).hexdigest()
+
+    def pair(self, domain: str, slot: str) -> Pair | None:
+        """The (domain, slot) under which a slot is compared; None when it is out of scope."""
+        pair: Pair | None = (domain, slot)
+        for rule in self.names:
+            if pair is None:
+                return None
+            pair = rule.apply(pair)
+        return pair
+
+    def normalise(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
+        """The acceptable values of a renamed slot, in order and without repetition; empty when the slot is absent."""
+        rules = self._concerning.get((pair, side))
+        if rules is None:
+            rules = self._concerning[pair, side] = [rule for rule in self.values if rule.concerns(pair, side)]
+        done: dict[str, None] = {}
+        for value in values:
+            stage: tuple[str, ...] = (value,)
+            for rule in rules:
+                stage = tuple(result for item in stage for result in rule.apply(item))
+            done.update(dict.fromkeys(stage))
+        choice = self.gold_values if side == "gold" else self.predicted_values
+        result = tuple(value for value in done if value)
+        return result if choice == "any" else result[:1]
+
+    def without(self, rule: ValueRule) -> Profile:
+        """The profile with one rule left out, to see what the rule does."""
+        return replace(self, values=tuple(other for other in self.values if other is not rule))
+
+    def explain(self) -> str:
+        """The whole profile, for people."""
+        lines = [f"{self.name}, version {self.version} ({self.label})", self.summary]
+        if self.source:
+            lines.append(f"Source: {self.source}")
+        lines += ["", "Names of domains and slots:"]
+        lines += [f"  {number}. {rule.describe()}" for number, rule in enumerate(self.names, 1)] or ["  as written"]
+        lines += ["", "Values, in this order:"]
+        for number, step in enumerate(self.values, 1):
+            scope = f" [{step.scope()}]" if step.scope() else ""
+            lines.append(f"  {number}. {step.name}: {step.describe()}{scope}")
+            if step.why:
+                lines.append(f"     {step.why}")
+        if not self.values:
+            lines.append("  as written")
+        lines += ["", "Comparison:", f"  match: {self.match} ({(matcher_named(self.match).__doc__ or '').strip()})"]
+        lines.append(f"  several gold values: {_CHOICES[self.gold_values]}")
+        lines.append(f"  several predicted values: {_CHOICES[self.predicted_values]}")
+        if self.forgive_unlisted_domains:
+            lines.append("  predictions in domains that the gold state does not have cost nothing")
+        slots = "from --ontology, else the slots of the gold states" if self.inventory is None else len(self.inventory)
+        lines.append(f"  slot inventory (T): {slots}")
+        return "\n".join(lines)
+
+
+_CHOICES = {"any": "any of them is acceptable", "first": "only the first counts"}
+
+
+def _plain(value: Any) -> Any:
+    """Nested tuples of what a profile, or one of its rules, says.
+
+    Prose cannot change a comparison and is left out; so are defaults, lest a new option change every old digest.
+    """
+    if is_dataclass(value):
+        said = [(f.name, getattr(value, f.name), f.default) for f in fields(value) if f.name not in _PROSE]
+        return (type(value).__name__, *((name, _plain(given)) for name, given, default in said if given != default))
+    if isinstance(value, tuple):
+        return tuple(_plain(item) for item in value)
+    return tuple(value.items()) if hasattr(value, "items") else value
+
+
+_PROSE = {"summary", "source", "why", "_concerning"}

@@ -1,5 +1,0 @@
-"""``python -m turnwise`` is the command line."""
-
-from turnwise.cli import main
-
-main()

@@ -1,8 +1,0 @@
-"""``turnwise data check``: what is this, what is in it, what is wrong with it."""
-
-from __future__ import annotations
-
-from turnwise.data.check.examine import check
-from turnwise.data.check.report import Report
-
-__all__ = ["Report", "check"]

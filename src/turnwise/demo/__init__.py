@@ -1,1 +1,0 @@
-"""``turnwise demo``: a first experience on a world simulated on the spot; nothing is downloaded."""

@@ -1,7 +1,0 @@
-"""Where work runs: in this process or in a pool of processes, with the same results in the same order."""
-
-from __future__ import annotations
-
-from turnwise.engine.pool import cores, map_ordered
-
-__all__ = ["cores", "map_ordered"]

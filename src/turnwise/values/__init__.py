@@ -1,8 +1,0 @@
-"""When two values are the same: comparison profiles made of named rules, and canonical value maps."""
-
-from __future__ import annotations
-
-from turnwise.values.profile import Profile
-from turnwise.values.registry import DEFAULT, HOUSE, profile_named, profile_names
-
-__all__ = ["DEFAULT", "HOUSE", "Profile", "profile_named", "profile_names"]
