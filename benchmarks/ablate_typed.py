@@ -16,16 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from dialgauge.babi.parameters import Parameters
-from dialgauge.babi.simulator import simulate
-from dialgauge.babi.world_file import load_world
-from dialgauge.report.cells import Column
-from dialgauge.report.table import Table
-from dialgauge.responses.episodes import Episode, Point, episodes
-from dialgauge.responses.evaluate import evaluate
-from dialgauge.responses.neural.encoding import Ints, words_of
-from dialgauge.responses.rankers.typed import Typed
-from dialgauge.responses.task import Task, load_task
+from dialgauge.lab.corpora import simulate
+from dialgauge.rankers.episode import Episode, Point, episodes
+from dialgauge.rankers.neural.encoding import Ints, words_of
+from dialgauge.rankers.neural.typed import Typed
+from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.report.table import Column, Table
+from dialgauge.responses.evaluation import evaluate
+from dialgauge.worlds.restaurant.world import Parameters
+from dialgauge.worlds.restaurant.world_file import load_world
 
 OOV_SEED = 1105
 OOV_DIALOGS = 300
@@ -114,7 +113,7 @@ def main() -> None:
         print(curve.render("markdown"), flush=True)
 
 
-def reached(kind: type[Typed], task: Task, unseen: Sequence[Episode], seed: int) -> tuple[float, float]:
+def reached(kind: type[Typed], task: RankingTask, unseen: Sequence[Episode], seed: int) -> tuple[float, float]:
     """Per-response accuracy on dev and on the simulated dialogs with unseen names."""
     ranker = kind(seed)
     ranker.options = {"device": "cpu"}
@@ -127,7 +126,7 @@ def unseen_dialogs(task: int) -> tuple[Episode, ...]:
     return episodes(simulate(load_world("restaurant"), task, "tst-OOV", OOV_DIALOGS, Parameters(seed=OOV_SEED)))
 
 
-def first(task: Task, size: int) -> Task:
+def first(task: RankingTask, size: int) -> RankingTask:
     """The task with its first training dialogs only."""
     return replace(task, splits={**task.splits, "trn": task.split("trn")[:size]})
 

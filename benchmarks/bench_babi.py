@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dialgauge.babi.knowledge import lexicon_of_world
-from dialgauge.babi.parameters import TASKS, Parameters
-from dialgauge.babi.release import write_release
-from dialgauge.babi.rule_bot import RuleBot
-from dialgauge.babi.setting import SPLITS
-from dialgauge.babi.simulator import simulate
-from dialgauge.babi.world_file import load_world
-from dialgauge.formats import read
+from dialgauge.agents.restaurant_bot import RuleBot
+from dialgauge.formats.corpus import read
+from dialgauge.lab.corpora import simulate, write_release
+from dialgauge.worlds.restaurant.goals import SPLITS
+from dialgauge.worlds.restaurant.knowledge import lexicon_of_world
+from dialgauge.worlds.restaurant.world import TASKS, Parameters
+from dialgauge.worlds.restaurant.world_file import load_world
 
 
 @contextmanager

@@ -28,10 +28,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dialgauge.responses.episodes import Point, points_of
-from dialgauge.responses.neural.training import Training
-from dialgauge.responses.rankers.memn2n import MemN2N
-from dialgauge.responses.task import Task, load_task
+from dialgauge.rankers.episode import Point, points_of
+from dialgauge.rankers.neural.memn2n import MemN2N
+from dialgauge.rankers.neural.training import Training
+from dialgauge.rankers.task import RankingTask, load_task
 
 HOPS, DIM, BATCH, RATE = 3, 32, 64, 3e-3
 
@@ -126,7 +126,7 @@ class Epoch(NamedTuple):
     share: float
 
 
-def _ours(task: Task) -> Epoch:
+def _ours(task: RankingTask) -> Epoch:
     ranker = MemN2N(0)
     # The paper's network and nothing besides, learned from as the yardstick is.
     ranker.options = {
@@ -143,7 +143,7 @@ def _ours(task: Task) -> Epoch:
     return Epoch(lambda: training.epoch(batches, ranker.batch_loss), 1.0)
 
 
-def _yardstick(task: Task, share: float) -> tuple[Epoch, Epoch]:
+def _yardstick(task: RankingTask, share: float) -> tuple[Epoch, Epoch]:
     """The loop with tensors made in it, and made beforehand."""
     points = points_of(task.split("trn"))
     dense = Dense(points, task.candidates)

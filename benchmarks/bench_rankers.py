@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from dialgauge.responses.episodes import points_of
-from dialgauge.responses.evaluate import evaluate
-from dialgauge.responses.ranker import Ranker, ranker_class
-from dialgauge.responses.task import EVALUATED, Task, load_task
+from dialgauge.rankers.episode import points_of
+from dialgauge.rankers.ranker import Ranker, ranker_class
+from dialgauge.rankers.task import EVALUATED, RankingTask, load_task
+from dialgauge.responses.evaluation import evaluate
 
 ALONE = 300
 
@@ -56,7 +56,7 @@ def _whole_table(folder: Path, tasks: Iterable[int]) -> dict[str, float]:
     }
 
 
-def _alone(task: Task) -> dict[str, float]:
+def _alone(task: RankingTask) -> dict[str, float]:
     points = points_of(task.split("dev"))[:ALONE]
     found = {}
     for name in ("tfidf", "nearest", "memn2n", "typed"):

@@ -15,8 +15,11 @@ from typing import Any, TypeAlias
 
 from reading_parts import HEADER, Anatomy, Change, row
 
-from dialgauge.formats import flags, hi_dst, mwzeval, nested, predictions, simpletod, som_dst, t5_dst, trade, trippy
-from dialgauge.formats.beliefs import Beliefs
+from dialgauge.formats.predictions import (
+    common as predictions,
+)
+from dialgauge.formats.predictions import flags, hi_dst, mwzeval, nested, simpletod, som_dst, t5_dst, trade, trippy
+from dialgauge.formats.predictions.common import Beliefs
 
 DIALOGUES, TURNS = 1000, 7
 WRONG = 1 / 14

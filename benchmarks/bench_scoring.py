@@ -37,8 +37,8 @@ from dialgauge.tracking.intervals import Resampling, intervals
 from dialgauge.tracking.scoring import score_study
 from dialgauge.tracking.stream import score_codes
 from dialgauge.tracking.study import Study
-from dialgauge.values import HOUSE, profile_named
-from dialgauge.values.builtin.multiwoz import MULTIWOZ_30
+from dialgauge.values.profile import HOUSE, profile_named
+from dialgauge.values.standard_profiles import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dialgauge.stats import paired_bootstrap, paired_randomisation, ratio_intervals
+from dialgauge.stats.intervals import ratio_intervals
+from dialgauge.stats.paired import paired_bootstrap, paired_randomisation
 
 SYSTEMS, MEASURES, DIALOGUES, RESAMPLES = 10, 8, 1000, 10_000
 

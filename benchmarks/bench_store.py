@@ -15,7 +15,8 @@ from pathlib import Path
 
 import polars
 
-from dialgauge.runs import Run, Store
+from dialgauge.runs.reader import Run
+from dialgauge.runs.store import Store
 
 DIALOGUES, MEASURES = 1_000, 10
 

@@ -20,13 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dialgauge.responses.episodes import Episode, points_of
-from dialgauge.responses.evaluate import Evaluation, evaluate
-from dialgauge.responses.rankers.templates import Templates, TemplatesTransductive
-from dialgauge.responses.task import Task, load_task
-from dialgauge.responses.templates.inventory import Ints, Inventory
-from dialgauge.responses.templates.lexicon import learn_lexicon
-from dialgauge.responses.templates.systems import Systems, most_likely, template_counts
+from dialgauge.rankers.episode import Episode, points_of
+from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.rankers.templates.inventory import Ints, Inventory, learn_lexicon
+from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
+from dialgauge.rankers.templates.systems import Systems, most_likely, template_counts
+from dialgauge.responses.evaluation import RankingResult, evaluate
 
 #: Draws of the few dialogs that are learned from.
 DRAWS = 2
@@ -43,10 +42,10 @@ ABLATIONS: tuple[tuple[str, type[Templates], dict[str, str]], ...] = (
 
 
 #: What to learn from and what to answer.
-Side = tuple[Task, tuple[Episode, ...]]
+Side = tuple[RankingTask, tuple[Episode, ...]]
 
 
-def settings_of(task: Task) -> dict[str, list[Side]]:
+def settings_of(task: RankingTask) -> dict[str, list[Side]]:
     """The sides of each setting, by name."""
     trn, dev = task.split("trn"), task.split("dev")
     system_of = systems_of(task)
@@ -60,7 +59,7 @@ def settings_of(task: Task) -> dict[str, list[Side]]:
     return settings
 
 
-def systems_of(task: Task) -> Ints:
+def systems_of(task: RankingTask) -> Ints:
     """The system of each training dialog."""
     trn = task.split("trn")
     inventory = Inventory(learn_lexicon(task.facts, trn, task.candidates), task.candidates)
@@ -69,18 +68,18 @@ def systems_of(task: Task) -> Ints:
     return most_likely(Systems.fitted(inventory, counts, seed=0).posterior(counts))
 
 
-def _side(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) -> Side:
+def _side(task: RankingTask, learned: Sequence[Episode], asked: Sequence[Episode]) -> Side:
     return limited(task, learned, asked), tuple(asked)
 
 
-def limited(task: Task, learned: Sequence[Episode], asked: Sequence[Episode]) -> Task:
+def limited(task: RankingTask, learned: Sequence[Episode], asked: Sequence[Episode]) -> RankingTask:
     """The task with just the replies of both sides as candidates; those of the release keep their order."""
     replies = dict.fromkeys(point.reply for point in points_of([*learned, *asked]))
     candidates = tuple(sorted(replies, key=lambda text: task.index.get(text, len(task.candidates))))
     return replace(task, splits={"trn": tuple(learned)}, candidates=candidates)
 
 
-def ablations(task: Task) -> None:
+def ablations(task: RankingTask) -> None:
     """Print per-response accuracy (and dialogs wholly right) of each variant in each setting."""
     settings = settings_of(task)
     print("| variant | " + " | ".join(settings) + " |\n| --- |" + " --- |" * len(settings))
@@ -89,14 +88,16 @@ def ablations(task: Task) -> None:
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-def _reached(kind: type[Templates], options: dict[str, str], learned: Task, asked: tuple[Episode, ...]) -> Evaluation:
+def _reached(
+    kind: type[Templates], options: dict[str, str], learned: RankingTask, asked: tuple[Episode, ...]
+) -> RankingResult:
     ranker = kind(0)
     ranker.options = dict(options)
     ranker.fit(learned)
     return evaluate(ranker, asked)
 
 
-def _cell(results: Sequence[Evaluation]) -> str:
+def _cell(results: Sequence[RankingResult]) -> str:
     response, dialog = (
         100 * float(np.mean(values))
         for values in ([one.per_response for one in results], [one.per_dialog for one in results])
@@ -104,7 +105,7 @@ def _cell(results: Sequence[Evaluation]) -> str:
     return f"{response:.1f} ({dialog:.1f})"
 
 
-def cost(task: Task) -> None:
+def cost(task: RankingTask) -> None:
     """Print the time to fit and to answer."""
     ranker = Templates(0)
     start = time.perf_counter()
@@ -116,7 +117,7 @@ def cost(task: Task) -> None:
     print(f"evaluation among {len(task.candidates):,} candidates: {per_reply:.2f} ms per reply\n")
 
 
-def release() -> Task | None:
+def release() -> RankingTask | None:
     """Train and dev of task 6, where the data is present."""
     root = os.environ.get("DIALGAUGE_DATA", "")
     if not root or not (Path(root) / "babi").is_dir():

@@ -20,15 +20,14 @@ from typing import NamedTuple
 import numpy as np
 from bench_templates import limited, release, systems_of
 
-from dialgauge.responses.episodes import Episode
-from dialgauge.responses.evaluate import evaluate
-from dialgauge.responses.rankers.templates import Templates, TemplatesTransductive
-from dialgauge.responses.task import Task
-from dialgauge.responses.templates.aliases import learn_aliases
-from dialgauge.responses.templates.inventory import Inventory
-from dialgauge.responses.templates.lexicon import learn_lexicon
-from dialgauge.responses.templates.logistic import Floats
-from dialgauge.responses.templates.pairing import aligned
+from dialgauge.rankers.episode import Episode
+from dialgauge.rankers.task import RankingTask
+from dialgauge.rankers.templates.alignment import aligned
+from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
+from dialgauge.rankers.templates.logistic import Floats
+from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
+from dialgauge.rankers.templates.resemblance import learn_aliases
+from dialgauge.responses.evaluation import evaluate
 
 RANKERS = (Templates, TemplatesTransductive)
 
@@ -64,7 +63,7 @@ class Rewording:
 class World:
     """The dialogs of the two systems, and the templates that say the same."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: RankingTask) -> None:
         trn = task.split("trn")
         system_of = systems_of(task)
         self.a, self.b = ([trn[at] for at in np.flatnonzero(system_of == system).tolist()] for system in (0, 1))
@@ -101,7 +100,7 @@ class World:
         return [pair for pair in pairs if draws.random() < 0.5]
 
 
-def measured(task: Task, setting: Setting, kind: Callable[[int], Templates]) -> tuple[float, float]:
+def measured(task: RankingTask, setting: Setting, kind: Callable[[int], Templates]) -> tuple[float, float]:
     """Per-response and per-dialog accuracy in percent."""
     ranker = kind(0)
     ranker.fit(limited(task, setting.learned, setting.asked))
@@ -115,7 +114,7 @@ def _cell(mean: Floats, spread: Floats) -> str:
     return f"{mean[0]:.1f} ± {spread[0]:.1f} ({mean[1]:.1f} ± {spread[1]:.1f})"
 
 
-def rows(task: Task, draws: int) -> None:
+def rows(task: RankingTask, draws: int) -> None:
     """Print a row per setting: mean and (over draws) spread."""
     world = World(task)
     by_name: dict[str, list[Setting]] = {setting.name: [setting] for setting in world.left_out()}

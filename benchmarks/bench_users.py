@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from dialgauge.formats.corpus import bulk_load
-from dialgauge.runs import Store
-from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.runs.store import Store
+from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
 from dialgauge.users.store import store_run
 from dialgauge.users.summary import summarise
 
@@ -50,7 +50,7 @@ def load_all(files: list[Path]) -> int:
     return count
 
 
-def whole(folder: Path, settings: Settings) -> Evaluation:
+def whole(folder: Path, settings: Settings) -> UserEvaluation:
     """Read, score, summarise with intervals, and store."""
     evaluation = evaluate(folder, settings)
     with bulk_load(), tempfile.TemporaryDirectory() as name:

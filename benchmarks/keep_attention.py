@@ -18,10 +18,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from dialgauge.cli import main as dialgauge
-from dialgauge.reproduce.babi_fresh import looks_of
-from dialgauge.reproduce.babi_looks import KEPT, MODEL, SEED, KeptLooks, Look, printed, tasks_of, write_looks
-from dialgauge.responses.model_folder import load_ranker
-from dialgauge.responses.task import load_task
+from dialgauge.rankers.model_folder import load_ranker
+from dialgauge.rankers.task import load_task
+from dialgauge.reproduce.babi import looks_of
+from dialgauge.reproduce.babi_attention import KEPT, MODEL, SEED, KeptLooks, Look, printed, tasks_of, write_looks
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "dialgauge" / "reproduce" / "kept" / KEPT

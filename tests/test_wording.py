@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dialgauge.wording import counted, times
+from dialgauge.text import counted, times
 
 
 def test_nouns_agree_with_their_number() -> None:

@@ -5,47 +5,52 @@ The names below are the public API. They are imported when first used, so that `
 
 from __future__ import annotations
 
+from dialgauge._lazy import lazy
+
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
-    from typing import Any
+    from dialgauge.comparison import Comparison, compare, compare_runs
+    from dialgauge.data import check, convert
+    from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.formats import read, write
+    from dialgauge.lab import simulate
+    from dialgauge.runs import Run, Store
+    from dialgauge.tracking import Accumulator, compute, score
+    from dialgauge.users import score_users
+    from dialgauge.worlds.restaurant import load_world
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
-    "DialgaugeError": "dialgauge.errors",
-    "Act": "dialgauge.dialogue",
-    "Dialogue": "dialgauge.dialogue",
-    "Fact": "dialgauge.dialogue",
-    "Goal": "dialgauge.dialogue",
-    "Ontology": "dialgauge.dialogue",
-    "Task": "dialgauge.dialogue",
-    "Turn": "dialgauge.dialogue",
-    "Run": "dialgauge.runs",
-    "Store": "dialgauge.runs",
-    "load_world": "dialgauge.babi.world_file",
-    "Comparison": "dialgauge.comparison",
-    "check": "dialgauge.data.check",
-    "compare": "dialgauge.comparison",
-    "compare_runs": "dialgauge.comparison",
-    "convert": "dialgauge.data.convert",
-    "read": "dialgauge.formats",
-    "score": "dialgauge.tracking",
-    "Accumulator": "dialgauge.tracking",
-    "compute": "dialgauge.tracking",
-    "simulate": "dialgauge.babi.simulator",
-    "score_users": "dialgauge.users.api",
-    "write": "dialgauge.formats",
-}
+__all__ = [
+    "Accumulator",
+    "Act",
+    "Comparison",
+    "DialgaugeError",
+    "Dialogue",
+    "Fact",
+    "Goal",
+    "Ontology",
+    "Run",
+    "Store",
+    "Task",
+    "Turn",
+    "__version__",
+    "check",
+    "compare",
+    "compare_runs",
+    "compute",
+    "convert",
+    "load_world",
+    "read",
+    "score",
+    "score_users",
+    "simulate",
+    "write",
+]
 
-__all__ = ["__version__", *sorted(_PUBLIC)]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module 'dialgauge' has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)
 
 
 def __dir__() -> list[str]:

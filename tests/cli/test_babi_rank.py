@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
 
@@ -44,7 +44,7 @@ def test_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_models_that_lack_a_package_are_named_and_the_others_listed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("dialgauge.responses.rankers.")]:
+    for name in [name for name in sys.modules if name.startswith("dialgauge.rankers.neural.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     outcome = dialgauge(capsys, "babi", "models")

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialgauge.responses.model_folder import save_ranker
-from dialgauge.responses.ranker import ranker_class
-from dialgauge.runs import Store
+from dialgauge.rankers.model_folder import save_ranker
+from dialgauge.rankers.ranker import ranker_class
+from dialgauge.runs.store import Store
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import read
-from dialgauge.runs import Store
+from dialgauge.formats.corpus import read
+from dialgauge.runs.store import Store
 from support.commands import dialgauge
 
 

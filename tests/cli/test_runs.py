@@ -8,7 +8,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 from support.commands import Outcome, dialgauge
 from support.forgery import forge
 

@@ -130,7 +130,7 @@ def test_missing_predictions_show_in_the_exit_code(
 
 
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    from dialgauge.runs import Store
+    from dialgauge.runs.store import Store
 
     done = dialgauge(capsys, "score", files[0], files[1], "--store", tmp_path / "runs")
     assert "stored as run" in done.err
@@ -269,7 +269,7 @@ def test_official_scores_are_kept_and_signed(
     run = package.Store(store).open(package.Store(store).list()[0].id)
     table = run.table("dialogue_scores")
     rows = table.filter(table["measure"] == "SGD-JGA")
-    assert rows["num"].sum() / rows["den"].sum() == 0.5
+    assert float(rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum()) == 0.5
     assert run.manifest.scores["SGD-JGA"]["value"] == 0.5
     assert run.manifest.scores["SGD-JGA"]["signature"].startswith("measure:SGD-JGA(matching=fuzzy")
     assert (run.manifest.coverage["scored"], run.manifest.coverage["expected"]) == (2, 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.comparison.published import as_json, read_system_table, spread_figure, system_tables
+from dialgauge.comparison.system_table import read_system_table, spread_figure, system_table_json, system_tables
 from dialgauge.errors import DialgaugeError
 
 
@@ -18,7 +18,7 @@ def write(folder: Path, text: str) -> Path:
 def test_rsa_table_1_as_a_file(expected: Path, tmp_path: Path) -> None:
     paper = json.loads((expected / "dst_paper_tables.json").read_text())["rsa_paper"]
     lines = [f"{row['model']},{row['jga']},{row['sa']},{row['f1']},{row['rsa']}" for row in paper["table1"]]
-    content = as_json(read_system_table(write(tmp_path, "\n".join(["model,jga,sa,f1,rsa", *lines]))))
+    content = system_table_json(read_system_table(write(tmp_path, "\n".join(["model,jga,sa,f1,rsa", *lines]))))
     for row in content["spread"]:
         assert row["mean"] == pytest.approx(paper["figure4_mean_std"]["mean"][row["measure"]])
         assert row["population_std"] == pytest.approx(paper["figure4_mean_std"]["std_population"][row["measure"]])

@@ -7,14 +7,17 @@ import polars
 import pytest
 from msgspec.structs import replace
 
-from dialgauge.comparison import compare_results, compare_runs, scores_from_rows
-from dialgauge.comparison.document import Wishes, tables
-from dialgauge.comparison.drawings import drawings
+from dialgauge.comparison.document import Wishes, comparison_tables
+from dialgauge.comparison.figures import drawings
+from dialgauge.comparison.scores import scores_from_rows
 from dialgauge.comparison.slots import domain_f1
+from dialgauge.comparison.stored import compare_runs
+from dialgauge.comparison.trackers import compare_results
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store
-from dialgauge.tracking import Results, score
+from dialgauge.runs.store import Store
+from dialgauge.tracking.api import score
 from dialgauge.tracking.keep import store_results
+from dialgauge.tracking.results import Results
 from support.trackers import gold_dialogues, tracker
 
 
@@ -35,16 +38,16 @@ def test_runs_give_the_numbers_of_their_files(results: Results, tmp_path: Path) 
     assert stored.systems == ("good", "bad")
     assert list(stored.differences()) == list(direct.differences())
     wishes = Wishes(("pearson",), sweep=True)
-    titles = [table.title for table in tables(stored, wishes)]
-    assert titles == [table.title for table in tables(direct, wishes)]
-    assert tables(stored, wishes)[-1].render("csv") == tables(direct, wishes)[-1].render("csv")
+    titles = [table.title for table in comparison_tables(stored, wishes)]
+    assert titles == [table.title for table in comparison_tables(direct, wishes)]
+    assert comparison_tables(stored, wishes)[-1].render("csv") == comparison_tables(direct, wishes)[-1].render("csv")
 
 
 def test_turn_by_turn_from_tables_alone(results: Results, tmp_path: Path) -> None:
     store, ids = kept(results, tmp_path)
-    told = tables(compare_runs(ids, store, resamples=50), Wishes(show=2))
+    told = comparison_tables(compare_runs(ids, store, resamples=50), Wishes(show=2))
     assert told[-1].title == "Slots on which good and bad differ"
-    direct = tables(compare_results(results, resamples=50), Wishes(show=2))
+    direct = comparison_tables(compare_results(results, resamples=50), Wishes(show=2))
     for mine, theirs in zip(told[-2].records(), direct[-2].records(), strict=True):
         # Counts can agree where states do not, so tables alone see fewer turns that differ.
         assert mine.pop("turns that differ") <= theirs.pop("turns that differ")
@@ -100,10 +103,10 @@ def test_any_kind_of_run_compares(tmp_path: Path) -> None:
     assert compared.values.tolist() == [[0.75], [0.25]]
     assert compared.turn_frames == {}
     assert "1 of 3 dialogues" in compared.scores.notes[0]
-    titles = [table.title for table in tables(compared, Wishes(("pearson",), show=1))]
+    titles = [table.title for table in comparison_tables(compared, Wishes(("pearson",), show=1))]
     assert titles[-1].startswith("Where ")
     with pytest.raises(DialgaugeError, match="λ sweep needs the error type"):
-        tables(compared, Wishes(sweep=True))
+        comparison_tables(compared, Wishes(sweep=True))
 
 
 def test_unlike_runs_are_compared_with_a_warning(tmp_path: Path) -> None:

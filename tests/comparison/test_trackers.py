@@ -8,10 +8,10 @@ import polars
 import pytest
 
 import dialgauge
-from dialgauge.comparison import TrackerComparison, compare
-from dialgauge.comparison.document import Wishes, as_json, tables
-from dialgauge.comparison.drawings import drawings
-from dialgauge.comparison.parting import partings
+from dialgauge.comparison.divergence import partings
+from dialgauge.comparison.document import Wishes, as_json, comparison_tables
+from dialgauge.comparison.figures import drawings
+from dialgauge.comparison.trackers import TrackerComparison, compare
 from dialgauge.comparison.turns import sweep_turns, turn_correlations
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
@@ -111,13 +111,13 @@ def test_equal_systems_do_not_part() -> None:
     gold = gold_dialogues(5)
     one = tracker(gold, 0.2, 1)
     same = compare(gold, {"a": one, "b": one}, resamples=20)
-    text = "".join(table.render("markdown") for table in tables(same, Wishes(show=3)))
+    text = "".join(table.render("markdown") for table in comparison_tables(same, Wishes(show=3)))
     assert "No dialogue has a different JGA" in text
     assert {difference.p_randomisation for difference in same.differences()} == {1.0}
 
 
 def test_every_table_in_every_format(compared: TrackerComparison, tmp_path: Path) -> None:
-    titles = [table.title for table in tables(compared, Wishes(("spearman",), True, 2))]
+    titles = [table.title for table in comparison_tables(compared, Wishes(("spearman",), True, 2))]
     assert titles[:4] == [
         "Measures by systems",
         "Differences, first minus second",
@@ -128,7 +128,7 @@ def test_every_table_in_every_format(compared: TrackerComparison, tmp_path: Path
     assert "First difference between good and bad" in titles
     assert sum(title.startswith("Spearman over") for title in titles) == 6
     for output in ("markdown", "latex", "csv", "json"):
-        for table in tables(compared, Wishes(("spearman",), True, 2)):
+        for table in comparison_tables(compared, Wishes(("spearman",), True, 2)):
             assert "nan" not in str(table.render(output)).lower().replace("dominan", "")
 
 

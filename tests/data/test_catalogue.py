@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dialgauge.data.catalogue import catalogue, parse
+from dialgauge.data.datasets import catalogue, parse
 from dialgauge.data.folder import Folder
-from dialgauge.data.listing import listing, listing_table, readable
-from dialgauge.data.verify import verify
+from dialgauge.data.verification import listing, listing_table, readable, verify
 from dialgauge.errors import DialgaugeError
 
 NAMES = ["multiwoz-2.0", "multiwoz-2.1", "multiwoz-2.2", "multiwoz-2.3", "multiwoz-2.4", "sgd", "babi", "gcdf1"]

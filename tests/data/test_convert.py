@@ -11,10 +11,10 @@ from typing import IO, Any
 import pytest
 
 import dialgauge
-from dialgauge.data.convert import convert
+from dialgauge.data.conversion import convert
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import write
+from dialgauge.formats.corpus import write
 
 DIALOGUES = [
     Dialogue(

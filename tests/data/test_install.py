@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from dialgauge.data.catalogue import Dataset, Member, Remote
+from dialgauge.data.datasets import Dataset, Member, Remote
 from dialgauge.data.fetch import Patience
 from dialgauge.data.folder import Folder, data_folder
 from dialgauge.data.install import Outcome, get, offline, remove
-from dialgauge.data.verify import verify
+from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
 
@@ -192,7 +192,7 @@ def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: 
     site.body = archive(train=bytes(range(256)) * 4000)
     site.answers = [Answer(cut=500_000, stall=1.0)]
     script = (
-        "import sys; from pathlib import Path; from dialgauge.data.catalogue import Dataset, Remote;"
+        "import sys; from pathlib import Path; from dialgauge.data.datasets import Dataset, Remote;"
         "from dialgauge.data.folder import Folder; from dialgauge.data.install import get;"
         "get(Dataset('toy', 'Toy', '-', '-', '-', (Remote(url=sys.argv[1], unpack=True, strip=1),)),"
         " Folder(Path(sys.argv[2])))"

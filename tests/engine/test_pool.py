@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.engine import cores, map_ordered
+from dialgauge.engine.pool import cores, map_ordered
 from dialgauge.errors import DialgaugeError
 
 

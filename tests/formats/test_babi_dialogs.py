@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.babi import NO_RESULT, SILENCE, is_silence
-from dialgauge.formats.babi_candidates import load_candidates
-from dialgauge.formats.babi_kb import load_kb
+from dialgauge.formats.babi import NO_RESULT, SILENCE, is_silence, load_candidates, load_kb
 from dialgauge.formats.registry import recognise
 from support.babi_release import ALL_FILES, SPLITS, TASKS, released, released_file
 from support.reading import part_of, read_bytes, write_bytes

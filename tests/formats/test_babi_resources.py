@@ -10,8 +10,14 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.babi_candidates import BabiCandidates, load_candidates, write_candidates
-from dialgauge.formats.babi_kb import BabiKnowledgeBase, load_kb, write_kb
+from dialgauge.formats.babi import (
+    BabiCandidates,
+    BabiKnowledgeBase,
+    load_candidates,
+    load_kb,
+    write_candidates,
+    write_kb,
+)
 from dialgauge.formats.base import Notes
 from support.reading import part_of
 

@@ -18,9 +18,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read, write
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import DialogueFormat, Notes, Peek
+from dialgauge.formats.corpus import read, write
 from dialgauge.formats.registry import formats, recognise
 from support.commands import dialgauge
 from support.examples import EXAMPLES

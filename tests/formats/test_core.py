@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read, registry, stream, write
-from dialgauge.formats.base import ALL_FIELDS, Notes
+from dialgauge.formats import registry
+from dialgauge.formats.base import ALL_FIELDS, Notes, Peek, first_object
+from dialgauge.formats.corpus import read, stream, write
 from dialgauge.formats.located import Keyed, Listed
 from dialgauge.formats.native import Native
-from dialgauge.formats.peek import Peek, first_object
 from dialgauge.formats.registry import format_named, formats, recognise, writer_named
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, write_bytes

@@ -10,10 +10,9 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import Notes, Peek
+from dialgauge.formats.corpus import read
 from dialgauge.formats.multiwoz import MultiWoz
-from dialgauge.formats.peek import Peek
 from support.examples import EXAMPLES
 from support.reading import part_of, read_json
 

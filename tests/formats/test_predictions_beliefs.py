@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.beliefs import Beliefs, hyphenated, hyphenated_slot
-from dialgauge.formats.flags import FLAG_SLOTS
+from dialgauge.formats.predictions.common import Beliefs, hyphenated, hyphenated_slot
+from dialgauge.formats.predictions.flags import FLAG_SLOTS
 from support.examples import EXAMPLES, as_json
 from support.reading import part_of, read_bytes, read_json
 

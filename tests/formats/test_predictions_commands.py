@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import read
 from dialgauge.formats.base import DialogueFormat, Notes
+from dialgauge.formats.corpus import read
 from dialgauge.formats.registry import format_named
 from dialgauge.formats.source import resolve
 from support.commands import dialgauge

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read
-from dialgauge.formats.peek import Peek
-from dialgauge.formats.predictions import HOLE, MOST_TURNS
+from dialgauge.formats.base import Peek
+from dialgauge.formats.corpus import read
+from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.registry import formats, recognise
 from dialgauge.formats.source import resolve
 from support.examples import EXAMPLES

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.registry import formats, recognise
 from dialgauge.formats.source import resolve
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read
+from dialgauge.formats.corpus import read
 from dialgauge.formats.source import Part, resolve
 from support.examples import EXAMPLES
 

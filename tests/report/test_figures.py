@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import figures
-from dialgauge.report.figures.style import lines, shades
+from dialgauge.report import charts as figures
+from dialgauge.report.figures import lines, save, shades
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -54,10 +54,10 @@ def datasets(chart: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_renders_in_every_format_and_twice_alike(name: str, tmp_path: Path) -> None:
     for ending, magic in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".json", b"{")):
-        path = figures.save(CHARTS[name](), tmp_path / f"chart{ending}")
+        path = save(CHARTS[name](), tmp_path / f"chart{ending}")
         assert path.read_bytes().startswith(magic)
     first = (tmp_path / "chart.svg").read_bytes()
-    figures.save(CHARTS[name](), tmp_path / "chart.svg")
+    save(CHARTS[name](), tmp_path / "chart.svg")
     assert (tmp_path / "chart.svg").read_bytes() == first
 
 
@@ -96,7 +96,7 @@ def test_many_systems_stay_apart() -> None:
 
 def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DialgaugeError, match=r"\.svg, \.png, \.pdf"):
-        figures.save(CHARTS["heat"](), tmp_path / "chart.bmp")
+        save(CHARTS["heat"](), tmp_path / "chart.bmp")
     real = builtins.__import__
 
     def without_altair(name: str, *rest: Any, **options: Any) -> Any:

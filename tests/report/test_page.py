@@ -3,10 +3,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from dialgauge.report.cells import Cell, Column
-from dialgauge.report.html import render_html
 from dialgauge.report.page import Figure, Section, write_page
-from dialgauge.report.table import Table
+from dialgauge.report.render import render_html
+from dialgauge.report.table import Cell, Column, Table
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 

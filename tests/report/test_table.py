@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Cell, Column, Table, write_tables
+from dialgauge.report.table import Cell, Column, Table, write_tables
 
 
 def scores() -> Table:

@@ -8,16 +8,35 @@ import msgspec
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import babi_fresh
+from dialgauge.rankers.neural.config import MEMORY_SIZES
+from dialgauge.rankers.ranker import ranker_class
+from dialgauge.rankers.task import load_task
+from dialgauge.reproduce import babi as babi_fresh
 from dialgauge.reproduce.babi import reproduce
-from dialgauge.reproduce.babi_attention import CLAIMS, attention_tables
-from dialgauge.reproduce.babi_looks import KeptLooks, Look, Place, digest, kept_looks, look, printed, write_looks
-from dialgauge.reproduce.pages import write_html
-from dialgauge.reproduce.record import COMPUTED, DIFFERS, EXACT, HOLDS, IMPOSSIBLE, Fresh, Reproduction
-from dialgauge.reproduce.tables import as_json, as_markdown
-from dialgauge.responses.neural.config import MEMORY_SIZES
-from dialgauge.responses.ranker import ranker_class
-from dialgauge.responses.task import load_task
+from dialgauge.reproduce.babi_attention import (
+    CLAIMS,
+    AttentionPlace,
+    KeptLooks,
+    Look,
+    attention_tables,
+    digest,
+    kept_looks,
+    look,
+    printed,
+    write_looks,
+)
+from dialgauge.reproduce.reproduction import (
+    COMPUTED,
+    DIFFERS,
+    EXACT,
+    HOLDS,
+    IMPOSSIBLE,
+    Fresh,
+    Reproduction,
+    as_json,
+    as_markdown,
+    write_html,
+)
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 
@@ -165,7 +184,7 @@ def test_a_look_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) ->
     ranker = ranker_class("memn2n")(0)
     ranker.options = {"epochs": "2", "dim": "8", "hops": "2"}
     ranker.fit(task)
-    place = Place(1, "tst", 2, 3)
+    place = AttentionPlace(1, "tst", 2, 3)
     point = task.split("tst")[1].points()[2]
     seen = look(ranker, task, place)
     assert [len(hop) for hop in seen.hops] == [len(point.history)] * 2
@@ -177,20 +196,20 @@ def test_a_look_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) ->
     write_looks(tmp_path / "kept.json", kept)
     assert msgspec.json.decode((tmp_path / "kept.json").read_bytes(), type=KeptLooks) == kept
     with pytest.raises(DialgaugeError, match="no such place in this data: task 1, tst, dialog 99, reply 1"):
-        Place(1, "tst", 99, 1).point(task)
+        AttentionPlace(1, "tst", 99, 1).point(task)
 
 
 def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tiny_release(tmp_path / "babi", (1,))
     monkeypatch.setattr(babi_fresh, "TASKS", (1,))
-    few = msgspec.structs.replace(printed(), tables=[], nearest_to_concierge=Place(1, "tst", 1, 2))
+    few = msgspec.structs.replace(printed(), tables=[], nearest_to_concierge=AttentionPlace(1, "tst", 1, 2))
     monkeypatch.setattr(babi_fresh, "printed", lambda: few)
     told: list[str] = []
     fresh = Fresh(seeds=2, store=tmp_path / "runs", tell=told.append)
     cells = babi_fresh.trained_cells(data, ("memn2n",), fresh)
     assert [(cell.split, cell.seed) for cell in cells] == [("tst", 0), ("tst-OOV", 0), ("tst", 1), ("tst-OOV", 1)]
     (seen,) = babi_fresh.trained_looks([load_task(data, 1)], fresh)
-    assert seen.place == Place(1, "tst", 1, 2)
+    assert seen.place == AttentionPlace(1, "tst", 1, 2)
     assert told == [
         "1 of 2: memn2n, task 1, seed 0",
         "2 of 2: memn2n, task 1, seed 1",

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.reproduce.babi import LEARNED, UNTRAINED, reproduce
-from dialgauge.reproduce.babi_cells import kept_results
-from dialgauge.reproduce.babi_notes import CELLS, why_untrained
-from dialgauge.reproduce.record import DIFFERS, EXACT, IMPOSSIBLE
-from dialgauge.reproduce.tables import as_json, tables_by_part
-from dialgauge.responses.published import published
+from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, reproduce, why_untrained
+from dialgauge.reproduce.reproduction import DIFFERS, EXACT, IMPOSSIBLE, as_json, tables_by_part
+from dialgauge.responses.tables import published
 
 
 def test_without_data_everything_measured_is_said_to_be_missing() -> None:

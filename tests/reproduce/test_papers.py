@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import Item, Reproduction, reproduce
-from dialgauge.reproduce.examples import published
+from dialgauge.reproduce.papers import published, reproduce
+from dialgauge.reproduce.reproduction import Comparand, Reproduction
 from support.commands import dialgauge
 
 
@@ -21,7 +21,7 @@ def rsa(shared_data: Path) -> Reproduction:
     return reproduce("rsa", shared_data)
 
 
-def lines(record: Reproduction, part: str) -> dict[str, Item]:
+def lines(record: Reproduction, part: str) -> dict[str, Comparand]:
     return {item.what: item for item in record.items if item.part == part}
 
 

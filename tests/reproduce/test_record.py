@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.reproduce.record import Printed, Reproduction
-from dialgauge.reproduce.tables import as_json, as_markdown, item_tables, missing_table
+from dialgauge.reproduce.reproduction import (
+    PrintedNumber,
+    Reproduction,
+    as_json,
+    as_markdown,
+    item_tables,
+    missing_table,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,27 +21,27 @@ from dialgauge.reproduce.tables import as_json, as_markdown, item_tables, missin
     [("48.86%", 0.4886, 5e-5), ("0.8759", 0.8759, 5e-5), ("7,368", 7368, 0.5), ("0", 0, 0.5), ("81 %", 0.81, 5e-3)],
 )
 def test_a_printed_number_knows_its_last_digit(text: str, value: float, half: float) -> None:
-    number = Printed.parse(text)
+    number = PrintedNumber.parse(text)
     assert [number.value, number.half_unit] == pytest.approx([value, half])
 
 
 @given(st.floats(0, 1))
 def test_a_number_agrees_with_its_own_rounding_and_not_with_the_next(value: float) -> None:
-    number = Printed.parse(f"{100 * value:.2f}%")
+    number = PrintedNumber.parse(f"{100 * value:.2f}%")
     assert number.agrees(value)
     assert not number.agrees(number.value + 2.1 * number.half_unit)
 
 
 def test_no_number() -> None:
     with pytest.raises(ValueError, match="no printed number"):
-        Printed.parse("about 81")
+        PrintedNumber.parse("about 81")
 
 
 @pytest.mark.parametrize(
     ("text", "value", "shown"), [("48.86%", 0.488599, "48.860%"), ("7368", 7368.0, "7368"), ("7368", 0.5, "0.5")]
 )
 def test_ours_is_shown_in_their_unit(text: str, value: float, shown: str) -> None:
-    assert Printed.parse(text).show(value) == shown
+    assert PrintedNumber.parse(text).show(value) == shown
 
 
 def made() -> Reproduction:

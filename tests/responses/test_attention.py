@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.episode import points_of
+from dialgauge.rankers.neural.memn2n import MemN2N
+from dialgauge.rankers.tfidf import TfIdf
 from dialgauge.report.figures import save
 from dialgauge.responses.attention import Attention, attend, attention_figure, attention_frame, attention_table
-from dialgauge.responses.episodes import points_of
-from dialgauge.responses.rankers.memn2n import MemN2N
-from dialgauge.responses.rankers.tfidf import TfIdf
 from support.tiny_world import point, tiny_task
 
 

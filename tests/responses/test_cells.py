@@ -9,13 +9,21 @@ import pytest
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.responses import plan
-from dialgauge.responses.cells import EVALUATION_VERSION, Cell, Key, cells, data_digest, kept_cells
-from dialgauge.responses.plan import jobs_of, run_jobs
-from dialgauge.responses.ranker import Ranker, ranker_class
+from dialgauge.rankers.ranker import Ranker, ranker_class
+from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.responses import cells as plan
+from dialgauge.responses.cells import (
+    EVALUATION_VERSION,
+    CellKey,
+    ResultCell,
+    cells,
+    data_digest,
+    jobs_of,
+    kept_cells,
+    run_jobs,
+)
 from dialgauge.responses.tables import class_table, results_table
-from dialgauge.responses.task import Task, load_task
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 from support.tiny_world import tiny_release
 
 SPLITS = ("dev", "tst", "tst-OOV")
@@ -30,7 +38,7 @@ def runs(store: Path) -> list[str]:
     return [manifest.id for manifest in Store(store).list()]
 
 
-def table(data: Path, store: Path, *models: str, tasks: tuple[int, ...] = (1,), **changes: object) -> list[Cell]:
+def table(data: Path, store: Path, *models: str, tasks: tuple[int, ...] = (1,), **changes: object) -> list[ResultCell]:
     seeds = int(str(changes.pop("seeds", 1)))
     jobs = jobs_of(data, models, tasks, SPLITS, seeds, store, **changes)  # type: ignore[arg-type]
     return [cell for found in run_jobs(jobs) for cell in found]
@@ -62,7 +70,7 @@ def test_an_interrupted_table_goes_on_where_it_stopped(
         done = 0
         whole = cells
 
-        def counted(ranker: Ranker, task: Task, *rest: object) -> Iterator[Cell]:
+        def counted(ranker: Ranker, task: RankingTask, *rest: object) -> Iterator[ResultCell]:
             nonlocal done
             fits.append(ranker.name)
             for cell in whole(ranker, task, *rest):  # type: ignore[arg-type]
@@ -146,7 +154,7 @@ def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
 def test_keys_name_everything_that_matters(data: Path) -> None:
     task = load_task(data, 1)
     ranker = ranker_class("rules")(0)
-    key = Key.of(ranker, task, "tst", data_digest(task))
+    key = CellKey.of(ranker, task, "tst", data_digest(task))
     assert key.config() == {
         "model": "rules",
         "task": 1,

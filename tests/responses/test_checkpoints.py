@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from dialgauge.responses.cells import Key
-from dialgauge.responses.checkpoints import checkpointed
-from dialgauge.responses.ranker import Tell, ranker_class
-from dialgauge.runs import Store
+from dialgauge.rankers.ranker import Tell, ranker_class
+from dialgauge.responses.cells import CellKey, checkpointed
+from dialgauge.runs.store import Store
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 
 #: Kills its own process, as a power cut would, once three epochs are on the disk.
 KILLED = """
 import os, signal, sys
-from dialgauge.responses.neural import training
+from dialgauge.rankers.neural import training
 whole = training.Training._note
 def note(self, epoch, tell):
     whole(self, epoch, tell)
@@ -48,7 +47,7 @@ def killed(*command: object) -> None:
 
 def noted_epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The epochs that are trained from now on."""
-    from dialgauge.responses.neural.training import Epoch, Training
+    from dialgauge.rankers.neural.training import Epoch, Training
 
     whole, seen = Training._note, list[int]()
 
@@ -105,7 +104,7 @@ def test_fresh_does_not_take_up_what_was_left(data: Path, tmp_path: Path, capsys
 def test_two_at_once_never_share_a_checkpoint(tmp_path: Path) -> None:
     task, said = tiny_task(1), list[str]()
     first, second = (ranker_class("memn2n")(0) for _ in range(2))
-    key = Key.of(first, task, "tst", "data")
+    key = CellKey.of(first, task, "tst", "data")
     with (
         checkpointed(first, key, Store(tmp_path), said.append),
         checkpointed(second, key, Store(tmp_path), said.append),
@@ -119,7 +118,7 @@ def test_splits_share_a_training_and_nothing_else_does(tmp_path: Path) -> None:
     task, folders = tiny_task(1), list[str]()
     for model, seed, split in (("memn2n", 0, "tst"), ("memn2n", 0, "dev"), ("memn2n", 1, "tst"), ("typed", 0, "tst")):
         ranker = ranker_class(model)(seed)
-        with checkpointed(ranker, Key.of(ranker, task, split, "data"), Store(tmp_path), folders.append):
+        with checkpointed(ranker, CellKey.of(ranker, task, split, "data"), Store(tmp_path), folders.append):
             assert ranker.checkpoint is not None
             folders.append(ranker.checkpoint.parent.name)
     assert folders[0] == folders[1]

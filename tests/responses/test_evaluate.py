@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.responses.episodes import Episode, Line, Point
-from dialgauge.responses.evaluate import Evaluation, evaluate, ranked
-from dialgauge.responses.ranker import Ranker, Scores, Tell, silent
-from dialgauge.responses.task import Task
+from dialgauge.rankers.episode import Episode, Line, Point
+from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.task import RankingTask
+from dialgauge.responses.evaluation import RankingResult, evaluate, ranked
 
 CANDIDATES = ("a", "b", "c", "d")
 
@@ -28,7 +28,7 @@ class Fixed(Ranker):
         super().__init__()
         self._function = function
 
-    def fit(self, task: Task, tell: Tell = silent) -> None:
+    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         """Nothing to learn."""
 
     def scores(self, points: Sequence[Point]) -> Scores:
@@ -155,10 +155,9 @@ def test_batches_never_change_a_rank(rows: list[list[int]], gold: list[int], siz
         assert tied == (row.count(max(row)) > 1)
 
 
-def only(classes: set[str], dialogs: Sequence[Episode]) -> Evaluation:
+def only(classes: set[str], dialogs: Sequence[Episode]) -> RankingResult:
     """A bot that gets the replies of some classes right and nothing else."""
-    from dialgauge.responses.classes import reply_classes
-    from dialgauge.responses.evaluate import collect
+    from dialgauge.responses.evaluation import collect, reply_classes
 
     names = [name for one in dialogs for name in reply_classes(one)]
     return collect(((0, 0, 1 if name in classes else 2, False) for name in names), dialogs)

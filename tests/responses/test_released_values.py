@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.responses.classes import reply_classes
-from dialgauge.responses.evaluate import evaluate
-from dialgauge.responses.published import column_of, published
-from dialgauge.responses.rankers.nearest import NearestNeighbour
-from dialgauge.responses.rankers.rules import Rules
-from dialgauge.responses.rankers.tfidf import TfIdf, TfIdfTypes
-from dialgauge.responses.tables import statistics_table
-from dialgauge.responses.task import EVALUATED, Task, load_task
+from dialgauge.agents.rules import Rules
+from dialgauge.rankers.nearest import NearestNeighbour
+from dialgauge.rankers.task import EVALUATED, RankingTask, load_task
+from dialgauge.rankers.tfidf import TfIdf, TfIdfTypes
+from dialgauge.responses.evaluation import evaluate, reply_classes
+from dialgauge.responses.tables import column_of, published, statistics_table
 
 #: Specification, section 5: per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {
@@ -30,7 +28,7 @@ PLATEAUS = {
 
 
 @cache
-def task_of(data: Path, number: int) -> Task:
+def task_of(data: Path, number: int) -> RankingTask:
     return load_task(data / "babi", number)
 
 

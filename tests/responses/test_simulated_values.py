@@ -22,17 +22,17 @@ import numpy as np
 import pytest
 from msgspec import convert
 
-from dialgauge.babi.knowledge import knowledge_base_of
-from dialgauge.babi.parameters import Parameters
-from dialgauge.babi.simulator import simulate
-from dialgauge.babi.world_file import load_world
-from dialgauge.responses.episodes import Point, episodes
-from dialgauge.responses.evaluate import MRR, PER_RESPONSE, Evaluation, evaluate
-from dialgauge.responses.ranker import Ranker, Scores
-from dialgauge.responses.rankers.nearest import NearestNeighbour
-from dialgauge.responses.rankers.rules import Rules
-from dialgauge.responses.rankers.tfidf import TfIdf
-from dialgauge.responses.task import Task, load_task
+from dialgauge.agents.rules import Rules
+from dialgauge.lab.corpora import simulate
+from dialgauge.rankers.episode import Point, episodes
+from dialgauge.rankers.nearest import NearestNeighbour
+from dialgauge.rankers.ranker import Ranker, Scores
+from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.rankers.tfidf import TfIdf
+from dialgauge.responses.evaluation import MRR, PER_RESPONSE, RankingResult, evaluate
+from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
+from dialgauge.worlds.restaurant.world import Parameters
+from dialgauge.worlds.restaurant.world_file import load_world
 
 WORLD = load_world()
 SEEDS = (1, 2, 3)
@@ -44,7 +44,7 @@ OFF: dict[int, dict[str, Any]] = {1: {"fields": {1: (2, 4)}}, 3: {"accept": 0.9}
 
 
 @cache
-def released_task(data: Path, number: int) -> Task:
+def released_task(data: Path, number: int) -> RankingTask:
     task = load_task(data / "babi", number, ("trn", *EVALUATED))
     return replace(
         task, splits={"trn": task.split("trn")} | {split: task.split(split)[:DIALOGS] for split in EVALUATED}
@@ -52,7 +52,7 @@ def released_task(data: Path, number: int) -> Task:
 
 
 @cache
-def simulated_task(data: Path, number: int, seed: int, *, off: bool = False) -> Task:
+def simulated_task(data: Path, number: int, seed: int, *, off: bool = False) -> RankingTask:
     """As many dialogs as of the release. Half A has the released party sizes; those of half B were not released."""
     theirs = released_task(data, number)
     parameters = convert({"seed": seed, **(OFF[number] if off else {})}, Parameters)
@@ -61,7 +61,7 @@ def simulated_task(data: Path, number: int, seed: int, *, off: bool = False) -> 
     for split, dialogs in theirs.splits.items():
         base = None if split == "tst-OOV" else half_a
         splits[split] = episodes(simulate(WORLD, number, split, len(dialogs), parameters, knowledge=base))
-    return Task(number, splits, theirs.candidates, theirs.facts)
+    return RankingTask(number, splits, theirs.candidates, theirs.facts)
 
 
 class TiesAtRandom(Ranker):
@@ -75,7 +75,7 @@ class TiesAtRandom(Ranker):
         self.candidates = ranker.candidates
         self._random = np.random.default_rng(0)
 
-    def fit(self, task: Task, tell: object = None) -> None:
+    def fit(self, task: RankingTask, tell: object = None) -> None:
         raise NotImplementedError
 
     def scores(self, points: Sequence[Point]) -> Scores:
@@ -83,18 +83,18 @@ class TiesAtRandom(Ranker):
         return scores + 1e-11 * self._random.random(scores.shape)  # scores differ by 1e-10 or not at all
 
 
-def fitted(ranker: type[Ranker], task: Task) -> Ranker:
+def fitted(ranker: type[Ranker], task: RankingTask) -> Ranker:
     bot = ranker()
     bot.fit(task)
     return bot
 
 
-def halfwidth(result: Evaluation, measure: str) -> float:
+def halfwidth(result: RankingResult, measure: str) -> float:
     low, high = result.intervals()[measure]
     return (high - low) / 2
 
 
-def gap(theirs: Evaluation, ours: Evaluation, measure: str) -> tuple[float, float]:
+def gap(theirs: RankingResult, ours: RankingResult, measure: str) -> tuple[float, float]:
     """How far two values are apart, and how far sampling can explain."""
     return abs(theirs.value(measure) - ours.value(measure)), halfwidth(theirs, measure) + halfwidth(ours, measure)
 

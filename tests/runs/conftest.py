@@ -7,7 +7,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 
 
 @pytest.fixture

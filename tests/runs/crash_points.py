@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars
 
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 
 FRAME = polars.DataFrame({"x": [1, 2, 3]})
 

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 
 WRITER = """
 import sys, polars

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store
 from dialgauge.runs.resumable import Parts
+from dialgauge.runs.store import Store
 
 
 def test_an_error_keeps_what_is_done_and_the_same_call_goes_on(store: Store) -> None:

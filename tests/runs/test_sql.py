@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store, sql
+from dialgauge.runs import sql
+from dialgauge.runs.store import Store
 from support.forgery import forge
 
 

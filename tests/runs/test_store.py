@@ -11,7 +11,8 @@ from polars.testing import assert_frame_equal
 
 from dialgauge import __version__
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Run, Store
+from dialgauge.runs.reader import Run
+from dialgauge.runs.store import Store
 from support.forgery import forge
 
 

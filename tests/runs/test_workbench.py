@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge.runs import Store
+from dialgauge.runs.store import Store
 
 FACTS = {"kind": "training", "name": "memn2n", "config": {"seed": 0}}
 

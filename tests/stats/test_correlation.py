@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
+from dialgauge.stats.correlation import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
 
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
 

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dialgauge.babi.phrases import FIELDS
-from dialgauge.babi.world import Request
-from dialgauge.babi.world_file import load_world
 from dialgauge.dialogue import Dialogue
+from dialgauge.worlds.restaurant.phrases import FIELDS
+from dialgauge.worlds.restaurant.world import Request
+from dialgauge.worlds.restaurant.world_file import load_world
 
 PHRASES = load_world().phrases
 USER = PHRASES.user

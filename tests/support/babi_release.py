@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from dialgauge.babi.release import dialog_file
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats import read
+from dialgauge.formats.corpus import read
+from dialgauge.lab.corpora import dialog_file
 
 TASKS = (1, 2, 3, 4, 5)
 SPLITS = ("trn", "dev", "tst", "tst-OOV")

@@ -7,14 +7,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from dialgauge.babi.candidates import world_candidates
-from dialgauge.babi.parameters import Parameters
-from dialgauge.babi.release import world_facts, write_release
-from dialgauge.babi.simulator import simulate
-from dialgauge.babi.world import Half, World
-from dialgauge.babi.world_file import load_world
-from dialgauge.responses.episodes import Line, Point, episodes
-from dialgauge.responses.task import SPLITS, Task
+from dialgauge.lab.corpora import simulate, world_facts, write_release
+from dialgauge.rankers.episode import Line, Point, episodes
+from dialgauge.rankers.task import SPLITS, RankingTask
+from dialgauge.worlds.restaurant.knowledge import world_candidates
+from dialgauge.worlds.restaurant.world import Half, Parameters, World
+from dialgauge.worlds.restaurant.world_file import load_world
 
 TINY: World = replace(
     load_world(),
@@ -29,9 +27,9 @@ TINY: World = replace(
 
 
 @cache
-def tiny_task(number: int, dialogs: int = 30, seed: int = 0) -> Task:
+def tiny_task(number: int, dialogs: int = 30, seed: int = 0) -> RankingTask:
     """A simulated task of the tiny world with all four splits."""
-    return Task(
+    return RankingTask(
         number=number,
         splits={split: episodes(simulate(TINY, number, split, dialogs, Parameters(seed=seed))) for split in SPLITS},
         candidates=tuple(world_candidates(TINY)),

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dialgauge.dialogue import Dialogue, State
-from dialgauge.values import Profile
 from dialgauge.values.match import matcher_named
+from dialgauge.values.profile import Profile
 from dialgauge.values.rules import Pair, Side
 
 Normalised = dict[Pair, tuple[str, ...]]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tracking.align import Policy
-from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.measures.registry import parse_measure
 from dialgauge.tracking.study import Study
-from dialgauge.values import Profile, profile_named
+from dialgauge.values.profile import Profile, profile_named
 from tracking.corpora import corpora
 from tracking.oracle import Oracle, aligned
 

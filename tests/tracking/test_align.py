@@ -6,9 +6,9 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.measures.registry import parse_measure
 from dialgauge.tracking.study import Study
-from dialgauge.values import profile_named
+from dialgauge.values.profile import profile_named
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("south",)}}

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.kernel import CORRECT
-from dialgauge.tracking.measures import DEFAULT, parse_measure
+from dialgauge.tracking.counts import CORRECT, Counts
+from dialgauge.tracking.measures.registry import DEFAULT_MEASURES, parse_measure
 from dialgauge.tracking.study import Study
-from dialgauge.values import profile_named
+from dialgauge.values.profile import profile_named
 from tracking.corpora import corpora
 
 SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]
@@ -54,7 +53,7 @@ def test_flags_alone() -> None:
     assert found["FGA@0.5"] == pytest.approx(sum(weights) / 5)
     assert "rule=error-set" in str(found.scores["FGA@0.5"].signature)
     assert set(found.left_out) == {"AGA", "RSA", "F1"}
-    assert set(found.scores) == set(DEFAULT) - set(found.left_out)
+    assert set(found.scores) == set(DEFAULT_MEASURES) - set(found.left_out)
 
 
 def test_flags_with_gold() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.measures import ALL, parse_measure
+from dialgauge.tracking.measures.registry import ALL_MEASURES, parse_measure
 from dialgauge.tracking.study import Study
-from dialgauge.values import profile_named
+from dialgauge.values.profile import profile_named
 from tracking.corpora import corpora
 
 Corpora = tuple[list[Dialogue], list[Dialogue]]
@@ -84,7 +84,7 @@ def test_orders_between_measures(data: Corpora) -> None:
     assert jga <= rsa + 1e-12 <= value(counts, "F1(average=turn)") + 2e-12
     assert value(counts, "DialogueExact") <= value(counts, "FinalJGA")
     assert value(counts, "RSA") <= rsa + 1e-12
-    for name in ALL:
+    for name in ALL_MEASURES:
         if "slot" not in name and "domain" not in name:
             found = value(counts, name)
             assert not found < 0 and not found > 1 + 1e-12
@@ -97,7 +97,7 @@ def test_order_of_dialogues_and_slots_does_not_matter(data: Corpora, seed: int) 
     shuffled = Study(_shuffled(data[0], seed), {"it": _shuffled(data[1], seed + 1)})
     profile = profile_named("canon")
     one, other = study.comparison("it", profile), shuffled.comparison("it", profile)
-    for name in ALL:
+    for name in ALL_MEASURES:
         if "slot" not in name and "domain" not in name:
             first, second = value(one.counts, name), value(other.counts, name)
             assert first == pytest.approx(second, abs=1e-12, nan_ok=True)

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.measures import ALL, DEFAULT, Card, Measure, cards, parse_measure, parse_measures
+from dialgauge.tracking.measures.base import Card, Measure
+from dialgauge.tracking.measures.registry import ALL_MEASURES, DEFAULT_MEASURES, cards, parse_measure, parse_measures
 
 
 def test_names_of_the_defaults() -> None:
-    assert DEFAULT == ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
-    assert [str(measure) for measure in parse_measures(["default"])] == list(DEFAULT)
+    assert DEFAULT_MEASURES == ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+    assert [str(measure) for measure in parse_measures(["default"])] == list(DEFAULT_MEASURES)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL_MEASURES)
 def test_names_print_and_parse(name: str) -> None:
     assert str(parse_measure(name)) == name
 
@@ -82,7 +83,7 @@ def test_mistakes_are_sentences(text: str, message: str) -> None:
 def test_lists() -> None:
     names = [str(measure) for measure in parse_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "SA"])]
     assert names == ["JGA", "FGA@0.5(rule=paper,over=dialogues)", "SA"]
-    assert [str(measure) for measure in parse_measures(["all"])] == list(ALL)
+    assert [str(measure) for measure in parse_measures(["all"])] == list(ALL_MEASURES)
     with pytest.raises(DialgaugeError, match="no measure was named"):
         parse_measures([" , "])
 
@@ -101,7 +102,7 @@ def test_every_card_is_complete(card: Card) -> None:
 def test_value_is_undefined_where_nothing_is_scored() -> None:
     from dialgauge.dialogue import Dialogue, Turn
     from dialgauge.tracking.study import Study
-    from dialgauge.values import profile_named
+    from dialgauge.values.profile import profile_named
 
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={}),))]
     predicted = [Dialogue(id="a", turns=(Turn(speaker="user", predicted={}),))]

@@ -12,13 +12,13 @@ import pytest
 
 import dialgauge
 from dialgauge.dialogue import dialogue_key
-from dialgauge.stats import correlation_matrix
+from dialgauge.stats.correlation import correlation_matrix
 from dialgauge.tracking.faults import Faults, slots_per_dialogue
 from dialgauge.tracking.fga import error_types
 from dialgauge.tracking.inputs import load
-from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.measures.registry import parse_measure
 from dialgauge.tracking.study import Study
-from dialgauge.values import profile_named
+from dialgauge.values.profile import profile_named
 
 MEASURES = {
     "jga": "JGA",

@@ -7,12 +7,12 @@ import pytest
 from dialgauge import score
 from dialgauge.errors import DialgaugeError
 from dialgauge.tracking.faults import Faults, faults_as_dict, slots_per_dialogue
-from dialgauge.tracking.measures import parse_measure
+from dialgauge.tracking.measures.registry import parse_measure
+from dialgauge.tracking.profile_sensitivity import sensitivity
 from dialgauge.tracking.results import SystemScores
-from dialgauge.tracking.sensitivity import sensitivity
 from dialgauge.tracking.study import Study
 from dialgauge.tracking.worst import layout, worst_dialogues
-from dialgauge.values import profile_named
+from dialgauge.values.profile import profile_named
 from tracking.corpora import pair_of_dialogues
 
 FIRST = [

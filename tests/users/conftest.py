@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
 
 
 def load_json(path: Path) -> Any:
@@ -35,6 +35,6 @@ def settings(shared_data: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def convlab(shared_data: Path, settings: Settings) -> Evaluation:
+def convlab(shared_data: Path, settings: Settings) -> UserEvaluation:
     """The 1,000 conversations, scored in reference mode."""
     return evaluate(shared_data / "gcdf1" / "conversations", settings)

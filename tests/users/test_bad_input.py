@@ -10,9 +10,9 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.config import Config
-from dialgauge.users.evaluate import Settings, evaluate
-from dialgauge.users.score import Failure, Scorer
+from dialgauge.users.config import GcdfConfig
+from dialgauge.users.evaluation import Settings, evaluate
+from dialgauge.users.scorer import Failure, Scorer
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import talk
 
@@ -102,7 +102,7 @@ def test_a_value_that_the_reference_takes_apart_is_warned_about() -> None:
     result = Scorer().score(odd)
     assert result.warnings == ("turn 2: the value 'a###b' contains '###' and is taken apart",)
     assert [each.item for each in result.verdicts if each.turn == 2] == ["area===a", "area===b"]
-    repaired = Scorer(Config(mode="recommended")).score(odd)
+    repaired = Scorer(GcdfConfig(mode="recommended")).score(odd)
     assert repaired.warnings == ()
     assert [each.item for each in repaired.verdicts if each.turn == 2] == ["area===a###b"]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.config import Config, load_config, with_overrides
+from dialgauge.users.config import GcdfConfig, load_config, with_overrides
 
 
 def test_defaults_are_the_reference_s() -> None:
     config = load_config()
-    assert config == Config()
+    assert config == GcdfConfig()
     assert (config.mode, config.igcd_f1.repetitions.max_repetitions) == ("reference", 6)
     assert config.rgcd_f1.repetitions.repeats_to_penalty == 3
     assert config.igcd_f1.constraints_not_in_goal.sys_checks.requests is False
@@ -71,6 +71,6 @@ def test_a_wrong_file_is_named(tmp_path: Path, content: str) -> None:
 
 
 def test_overriding_a_configuration_leaves_the_original() -> None:
-    config = Config()
+    config = GcdfConfig()
     assert with_overrides(config, {"igcd_f1.repetitions.count_fp": False}).igcd_f1.repetitions.count_fp is False
     assert config.igcd_f1.repetitions.count_fp is True

@@ -8,11 +8,10 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.derive import derived_goal, derived_map
-from dialgauge.users.evaluate import Evaluation, evaluate
-from dialgauge.users.liveness import load_database
+from dialgauge.users.evaluation import UserEvaluation, evaluate
+from dialgauge.users.goals import derived_goal, derived_map, load_database
 from dialgauge.users.profile import load_profile
-from dialgauge.users.score import Scorer
+from dialgauge.users.scorer import Scorer
 from dialgauge.users.summary import summarise
 from support.verdicts import assert_verdicts_add_up
 
@@ -74,11 +73,11 @@ def test_without_states_there_is_no_goal() -> None:
 
 
 @pytest.fixture(scope="module")
-def sgd(shared_data: Path) -> Evaluation:
+def sgd(shared_data: Path) -> UserEvaluation:
     return evaluate(shared_data / "sgd" / "dev_dialogues_*.json.gz")
 
 
-def test_real_users_of_sgd_express_their_goals(sgd: Evaluation) -> None:
+def test_real_users_of_sgd_express_their_goals(sgd: UserEvaluation) -> None:
     """People ask for everything they want to know; what they lose is values they changed on the way."""
     assert (sgd.profile, sgd.failures, len(sgd.scores)) == ("sgd", [], 512)
     summary = {(row.measure, row.domain): row for row in summarise(sgd, resamples=0)}
@@ -92,7 +91,7 @@ def test_real_users_of_sgd_express_their_goals(sgd: Evaluation) -> None:
         assert_verdicts_add_up(score)
 
 
-def test_wrong_values_of_sgd_are_values_that_were_replaced(sgd: Evaluation) -> None:
+def test_wrong_values_of_sgd_are_values_that_were_replaced(sgd: UserEvaluation) -> None:
     for score in sgd.scores:
         for verdict in score.verdicts:
             if verdict.verdict == "wrong-value":
@@ -100,7 +99,7 @@ def test_wrong_values_of_sgd_are_values_that_were_replaced(sgd: Evaluation) -> N
                 assert slot in {name.lower() for name in score.goal.tasks[verdict.domain].info}
 
 
-def test_which_failures_of_the_goals_are_live(shared_data: Path, convlab: Evaluation) -> None:
+def test_which_failures_of_the_goals_are_live(shared_data: Path, convlab: UserEvaluation) -> None:
     """The counts of the test split: 84 of 133 restaurants, 69 of 106 hotels, 57 of 155 attractions."""
     database = load_database(shared_data / "multiwoz21" / "db")
     live = dict.fromkeys(("restaurant", "hotel", "attraction"), 0)

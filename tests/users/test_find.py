@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store
-from dialgauge.users.evaluate import Evaluation
-from dialgauge.users.find import Query, Tables, find
-from dialgauge.users.frames import frames
+from dialgauge.runs.store import Store
+from dialgauge.users.evaluation import UserEvaluation
+from dialgauge.users.run_tables import frames
+from dialgauge.users.search import Query, Tables, find
 from dialgauge.users.store import store_run
 from dialgauge.users.summary import summarise
 
 
 @pytest.fixture(scope="module")
-def tables(convlab: Evaluation) -> Tables:
+def tables(convlab: UserEvaluation) -> Tables:
     return frames(convlab)
 
 
@@ -37,7 +37,7 @@ def test_a_pattern_means_every_behaviour_it_fits(tables: Tables) -> None:
     assert either == count(tables, behaviour="nooffer_validation_failure") > 0
 
 
-def test_verdicts_and_repeats(tables: Tables, convlab: Evaluation) -> None:
+def test_verdicts_and_repeats(tables: Tables, convlab: UserEvaluation) -> None:
     assert count(tables, verdict="excused") == sum(
         any(each.verdict == "excused" for each in score.verdicts) for score in convlab.scores
     )
@@ -45,7 +45,7 @@ def test_verdicts_and_repeats(tables: Tables, convlab: Evaluation) -> None:
     assert 0 < many < few
 
 
-def test_scores_turns_and_ends(tables: Tables, convlab: Evaluation) -> None:
+def test_scores_turns_and_ends(tables: Tables, convlab: UserEvaluation) -> None:
     perfect = sum(score.scores["I-GCDF1"]["combined"].f1 == 1.0 for score in convlab.scores)
     assert count(tables, min_score=1.0) == perfect
     assert count(tables, max_score=0.1, domain="hotel", measure="R-GCDF1") > 0
@@ -107,7 +107,7 @@ def test_limits_that_nothing_can_meet_are_errors(conditions: dict[str, float], s
         Query(**conditions)  # type: ignore[arg-type]
 
 
-def test_a_stored_run_answers_alike_and_speaks_sql(tables: Tables, convlab: Evaluation, tmp_path: Path) -> None:
+def test_a_stored_run_answers_alike_and_speaks_sql(tables: Tables, convlab: UserEvaluation, tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     summary = summarise(convlab, resamples=0)
     identifier = store_run(convlab, summary, store, inputs=[], seed=0)

@@ -9,7 +9,7 @@ import pytest
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.profile import load_profile, shipped
-from dialgauge.users.score import Scorer
+from dialgauge.users.scorer import Scorer
 from support.talks import talk
 
 OWN = """

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
-from dialgauge.users.config import Config, with_overrides
+from dialgauge.users.config import GcdfConfig, with_overrides
 from dialgauge.users.explain import explanation
 from dialgauge.users.records import MEASURES, score
-from dialgauge.users.score import Failure, Scorer
+from dialgauge.users.scorer import Failure, Scorer
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
 
@@ -50,10 +50,10 @@ def talks(draw: st.DrawFn) -> Dialogue:
     return talk(draw(goals), *turns)
 
 
-RECOMMENDED = Scorer(Config(mode="recommended"))
+RECOMMENDED = Scorer(GcdfConfig(mode="recommended"))
 ONCE = {"igcd_f1.repetitions.count_fp": False, "rgcd_f1.repetitions.count_fp": False}
 SEVERE = {"igcd_f1.repetitions.max_repetitions": 0, "igcd_f1.compensate_preemption": False}
-SCORERS = (Scorer(), RECOMMENDED, *(Scorer(with_overrides(Config(), options)) for options in (ONCE, SEVERE)))
+SCORERS = (Scorer(), RECOMMENDED, *(Scorer(with_overrides(GcdfConfig(), options)) for options in (ONCE, SEVERE)))
 
 
 @given(talks())

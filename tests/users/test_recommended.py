@@ -10,15 +10,15 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.config import Config
-from dialgauge.users.evaluate import Evaluation, Settings, evaluate
-from dialgauge.users.score import Scorer
-from dialgauge.users.times import same_time
+from dialgauge.users.config import GcdfConfig
+from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
+from dialgauge.users.normalise import same_time
+from dialgauge.users.scorer import Scorer
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record, talk
 from support.verdicts import assert_verdicts_add_up
 
-RECOMMENDED = Config(mode="recommended")
+RECOMMENDED = GcdfConfig(mode="recommended")
 
 
 def scored(dialogue: Dialogue, values: dict[str, Any] | None = None) -> Any:
@@ -30,7 +30,7 @@ def scored(dialogue: Dialogue, values: dict[str, Any] | None = None) -> Any:
 
 def refused(dialogue: Dialogue, values: dict[str, Any] | None = None) -> str:
     with pytest.raises(DialgaugeError) as caught:
-        Scorer(Config(), canonical_map=CanonicalMap(values) if values else None).score(dialogue)
+        Scorer(GcdfConfig(), canonical_map=CanonicalMap(values) if values else None).score(dialogue)
     return str(caught.value)
 
 
@@ -173,7 +173,9 @@ def _with(settings: Settings, *overrides: str, database: Path | None = None) -> 
     return Settings(canonical_map=settings.canonical_map, overrides=overrides, database=database)
 
 
-def test_on_the_real_conversations_both_modes_agree(convlab: Evaluation, shared_data: Path, settings: Settings) -> None:
+def test_on_the_real_conversations_both_modes_agree(
+    convlab: UserEvaluation, shared_data: Path, settings: Settings
+) -> None:
     """Nothing of what recommended mode repairs occurs there, so every score must be the same."""
     source = shared_data / "gcdf1" / "conversations" / "dialogues_00*.json.gz"
     recommended = evaluate(source, _with(settings, "mode=recommended"))

@@ -11,12 +11,12 @@ import pytest
 
 from dialgauge.dialogue import Goal
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.config import Config, with_overrides
-from dialgauge.users.evaluate import Evaluation, Settings, evaluate
+from dialgauge.users.config import GcdfConfig, with_overrides
+from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
 from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
 from dialgauge.users.records import MEASURES, DialogueScore, Measure
 from dialgauge.users.reference import SECTIONS, behaviour_tree
-from dialgauge.users.score import Scorer
+from dialgauge.users.scorer import Scorer
 from dialgauge.users.summary import summarise
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record
@@ -66,7 +66,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
             continue
         dialogue = from_record(case["dialogue"])
         before = plain_goal(dialogue.goal or Goal())
-        scorer = Scorer(with_overrides(Config(), case["config_overrides"]), canonical_map=canonical_map)
+        scorer = Scorer(with_overrides(GcdfConfig(), case["config_overrides"]), canonical_map=canonical_map)
         score = scorer.score(dialogue)
         scored += 1
         tree = behaviour_tree(score)
@@ -101,14 +101,14 @@ def test_where_the_reference_aborts_the_dialogue_fails_with_a_reason(synthetic: 
     aborting = [case for case in synthetic["cases"] if "reference_raises" in case["expected"]]
     assert len(aborting) == 12
     for case in aborting:
-        scorer = Scorer(with_overrides(Config(), case["config_overrides"]), canonical_map=canonical_map)
+        scorer = Scorer(with_overrides(GcdfConfig(), case["config_overrides"]), canonical_map=canonical_map)
         with pytest.raises(DialgaugeError) as caught:
             scorer.score(from_record(case["dialogue"]))
         assert caught.value.dialogue == case["dialogue"]["dialogue_id"]
         assert caught.value.turn is not None, case["name"]
 
 
-def test_every_score_of_the_1000_conversations(convlab: Evaluation, baseline: Any) -> None:
+def test_every_score_of_the_1000_conversations(convlab: UserEvaluation, baseline: Any) -> None:
     assert convlab.failures == []
     assert [score.id for score in convlab.scores] == baseline["dialogue_order"]
     for score in convlab.scores:
@@ -116,7 +116,7 @@ def test_every_score_of_the_1000_conversations(convlab: Evaluation, baseline: An
             assert triples(score, measure) == baseline["per_dialogue"][score.id][SHORT[measure]], score.id
 
 
-def test_aggregates(convlab: Evaluation, baseline: Any) -> None:
+def test_aggregates(convlab: UserEvaluation, baseline: Any) -> None:
     summary = {(row.measure, row.domain): row for row in summarise(convlab, resamples=0)}
     for measure, short in SHORT.items():
         for domain, want in baseline["aggregate"][short].items():
@@ -133,7 +133,7 @@ def entries(section: str, label: str, score: DialogueScore) -> int:
     return len(found) if isinstance(found, list) else sum(map(len, found.values()))
 
 
-def test_behaviours_and_the_changed_goals(convlab: Evaluation, baseline: Any) -> None:
+def test_behaviours_and_the_changed_goals(convlab: UserEvaluation, baseline: Any) -> None:
     removed = sorted([score.id, domain] for score in convlab.scores for domain in score.requests_removed)
     assert removed == sorted(baseline["requests_removed_from_goal"])
     for measure, section in SECTIONS.items():
@@ -151,7 +151,7 @@ def test_behaviours_and_the_changed_goals(convlab: Evaluation, baseline: Any) ->
             }, label
 
 
-def test_values_that_were_normalised(convlab: Evaluation, baseline: Any) -> None:
+def test_values_that_were_normalised(convlab: UserEvaluation, baseline: Any) -> None:
     want = baseline["behaviours"]["igcd_f1"]
     for source, section in (("user", "user_constraints"), ("system", "sys_constraints"), ("nlu", "sys_nlu")):
         tried = [score.id for score in convlab.scores for place, _, _ in score.attempts if place == source]
@@ -165,7 +165,7 @@ def test_values_that_were_normalised(convlab: Evaluation, baseline: Any) -> None
     assert of_users == want["preprocessed_user_constraints"]["entries"]
 
 
-def test_figures_that_count(convlab: Evaluation, baseline: Any) -> None:
+def test_figures_that_count(convlab: UserEvaluation, baseline: Any) -> None:
     figures = {figure.key: figure for figure in paper_figures(convlab)}
     want = baseline["figures"]
     assert figures["1"].bars["goals"] == want["figure1"]["goals_per_domain"]
@@ -181,7 +181,7 @@ def test_figures_that_count(convlab: Evaluation, baseline: Any) -> None:
     assert requests == want["figure7_distinct_dialogues_per_slot"]
 
 
-def test_figures_in_percent(convlab: Evaluation, baseline: Any) -> None:
+def test_figures_in_percent(convlab: UserEvaluation, baseline: Any) -> None:
     figures = {figure.key: figure for figure in paper_figures(convlab)}
     want = baseline["figures"]
     tables = {
@@ -202,12 +202,14 @@ def test_figures_in_percent(convlab: Evaluation, baseline: Any) -> None:
         assert {domain: figures[key].totals[domain] for domain in totals} == totals
 
 
-def test_several_processes_give_the_same_results(convlab: Evaluation, shared_data: Path, settings: Settings) -> None:
+def test_several_processes_give_the_same_results(
+    convlab: UserEvaluation, shared_data: Path, settings: Settings
+) -> None:
     two = evaluate(shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz", settings, workers=2)
     assert 0 < len(two.scores) < len(convlab.scores)
     assert two.scores == convlab.scores[: len(two.scores)]
 
 
-def test_verdicts_sum_to_the_counts_of_every_score(convlab: Evaluation) -> None:
+def test_verdicts_sum_to_the_counts_of_every_score(convlab: UserEvaluation) -> None:
     for score in convlab.scores:
         assert_verdicts_add_up(score)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users.config import Config, with_overrides
+from dialgauge.users.config import GcdfConfig, with_overrides
 from dialgauge.users.records import DialogueScore
-from dialgauge.users.score import Scorer
+from dialgauge.users.scorer import Scorer
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import mishear, talk
 
@@ -17,7 +17,7 @@ NORTH = ("hotel inform area=north",)
 
 def scored(dialogue: Dialogue, **overrides: object) -> DialogueScore:
     changed = {path.replace("__", "."): value for path, value in overrides.items()}
-    return Scorer(with_overrides(Config(), changed)).score(dialogue)
+    return Scorer(with_overrides(GcdfConfig(), changed)).score(dialogue)
 
 
 def labels(result: DialogueScore, tree: str) -> list[str]:

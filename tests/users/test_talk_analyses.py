@@ -7,11 +7,10 @@ from collections import Counter
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users.confusion import Confusion, confusions
-from dialgauge.users.evaluate import Evaluation
-from dialgauge.users.loops import Loop, loops
+from dialgauge.users.evaluation import UserEvaluation
+from dialgauge.users.loops import Confusion, Loop, confusions, loops
 from dialgauge.users.patterns import expression_pattern
-from dialgauge.users.score import Scorer
+from dialgauge.users.scorer import Scorer
 from support.talks import mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -58,7 +57,7 @@ def test_causes_of_loops() -> None:
     assert (loop.cause, loop.detail) == ("system NLU", "hotel-inform(stars) heard as nothing")
 
 
-def test_the_paper_s_explanation_of_loops_is_found(convlab: Evaluation) -> None:
+def test_the_paper_s_explanation_of_loops_is_found(convlab: UserEvaluation) -> None:
     """Section 4.2.1: the user mislabels the booking's reference as train-offerbooked and repeats until the end."""
     causes = Counter(
         (", ".join(loop.domains), str(loop.cause), loop.detail) for score in convlab.scores for loop in score.loops

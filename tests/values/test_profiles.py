@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import HOUSE, Profile, profile_named, profile_names
-from dialgauge.values.builtin.multiwoz import MULTIWOZ_30, MULTIWOZ_35
+from dialgauge.values.profile import HOUSE, Profile, profile_named, profile_names
 from dialgauge.values.rules import Drop, Pair, Replace, Side
+from dialgauge.values.standard_profiles import MULTIWOZ_30, MULTIWOZ_35
 
 
 def one(profile: str, pair: Pair, value: str, side: Side = "gold") -> str | None:

@@ -10,12 +10,23 @@ import typer
 
 from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
 from dialgauge.cli.babi_options import task_numbers
-from dialgauge.cli.common import application, err, out, progress_bar, tracked, write_json
-from dialgauge.cli.options import AcceptOption, JsonOption, MinResultsOption, WorldOption, on_screen
+from dialgauge.cli.common import (
+    AcceptOption,
+    JsonOption,
+    MinResultsOption,
+    WorldOption,
+    application,
+    err,
+    on_screen,
+    out,
+    progress_bar,
+    tracked,
+    write_json,
+)
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.babi.parameters import Range
+    from dialgauge.worlds.restaurant import Range
 
 app = application(
     "The bAbI restaurant tasks: simulate them, convert other data to their format, evaluate bots on them."
@@ -49,11 +60,9 @@ def simulate(
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release."""
     from msgspec import to_builtins
 
-    from dialgauge.babi.parameters import Parameters
-    from dialgauge.babi.release import Form, splits_of, write_release
-    from dialgauge.babi.world_file import load_world
-    from dialgauge.report.cells import Column
-    from dialgauge.report.table import Table
+    from dialgauge.lab import Form, splits_of, write_release
+    from dialgauge.report import Column, Table
+    from dialgauge.worlds.restaurant import Parameters, load_world
 
     loaded = load_world(world)
     numbers = sorted(task_numbers(tasks, most=5))
@@ -116,11 +125,16 @@ def convert_dstc2(
     json: JsonOption = None,
 ) -> None:
     """Convert DSTC2 as published (a folder per call, an ontology) to the format of task 6."""
-    from dialgauge.babi.dstc2_conversion import convert, entities_of, venues_mentioned, venues_of
-    from dialgauge.babi.dstc2_folder import read_ontology, read_sessions
-    from dialgauge.babi.dstc2_text import Joiner
-    from dialgauge.formats import write
-    from dialgauge.formats.babi_kb import load_kb
+    from dialgauge.formats import load_kb, write
+    from dialgauge.worlds.restaurant import (
+        Joiner,
+        convert,
+        entities_of,
+        read_ontology,
+        read_sessions,
+        venues_mentioned,
+        venues_of,
+    )
 
     joiner = Joiner(entities_of(read_ontology(folder, ontology)))
     sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
@@ -162,10 +176,10 @@ def anonymise(
     json: JsonOption = None,
 ) -> None:
     """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`."""
-    from dialgauge.babi.anonymise import Anonymiser
-    from dialgauge.babi.chats import joined_messages, operator_candidates
+    from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write
-    from dialgauge.report.table import Table
+    from dialgauge.rankers import joined_messages, operator_candidates
+    from dialgauge.report import Table
 
     anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
     corpus = read(log)
@@ -207,7 +221,7 @@ def _shares(text: str) -> tuple[float, float, float]:
 
 
 def _gazetteers(given: list[str]) -> dict[str, list[str]]:
-    from dialgauge.babi.gazetteers import check_kind, read_gazetteer
+    from dialgauge.data import check_kind, read_gazetteer
 
     lists: dict[str, list[str]] = {}
     for item in given:
@@ -220,7 +234,7 @@ def _gazetteers(given: list[str]) -> dict[str, list[str]]:
 
 def _write_candidates(path: Path, texts: list[str]) -> None:
     from dialgauge.files import atomic
-    from dialgauge.formats.babi_candidates import write_candidates
+    from dialgauge.formats import write_candidates
 
     with atomic(path) as scratch, scratch.open("wb") as opened:
         write_candidates(texts, opened)

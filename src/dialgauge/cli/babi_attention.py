@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialgauge.cli.babi_options import (
-    DeviceOption,
-    LogsOption,
-    MaybeDataOption,
-    data_or_logs,
-    settings,
-    tell,
-)
-from dialgauge.cli.common import out, write_json
-from dialgauge.cli.options import JsonOption, StoreOption, on_screen
+from dialgauge.cli.babi_options import DeviceOption, LogsOption, MaybeDataOption, data_or_logs, settings, tell
+from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
 from dialgauge.errors import DialgaugeError
-from dialgauge.wording import counted
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.responses.episodes import Point
-    from dialgauge.responses.task import Task
+    from dialgauge.rankers import Point, RankingTask
 
 
 def register(app: typer.Typer) -> None:
@@ -48,9 +39,9 @@ def attention(
     """Show the memories of a dialog with their weights in every hop, and what the model then said."""
     import msgspec
 
-    from dialgauge.report.figures.save import check_ending, save
-    from dialgauge.responses.attention import attend, attention_figure, attention_table, keep_attention
-    from dialgauge.responses.model_folder import load_ranker, seed_of
+    from dialgauge.rankers import load_ranker, seed_of
+    from dialgauge.report import check_ending, save
+    from dialgauge.responses import attend, attention_figure, attention_table, keep_attention
     from dialgauge.runs import Store
 
     if figure is not None:
@@ -69,7 +60,7 @@ def attention(
         write_json(json, {"attention": [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in seen]})
 
 
-def _points(task: Task, split: str, dialog: int, turn: int | None) -> list[Point]:
+def _points(task: RankingTask, split: str, dialog: int, turn: int | None) -> list[Point]:
     dialogs = task.split(split)
     if dialog > len(dialogs):
         raise DialgaugeError(

@@ -21,9 +21,9 @@ from dialgauge.cli.babi_options import (
 from dialgauge.cli.common import out
 
 if TYPE_CHECKING:
+    from dialgauge.agents import RankerBot
     from dialgauge.dialogue import Fact
-    from dialgauge.responses.bot import RankerBot
-    from dialgauge.responses.database import Database
+    from dialgauge.worlds.restaurant import FactDatabase
 
 _MOST_CALLS = 5
 _MOST_NAMES = 8
@@ -50,13 +50,13 @@ def chat(
     An empty line is silence: the bot goes on with what it announced. API calls are answered by the knowledge base, and
     the bot speaks again. `restart` begins a new dialog, `exit` (or end of input) ends.
     """
-    from dialgauge.responses.bot import RankerBot
-    from dialgauge.responses.database import Database
-    from dialgauge.responses.task import load_task
+    from dialgauge.agents import RankerBot
+    from dialgauge.rankers import load_task
+    from dialgauge.worlds.restaurant import FactDatabase
 
     loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
     ranker = fitted_ranker(loaded, model, folder, seed, settings(given, None, device))
-    bot, database = RankerBot(ranker), Database(loaded.facts)
+    bot, database = RankerBot(ranker), FactDatabase(loaded.facts)
     tell(f"{ranker.name}, task {loaded.number}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
     while (text := _heard()) != "exit":
         if text == "restart":
@@ -65,7 +65,7 @@ def chat(
         _answer(bot, database, text)
 
 
-def _answer(bot: RankerBot, database: Database, text: str) -> None:
+def _answer(bot: RankerBot, database: FactDatabase, text: str) -> None:
     """The bot's reply; while it is an API call, show what was found and let the bot go on."""
     reply = bot.respond(text)
     out.print(f"bot> {reply}", markup=False)

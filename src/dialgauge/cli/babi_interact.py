@@ -19,13 +19,21 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import out, write_json
-from dialgauge.cli.options import AcceptOption, JsonOption, MinResultsOption, StoreOption, WorldOption, on_screen
+from dialgauge.cli.common import (
+    AcceptOption,
+    JsonOption,
+    MinResultsOption,
+    StoreOption,
+    WorldOption,
+    on_screen,
+    out,
+    write_json,
+)
 from dialgauge.errors import DialgaugeError
-from dialgauge.wording import counted
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.responses.ranker import Ranker
+    from dialgauge.rankers import Ranker
 
 
 #: The task that cannot be simulated.
@@ -65,10 +73,9 @@ def interact(
 
     The world is drawn anew from the seed; the model gets its candidates and its knowledge base and learns nothing new.
     """
-    from dialgauge.babi.parameters import Parameters
-    from dialgauge.babi.world_file import load_world
-    from dialgauge.responses.meeting import keep_meeting, meet, meetings_table, move_to
+    from dialgauge.lab import keep_meeting, meet, meetings_table, move_to
     from dialgauge.runs import Store
+    from dialgauge.worlds.restaurant import Parameters, load_world
 
     options = settings(given, None, device)
     ranker, number = _ranker(data, model, folder, task, model_seed, options)
@@ -98,8 +105,7 @@ def _ranker(
     options: dict[str, str],
 ) -> tuple[Ranker, int]:
     """The model, and the task to meet users of."""
-    from dialgauge.responses.model_folder import check_task
-    from dialgauge.responses.task import load_task
+    from dialgauge.rankers import check_task, load_task
 
     if folder is None and data is None:
         raise DialgaugeError("give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on)")

@@ -13,8 +13,7 @@ from dialgauge.cli.common import err
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.responses.ranker import Ranker
-    from dialgauge.responses.task import Task
+    from dialgauge.rankers import Ranker, RankingTask
 
 DataOption = Annotated[
     Path, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
@@ -80,7 +79,7 @@ def settings(given: Sequence[str] | None, preset: str | None, device: str | None
 
 def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> Ranker:
     """A model that is still to be fitted, with the options given."""
-    from dialgauge.responses.ranker import options_by_model, ranker_class
+    from dialgauge.rankers import options_by_model, ranker_class
 
     ranker = ranker_class(model)(seed)
     ranker.options = options_by_model([model], options)[model]
@@ -88,7 +87,7 @@ def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> Ranker:
 
 
 def fitted_ranker(
-    task: Task, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
+    task: RankingTask, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
 ) -> Ranker:
     """The model in the folder, or else a new one fitted on the task."""
     if folder is not None:
@@ -99,10 +98,10 @@ def fitted_ranker(
 
 
 def loaded_ranker(
-    folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: Task | None = None
+    folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: RankingTask | None = None
 ) -> Ranker:
     """The model in the folder; nothing but the device can be chosen for it any more."""
-    from dialgauge.responses.model_folder import load_ranker
+    from dialgauge.rankers import load_ranker
 
     name = next((name for name in options if name != "device"), None)
     if name is not None:
@@ -117,8 +116,7 @@ def loaded_ranker(
 
 def task_of(folder: Path | None, given: int | None, default: int) -> int:
     """The task asked for, else the one the model in the folder was fitted on, else the default."""
-    from dialgauge.responses.model_folder import fitted_on
-    from dialgauge.responses.task import LOGS
+    from dialgauge.rankers import LOGS, fitted_on
 
     if given is not None or folder is None:
         return given or default
@@ -135,10 +133,9 @@ def data_or_logs(
     *,
     folder: Path | None = None,
     splits: tuple[str, ...] | None = None,
-) -> Task:
+) -> RankingTask:
     """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of chat logs."""
-    from dialgauge.responses.logs import log_task
-    from dialgauge.responses.task import SPLITS, load_task
+    from dialgauge.rankers import SPLITS, load_task, log_task
 
     if (data is None) == (logs is None):
         raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")

@@ -25,15 +25,13 @@ from dialgauge.cli.babi_options import (
     task_numbers,
     tell,
 )
-from dialgauge.cli.common import err, out, progress_bar, write_json
-from dialgauge.cli.options import JsonOption, StoreOption, on_screen
+from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.report.table import Table
-    from dialgauge.responses.cells import Cell, Key
-    from dialgauge.responses.ranker import Ranker
-    from dialgauge.responses.task import Task
+    from dialgauge.rankers import Ranker, RankingTask
+    from dialgauge.report import Table
+    from dialgauge.responses import CellKey, ResultCell
     from dialgauge.runs import Store
 
 
@@ -50,8 +48,8 @@ def register(app: typer.Typer) -> None:
 
 def models() -> None:
     """List the models that can be evaluated, and what the others lack."""
-    from dialgauge.report.table import Table
-    from dialgauge.responses.ranker import ranker_class, ranker_names
+    from dialgauge.rankers import ranker_class, ranker_names
+    from dialgauge.report import Table
 
     listing = Table("Models", ["name", "what it is", "seeds matter", "settings"])
     unusable = {}
@@ -96,7 +94,7 @@ def evaluate(
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
-    from dialgauge.responses.model_folder import seed_of
+    from dialgauge.rankers import seed_of
     from dialgauge.runs import Store
 
     options = settings(given, preset, device)
@@ -126,20 +124,20 @@ def evaluate(
 class _Measuring(NamedTuple):
     """What rankers are evaluated on, and where the results go."""
 
-    task: Task
+    task: RankingTask
     splits: Sequence[str]
     store: Store
 
-    def keys(self, ranker: Ranker) -> list[Key]:
-        from dialgauge.responses.cells import Key, data_digest
+    def keys(self, ranker: Ranker) -> list[CellKey]:
+        from dialgauge.responses import CellKey, data_digest
 
         digest = data_digest(self.task)
-        return [Key.of(ranker, self.task, name, digest) for name in self.splits]
+        return [CellKey.of(ranker, self.task, name, digest) for name in self.splits]
 
-    def cells(self, ranker: Ranker, save: Path | None = None) -> list[Cell]:
+    def cells(self, ranker: Ranker, save: Path | None = None) -> list[ResultCell]:
         """The cells of a ranker that is ready to answer, and the ranker in a folder."""
-        from dialgauge.responses.cells import compute
-        from dialgauge.responses.model_folder import save_ranker
+        from dialgauge.rankers import save_ranker
+        from dialgauge.responses import compute
 
         if save is not None:
             save_ranker(ranker, save, self.task.number)
@@ -150,10 +148,10 @@ class _Measuring(NamedTuple):
             found.append(compute(key, ranker, self.task, self.store))
         return found
 
-    def cells_of_new(self, ranker: Ranker, save: Path | None) -> list[Cell]:
+    def cells_of_new(self, ranker: Ranker, save: Path | None) -> list[ResultCell]:
         """The same for one that is still to be fitted."""
-        from dialgauge.responses.checkpoints import checkpointed
-        from dialgauge.responses.training_folder import claim_folder
+        from dialgauge.rankers import claim_folder
+        from dialgauge.responses import checkpointed
 
         if save is not None:
             claim_folder(save, ranker, self.task)
@@ -181,15 +179,14 @@ def table(
     json: JsonOption = None,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are kept and reused."""
-    from dialgauge.responses.plan import jobs_of, run_jobs
-    from dialgauge.responses.tables import results_table, statistics_table
-    from dialgauge.responses.task import load_task
+    from dialgauge.rankers import load_task
+    from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
     options = settings(given, preset, device)
     jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
-    found: list[Cell] = []
+    found: list[ResultCell] = []
     with progress_bar("models on tasks", len(jobs)) as advance:
         for cells in run_jobs(jobs, workers=workers, tell=tell):
             found.extend(cells)
@@ -204,8 +201,8 @@ def table(
     _write(found, json)
 
 
-def _bot(url: str, task: Task) -> Ranker:
-    from dialgauge.responses.replying import HttpBot
+def _bot(url: str, task: RankingTask) -> Ranker:
+    from dialgauge.agents import HttpBot
 
     bot = HttpBot(url)
     bot.fit(task)
@@ -220,7 +217,7 @@ def _items(text: str) -> list[str]:
 
 
 def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
-    from dialgauge.responses.task import EVALUATED
+    from dialgauge.rankers import EVALUATED
 
     present = [name for name in EVALUATED if available is None or name in available]
     if not present:
@@ -231,8 +228,8 @@ def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> l
     return list(dict.fromkeys(asked or present))
 
 
-def _show(cells: list[Cell], json: Path | None) -> None:
-    from dialgauge.responses.tables import class_table, results_table
+def _show(cells: list[ResultCell], json: Path | None) -> None:
+    from dialgauge.responses import class_table, results_table
 
     if on_screen(json):
         out.print(results_table(cells).render("terminal"))
@@ -243,14 +240,14 @@ def _show(cells: list[Cell], json: Path | None) -> None:
 
 
 def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> None:
-    from dialgauge.report.table import write_tables
+    from dialgauge.report import write_tables
 
     for kind, path in targets.items():
         if path is not None:
             write_tables(tables, path, kind, title=PAGE_TITLE)
 
 
-def _write(cells: list[Cell], json: Path | None) -> None:
+def _write(cells: list[ResultCell], json: Path | None) -> None:
     import msgspec
 
     if json is not None:

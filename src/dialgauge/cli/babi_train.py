@@ -18,8 +18,7 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import out, write_json
-from dialgauge.cli.options import JsonOption, StoreOption, on_screen
+from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
 
 
 def register(app: typer.Typer) -> None:
@@ -45,10 +44,8 @@ def train(
     A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
     with the model or checkpoint of another model, task or seed is refused.
     """
-    from dialgauge.responses.cells import data_digest, options_text
-    from dialgauge.responses.model_folder import save_ranker
-    from dialgauge.responses.training_folder import claim_folder
-    from dialgauge.responses.training_run import keep_training, log_table
+    from dialgauge.rankers import claim_folder, save_ranker
+    from dialgauge.responses import data_digest, keep_training, log_table, options_text
     from dialgauge.runs import Store
 
     loaded = data_or_logs(data, logs, task, seed, splits=("trn", "dev"))

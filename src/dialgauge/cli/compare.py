@@ -9,14 +9,15 @@ from typing import Annotated
 import typer
 
 from dialgauge.cli import comparing
-from dialgauge.cli.common import application, err
-from dialgauge.cli.options import (
+from dialgauge.cli.common import (
     CoverageOption,
     ExcludeOption,
     FigureFormatOption,
     FiguresOption,
     GoldFormatOption,
     PredFormatOption,
+    application,
+    err,
 )
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
@@ -63,7 +64,7 @@ def main(
     figure_format: FigureFormatOption = "svg",
 ) -> None:
     """Compare trackers: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
-    output = comparing.Output(format, table, json, figures, figure_format)
+    output = comparing.ComparisonOutput(format, table, json, figures, figure_format)
     asked = comparing.Asked(correlation, sweep, show, show_by, ratings, rated)
     if systems is not None:
         _refuse(
@@ -84,7 +85,7 @@ def main(
         return
     from dialgauge.comparison import compare
     from dialgauge.errors import DialgaugeError
-    from dialgauge.values.registry import DEFAULT
+    from dialgauge.values import DEFAULT_PROFILE
 
     if not files:
         raise DialgaugeError("name the gold file and two prediction files or more: dialgauge compare GOLD PRED PRED")
@@ -93,7 +94,7 @@ def main(
             files[0],
             files[1:],
             measures=measures or None,
-            profile=profile or DEFAULT,
+            profile=profile or DEFAULT_PROFILE,
             coverage=coverage,
             exclude=exclude or (),
             resamples=resamples,
@@ -116,9 +117,9 @@ def _refuse(given: Mapping[str, object]) -> None:
         raise DialgaugeError(f"--systems takes only a table of scores, so leave out {', '.join(unfit)}")
 
 
-def _tell_systems(path: Path, output: comparing.Output) -> None:
-    from dialgauge.comparison.published import as_json, read_system_table, spread_figure, system_tables
+def _tell_systems(path: Path, output: comparing.ComparisonOutput) -> None:
+    from dialgauge.comparison import read_system_table, spread_figure, system_table_json, system_tables
 
     read = read_system_table(path)
     drawings = {"mean_spread": lambda: spread_figure(read)}
-    comparing.show(system_tables(read), lambda: as_json(read), lambda: drawings, output)
+    comparing.show(system_tables(read), lambda: system_table_json(read), lambda: drawings, output)

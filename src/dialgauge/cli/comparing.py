@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialgauge.cli.common import err, out, write_json
-from dialgauge.cli.options import on_screen
+from dialgauge.cli.common import err, on_screen, out, write_json
 
 if TYPE_CHECKING:
-    from dialgauge.comparison.document import Wishes
-    from dialgauge.comparison.result import Comparison
-    from dialgauge.report.table import Table
+    from dialgauge.comparison import Comparison, Wishes
+    from dialgauge.report import Table
 
 ResamplesOption = Annotated[
     int, typer.Option(min=1, max=1_000_000, help="Resamples of dialogues for tests and intervals.")
@@ -53,7 +51,7 @@ JsonOption = Annotated[
 
 
 @dataclass(frozen=True)
-class Output:
+class ComparisonOutput:
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
     format: str
@@ -64,14 +62,14 @@ class Output:
 
     def __post_init__(self) -> None:
         from dialgauge.errors import DialgaugeError, nearest
-        from dialgauge.report.table import FORMATS, format_of
+        from dialgauge.report import FORMATS, format_of
 
         if self.format not in FORMATS:
             raise DialgaugeError(f"there is no table format '{self.format}'.{nearest(self.format, FORMATS)}")
         if self.table is not None:
             format_of(self.table)
         if self.figures is not None:
-            from dialgauge.report.figures.save import ENDINGS
+            from dialgauge.report import ENDINGS
 
             known = [ending.removeprefix(".") for ending in ENDINGS]
             if self.figure_format not in known:
@@ -112,33 +110,31 @@ class Asked:
 
     def wishes(self, systems: tuple[str, ...]) -> Wishes:
         """The same, checked against the systems."""
-        from dialgauge.comparison.document import Wishes
-        from dialgauge.comparison.ratings import assigned, read_ratings
+        from dialgauge.comparison import Wishes, assigned, read_ratings
 
         given = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         return Wishes(self.kinds(), self.sweep, self.show, self.show_by, given)
 
 
-def tell(comparison: Comparison, wishes: Wishes, output: Output) -> None:
+def tell(comparison: Comparison, wishes: Wishes, output: ComparisonOutput) -> None:
     """Print, write and draw a comparison."""
-    from dialgauge.comparison.document import as_json, tables
-    from dialgauge.comparison.drawings import drawings
+    from dialgauge.comparison import as_json, comparison_tables, drawings
 
-    told = tables(comparison, wishes)
+    told = comparison_tables(comparison, wishes)
     show(told, lambda: as_json(comparison, wishes), lambda: drawings(comparison), output)
 
 
 def show(
-    tables: Sequence[Table],
+    comparison_tables: Sequence[Table],
     content: Callable[[], dict[str, Any]],
     drawings: Callable[[], Mapping[str, Callable[[], Any]]],
-    output: Output,
+    output: ComparisonOutput,
 ) -> None:
     """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
-    from dialgauge.report.table import render_tables, write_tables
+    from dialgauge.report import render_tables, write_tables
 
     if output.table is not None:
-        write_tables(tables, output.table)
+        write_tables(comparison_tables, output.table)
     if output.json is not None:
         write_json(output.json, content())
     if output.figures is not None:
@@ -146,16 +142,16 @@ def show(
     if not on_screen(output.json):
         return
     if output.format != "terminal":
-        out.out(render_tables(tables, output.format), end="", highlight=False)
+        out.out(render_tables(comparison_tables, output.format), end="", highlight=False)
         return
-    for one in tables:
+    for one in comparison_tables:
         out.print(one.render("terminal"))
         out.print()
 
 
 def draw_all(drawings: Mapping[str, Callable[[], Any]], folder: Path, figure_format: str) -> None:
     """Draw figures into a folder, and say which."""
-    from dialgauge.report.figures import save
+    from dialgauge.report import save
 
     for name, draw in drawings.items():
         path = save(draw(), folder / f"{name}.{figure_format}")

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialgauge.cli.common import application, err, out, progress_bar, write_json
-from dialgauge.cli.options import on_screen
-from dialgauge.formats.source import DEFAULT_LIMIT
-from dialgauge.wording import counted
+from dialgauge.cli.common import application, err, on_screen, out, progress_bar, write_json
+from dialgauge.formats import DEFAULT_LIMIT
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.report.table import Table
+    from dialgauge.report import Table
 
 app = application("Look at dialogue files, convert them, and keep datasets.")
 
@@ -39,10 +38,10 @@ def check(
 
     Exit code: 0 sound, 1 problems that make scores incomplete, 2 nothing could be read.
     """
-    from dialgauge.data.check import check as look
-    from dialgauge.data.check.show import show
+    from dialgauge.data import check as look
+    from dialgauge.data import show
     from dialgauge.errors import DialgaugeError
-    from dialgauge.report.table import Table
+    from dialgauge.report import Table
 
     with progress_bar("reading dialogues") as advance:
         report = look(
@@ -74,7 +73,7 @@ def convert(
     json: JsonFile = None,
 ) -> None:
     """Write dialogues in another format, and tell what was kept and what was not."""
-    from dialgauge.data.convert import convert as turn_into
+    from dialgauge.data import convert as turn_into
     from dialgauge.errors import DialgaugeError
 
     if str(target) == str(json) == "-":
@@ -111,9 +110,8 @@ def convert(
 @app.command("formats")
 def list_formats(json: JsonFile = None) -> None:
     """The formats dialgauge knows."""
-    from dialgauge.formats.base import DialogueFormat
-    from dialgauge.formats.registry import formats
-    from dialgauge.report.table import Table
+    from dialgauge.formats import DialogueFormat, formats
+    from dialgauge.report import Table
 
     table = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
     for name, known in formats().items():
@@ -125,9 +123,7 @@ def list_formats(json: JsonFile = None) -> None:
 @app.command("list")
 def list_datasets(json: JsonFile = None) -> None:
     """The datasets dialgauge can fetch, and which are here."""
-    from dialgauge.data.catalogue import catalogue
-    from dialgauge.data.folder import data_folder
-    from dialgauge.data.listing import listing, listing_table
+    from dialgauge.data import catalogue, data_folder, listing, listing_table
 
     folder = data_folder()
     items = listing(catalogue(), folder)
@@ -146,11 +142,9 @@ def get(
     ] = False,
 ) -> None:
     """Fetch a dataset, checked and unpacked, whole or not at all; an interrupted download goes on."""
-    from dialgauge.data.bars import transfer_bars
-    from dialgauge.data.catalogue import catalogue
-    from dialgauge.data.folder import data_folder
-    from dialgauge.data.install import get as fetch_dataset
-    from dialgauge.data.install import offline as no_network
+    from dialgauge.data import catalogue, data_folder, transfer_bars
+    from dialgauge.data import get as fetch_dataset
+    from dialgauge.data import offline as no_network
 
     dataset = catalogue().find(name)
     with transfer_bars(err) as watcher:
@@ -173,8 +167,7 @@ def get(
 @app.command()
 def path(name: Name) -> None:
     """Print the folder a dataset is in."""
-    from dialgauge.data.catalogue import catalogue
-    from dialgauge.data.folder import data_folder
+    from dialgauge.data import catalogue, data_folder
     from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
@@ -190,10 +183,8 @@ def verify(
     json: JsonFile = None,
 ) -> None:
     """Compare every file of a dataset with its checksum. Exit code 1 if one is changed or missing."""
-    from dialgauge.data.catalogue import catalogue
-    from dialgauge.data.folder import data_folder
-    from dialgauge.data.listing import verification_table
-    from dialgauge.data.verify import verify as compare
+    from dialgauge.data import catalogue, data_folder, verification_table
+    from dialgauge.data import verify as compare
     from dialgauge.errors import DialgaugeError
 
     known, folder = catalogue(), data_folder()
@@ -211,9 +202,7 @@ def verify(
 @app.command()
 def rm(name: Name) -> None:
     """Remove a dataset that dialgauge fetched."""
-    from dialgauge.data.catalogue import catalogue
-    from dialgauge.data.folder import data_folder
-    from dialgauge.data.install import remove
+    from dialgauge.data import catalogue, data_folder, remove
 
     dataset, folder = catalogue().find(name), data_folder()
     removed = remove(dataset, folder)

@@ -26,9 +26,8 @@ def demo(
 ) -> None:
     """Simulate a restaurant world, track it, let bots answer in it, compare them, and write a report."""
     from dialgauge import __version__
-    from dialgauge.demo.steps import Demo, answer, simulate_world, track_states
-    from dialgauge.report.page import write_page
-    from dialgauge.report.table import Table
+    from dialgauge.demo import Demo, answer, simulate_world, track_states
+    from dialgauge.report import Table, write_page
 
     _fresh(folder)
     work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))

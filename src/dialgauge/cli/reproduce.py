@@ -8,13 +8,20 @@ from typing import Annotated
 import typer
 
 from dialgauge.cli.babi_options import tell
-from dialgauge.cli.common import application, err, out, write_json
+from dialgauge.cli.common import (
+    FigureFormatOption,
+    FiguresOption,
+    JsonOption,
+    application,
+    err,
+    on_screen,
+    out,
+    write_json,
+)
 from dialgauge.cli.comparing import draw_all
-from dialgauge.cli.options import FigureFormatOption, FiguresOption, JsonOption, on_screen
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.reproduce.record import Fresh
-from dialgauge.reproduce.registry import PAPERS, reproduce
+from dialgauge.reproduce import PAPERS, Fresh, reproduce
 
 app = application("What the papers printed, what dialgauge computes from the data that is present, and a verdict.")
 
@@ -43,7 +50,7 @@ def main(
     figure_format: FigureFormatOption = "svg",
 ) -> None:
     """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded."""
-    from dialgauge.reproduce.tables import as_json, as_markdown, item_tables, missing_table
+    from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 
     if not fresh and (seeds, workers, store) != (None, None, None):
         raise DialgaugeError("--seeds, --workers and --store are about training; add --fresh or leave them out")
@@ -54,7 +61,7 @@ def main(
         with atomic(markdown) as scratch:
             scratch.write_text(as_markdown(found), encoding="utf-8")
     if html is not None:
-        from dialgauge.reproduce.pages import write_html
+        from dialgauge.reproduce import write_html
 
         write_html(found, html)
     if figures is not None:

@@ -6,15 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from dialgauge.cli.common import application, err, out, write_json
+from dialgauge.cli.common import JsonOption, StoreOption, application, err, frame_table, on_screen, out, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.frames import frame_table
-from dialgauge.cli.options import JsonOption, StoreOption, on_screen
 from dialgauge.cli.runs_compare import compare
-from dialgauge.report.escape import plain
-from dialgauge.report.table import Table
+from dialgauge.report import Table, plain
 from dialgauge.runs import Manifest, Run, Store
-from dialgauge.runs.manifest import plain as as_json
+from dialgauge.runs import plain as as_json
 
 app = application("The run store: every measurement that was kept, as a folder with run.json and Parquet tables.")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dialgauge.cli import comparing
-from dialgauge.cli.options import FigureFormatOption, FiguresOption, StoreOption
+from dialgauge.cli.common import FigureFormatOption, FiguresOption, StoreOption
 
 
 def compare(
@@ -31,10 +31,10 @@ def compare(
     store: StoreOption = None,
 ) -> None:
     """Compare stored runs over the dialogues they share: trackers, rankers, users and lab runs alike."""
-    from dialgauge.comparison.stored import compare_runs
+    from dialgauge.comparison import compare_runs
     from dialgauge.runs import Store
 
-    output = comparing.Output(format, table, json, figures, figure_format)
+    output = comparing.ComparisonOutput(format, table, json, figures, figure_format)
     asked = comparing.Asked(correlation, sweep, show, show_by, ratings, rated)
     comparison = compare_runs(runs, Store(store), resamples=resamples, seed=seed, level=level)
     comparing.tell(comparison, asked.wishes(comparison.systems), output)

@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialgauge.cli.common import application, err, out, progress_bar, write_json
-from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import (
+from dialgauge.cli.common import (
     CoverageOption,
     ExcludeOption,
     GoldFormatOption,
     PredFormatOption,
     StoreOption,
+    application,
+    err,
     on_screen,
+    out,
+    progress_bar,
+    write_json,
 )
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 
 if TYPE_CHECKING:
-    from dialgauge.report.table import Table
-    from dialgauge.tracking.inputs import Input
-    from dialgauge.tracking.measures import Measure
-    from dialgauge.tracking.official import Official
-    from dialgauge.tracking.results import Results
-    from dialgauge.tracking.sensitivity import Sensitivity
-    from dialgauge.tracking.study import Study
+    from dialgauge.report import Table
+    from dialgauge.tracking import Measure, Official, Results, Sensitivity, Study, SystemInput
     from dialgauge.values import Profile
 
 app = application("State-tracking scores of predicted against gold dialogue states.")
@@ -112,18 +111,22 @@ def score(
     if explain_measures:
         _explain_measures()
         return
-    from dialgauge.tracking.api import build_study, chosen_measures, required_measures
-    from dialgauge.tracking.intervals import Resampling
-    from dialgauge.tracking.scoring import score_study
-    from dialgauge.tracking.views import require_view
-    from dialgauge.tracking.worst import ranking_measure
-    from dialgauge.values.registry import DEFAULT, profile_named
+    from dialgauge.tracking import (
+        Resampling,
+        build_study,
+        chosen_measures,
+        ranking_measure,
+        require_view,
+        required_measures,
+        score_study,
+    )
+    from dialgauge.values import DEFAULT_PROFILE, profile_named
 
     chosen = chosen_measures(measures or None)
     ranking = ranking_measure(worst_by)
     for name in by or ():
         require_view(name)
-    profiles = [profile_named(name) for name in profile or ["verbatim" if schema else DEFAULT]]
+    profiles = [profile_named(name) for name in profile or ["verbatim" if schema else DEFAULT_PROFILE]]
     gold, systems = _read(files or [], gold_format, pred_format)
     slots = _ontology(ontology or schema)
     study = build_study(gold, systems, coverage=coverage, exclude=exclude or (), ontology=slots)
@@ -133,12 +136,12 @@ def score(
     tables = _tables(results, by or [], faults)
     found = _sensitivity(results, study, profiles) if sensitivity else None
     if found:
-        from dialgauge.tracking.tables import sensitivity_tables
+        from dialgauge.tracking import sensitivity_tables
 
         tables += sensitivity_tables(found)
     official = _sgd(study, schema, train_schema, exact=sgd_exact, across_turn=sgd_across_turn) if schema else {}
     if official:
-        from dialgauge.tracking.official import sgd_table
+        from dialgauge.tracking import sgd_table
 
         tables.append(sgd_table(official))
         _add_official(results, official)
@@ -150,7 +153,7 @@ def score(
         shown = results.as_dict(tuple(by or ()))
         write_json(json, shown | {"sensitivity": found} if found else shown)
     if table:
-        from dialgauge.report.table import write_tables
+        from dialgauge.report import write_tables
 
         write_tables(tables, table)
     if run or store:
@@ -165,10 +168,11 @@ def _say(text: str) -> None:
     err.print(text, style="dim", markup=False, soft_wrap=True)
 
 
-def _read(files: list[str], gold_format: str | None, pred_format: str | None) -> tuple[Input | None, list[Input]]:
+def _read(
+    files: list[str], gold_format: str | None, pred_format: str | None
+) -> tuple[SystemInput | None, list[SystemInput]]:
     from dialgauge.errors import DialgaugeError
-    from dialgauge.tracking.encode import carries_gold
-    from dialgauge.tracking.inputs import SELF, load, load_systems
+    from dialgauge.tracking import SELF, carries_gold, load, load_systems
 
     if not files or files == [SELF]:
         raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
@@ -196,7 +200,7 @@ def _ontology(path: Path | None) -> Any:
 
 
 def _say_coverage(results: Results) -> None:
-    from dialgauge.tracking.align import number
+    from dialgauge.tracking import number
 
     for system in results:
         _say(f"{system.name} ({system.profile}): {system.coverage.sentence()}")
@@ -215,8 +219,7 @@ def _say_coverage(results: Results) -> None:
 
 
 def _tables(results: Results, views: list[str], faults: bool) -> list[Table]:
-    from dialgauge.tracking.faults import Faults, faults_as_dict
-    from dialgauge.tracking.tables import fault_tables, score_table, view_table
+    from dialgauge.tracking import Faults, fault_tables, faults_as_dict, score_table, view_table
 
     tables = [score_table(results)]
     for name in views:
@@ -228,8 +231,8 @@ def _tables(results: Results, views: list[str], faults: bool) -> list[Table]:
 
 
 def _sensitivity(results: Results, study: Study, named: list[Profile]) -> Sensitivity:
-    from dialgauge.tracking.sensitivity import sensitivity
-    from dialgauge.values.registry import HOUSE, profile_named
+    from dialgauge.tracking import sensitivity
+    from dialgauge.values import HOUSE, profile_named
 
     profiles = [profile_named(name) for name in HOUSE]
     profiles += [profile for profile in named if profile not in profiles]
@@ -242,7 +245,7 @@ def _sgd(
     study: Study, schema: Path, train_schema: Path | None, *, exact: bool, across_turn: bool
 ) -> dict[str, Official]:
     from dialgauge.formats import read_ontology
-    from dialgauge.tracking.official import Official
+    from dialgauge.tracking import Official
 
     slots = read_ontology(schema)
     seen = set(read_ontology(train_schema).domains) if train_schema else None
@@ -262,7 +265,7 @@ def _add_official(results: Results, official: dict[str, Official]) -> None:
 def _print_worst(results: Results, study: Study, most: int, measure: Measure) -> None:
     if not most:
         return
-    from dialgauge.tracking.worst import layout, worst_dialogues
+    from dialgauge.tracking import layout, worst_dialogues
 
     for system in results:
         for dialogue, value in worst_dialogues(system, measure, most):
@@ -272,14 +275,14 @@ def _print_worst(results: Results, study: Study, most: int, measure: Measure) ->
 
 def _keep(
     results: Results,
-    gold: Input | None,
-    systems: list[Input],
+    gold: SystemInput | None,
+    systems: list[SystemInput],
     folder: Path | None,
     config: dict[str, Any],
     official: dict[str, Official],
 ) -> None:
     from dialgauge.runs import Store
-    from dialgauge.tracking.keep import store_results
+    from dialgauge.tracking import store_results
 
     paths = {system.name: system.path for system in systems if system.path}
     reference = gold.path if gold else None
@@ -289,7 +292,7 @@ def _keep(
 
 
 def _explain_profile(name: str) -> None:
-    from dialgauge.values.registry import profile_named, profile_names
+    from dialgauge.values import profile_named, profile_names
 
     if name == "list":
         for known in profile_names():
@@ -299,7 +302,6 @@ def _explain_profile(name: str) -> None:
 
 
 def _explain_measures() -> None:
-    from dialgauge.tracking.measures.registry import cards
-    from dialgauge.tracking.tables import measure_table
+    from dialgauge.tracking import cards, measure_table
 
     out.print(measure_table(cards().values()).render("terminal"))

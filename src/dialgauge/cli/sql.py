@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialgauge.cli.common import application, err, out
+from dialgauge.cli.common import StoreOption, application, err, frame_csv, frame_json, frame_parquet, frame_table, out
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.frames import frame_csv, frame_json, frame_parquet, frame_table
-from dialgauge.cli.options import StoreOption
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.report.escape import plain
+from dialgauge.report import plain
 from dialgauge.runs import Store
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialgauge.cli.common import application, err, out, write_json
-from dialgauge.cli.options import StoreOption, on_screen
+from dialgauge.cli.common import StoreOption, application, err, on_screen, out, write_json
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -30,9 +29,8 @@ from dialgauge.cli.users_options import (
 )
 
 if TYPE_CHECKING:
-    from dialgauge.report.table import Table
-    from dialgauge.users.evaluate import Evaluation, Settings
-    from dialgauge.users.summary import DomainSummary
+    from dialgauge.report import Table
+    from dialgauge.users import DomainSummary, Settings, UserEvaluation
 
 app = application("Simulated users: do they say all of their goal, ask all they should, and why do they repeat?")
 app.command()(find)
@@ -78,10 +76,8 @@ def score(
     A dialogue that cannot be scored is named with the reason and the others go on; the exit code is then 1.
     """
     from dialgauge.errors import DialgaugeError
-    from dialgauge.formats.corpus import bulk_load
-    from dialgauge.users.reference import reference_report
-    from dialgauge.users.summary import as_system, shared_signature, summarise
-    from dialgauge.users.tables import score_table, verdict_table
+    from dialgauge.formats import bulk_load
+    from dialgauge.users import as_system, reference_report, score_table, shared_signature, summarise, verdict_table
 
     check_endings(table)
     if reference is not None and len(conversations) > 1:
@@ -142,8 +138,7 @@ def figures(
     workers: Workers = 1,
 ) -> None:
     """The analyses of the paper: Figures 1 to 7 as tables and plots, confusions of NLU, and loops with their cause."""
-    from dialgauge.users.figures import paper_figures
-    from dialgauge.users.tables import confusion_table, figure_table, loop_table, slot_table
+    from dialgauge.users import confusion_table, figure_table, loop_table, paper_figures, slot_table
 
     kinds = [ending.strip() for ending in endings.split(",")]
     check_endings(table, kinds)
@@ -161,8 +156,8 @@ def figures(
         write_json(json, _figure_numbers(evaluation))
     write_table_file(tables, table)
     if folder is not None:
-        from dialgauge.report.figures import save
-        from dialgauge.users.charts import chart
+        from dialgauge.report import save
+        from dialgauge.users import chart
 
         for figure in drawn:
             for kind in kinds:
@@ -186,8 +181,7 @@ def explain(
     table: TableFile = None,
 ) -> None:
     """Where every point of one dialogue's scores was won or lost, and why."""
-    from dialgauge.users.evaluate import evaluate_one
-    from dialgauge.users.explain import explanation, transcript
+    from dialgauge.users import evaluate_one, explanation, transcript
 
     check_endings(table)
     settings = settings_from(canonical_map, config, override, mode, profile, database, format)
@@ -200,7 +194,7 @@ def explain(
     write_table_file(tables, table)
 
 
-def _tell_apart(evaluations: list[Evaluation], sources: list[str]) -> None:
+def _tell_apart(evaluations: list[UserEvaluation], sources: list[str]) -> None:
     """Sources with the same short name go by their whole names."""
     names = [each.name for each in evaluations]
     for evaluation, source in zip(evaluations, sources, strict=True):
@@ -208,18 +202,16 @@ def _tell_apart(evaluations: list[Evaluation], sources: list[str]) -> None:
             evaluation.name = source
 
 
-def _explained(evaluation: Evaluation, dialogue: str) -> list[Table]:
-    from dialgauge.users.evaluate import score_of
-    from dialgauge.users.explain import explanation
+def _explained(evaluation: UserEvaluation, dialogue: str) -> list[Table]:
+    from dialgauge.users import explanation, score_of
 
     return explanation(score_of(evaluation, dialogue))
 
 
-def _figure_numbers(evaluation: Evaluation) -> dict[str, object]:
+def _figure_numbers(evaluation: UserEvaluation) -> dict[str, object]:
     from dataclasses import asdict
 
-    from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
-    from dialgauge.users.tables import confusion_table, loop_table
+    from dialgauge.users import confusion_table, constraint_counts, goals_per_domain_set, loop_table, paper_figures
 
     return {
         "signature": evaluation.signature,
@@ -234,14 +226,14 @@ def _figure_numbers(evaluation: Evaluation) -> dict[str, object]:
 
 def _keep(
     source: str,
-    evaluation: Evaluation,
+    evaluation: UserEvaluation,
     summary: list[DomainSummary],
     settings: Settings,
     store: Path | None,
     seed: int,
 ) -> None:
     from dialgauge.runs import Store
-    from dialgauge.users.store import store_run
+    from dialgauge.users import store_run
 
     inputs = [source, settings.canonical_map, settings.config, settings.database]
     chosen = Store(store)

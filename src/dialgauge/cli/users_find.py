@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialgauge.cli.common import err, out, write_json
-from dialgauge.cli.options import StoreOption, on_screen
+from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
@@ -27,7 +26,7 @@ from dialgauge.cli.users_options import (
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.users.evaluate import Evaluation, Settings
+    from dialgauge.users import Settings, UserEvaluation
 
 
 def find(
@@ -74,9 +73,9 @@ def find(
 
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
-    from dialgauge.cli.frames import frame_json, frame_table
-    from dialgauge.users.find import Query
-    from dialgauge.users.find import find as search
+    from dialgauge.cli.common import frame_json, frame_table
+    from dialgauge.users import Query
+    from dialgauge.users import find as search
 
     if behaviours:
         _list_behaviours()
@@ -113,12 +112,11 @@ def find(
 
 def _searched(
     conversations: str | None, run: str | None, store: Path | None, settings: Settings, workers: int
-) -> tuple[dict[str, polars.DataFrame], list[Evaluation]]:
+) -> tuple[dict[str, polars.DataFrame], list[UserEvaluation]]:
     """The tables to search: those of a stored run, or those of conversations scored now with their evaluation."""
     from dialgauge.errors import DialgaugeError
     from dialgauge.runs import Store
-    from dialgauge.users.find import NEEDED
-    from dialgauge.users.frames import frames
+    from dialgauge.users import NEEDED, frames
 
     if (conversations is None) == (run is None):
         raise DialgaugeError("name the conversations to search, or a stored run with --run, and not both")
@@ -136,7 +134,7 @@ def _searched(
 
 
 def _list_behaviours() -> None:
-    from dialgauge.report.table import Table
-    from dialgauge.users.labels import LABELS
+    from dialgauge.report import Table
+    from dialgauge.users import LABELS
 
     print_tables([Table("Behaviours", ["name", "meaning"], list(LABELS.items()))])

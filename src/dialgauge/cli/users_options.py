@@ -12,8 +12,8 @@ from dialgauge.cli.common import err, out, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 
 if TYPE_CHECKING:
-    from dialgauge.report.table import Table
-    from dialgauge.users.evaluate import Evaluation, Settings
+    from dialgauge.report import Table
+    from dialgauge.users import Settings, UserEvaluation
 
 Source = Annotated[
     str, typer.Argument(metavar="CONVERSATIONS", help="A folder, file, pattern or archive of recorded conversations.")
@@ -58,7 +58,7 @@ def settings_from(
     format: str | None,
 ) -> Settings:
     """The options of a command, put together."""
-    from dialgauge.users.evaluate import Settings
+    from dialgauge.users import Settings
 
     overrides = [*(override or ()), *([f"mode={mode}"] if mode else ())]
     return Settings(
@@ -71,9 +71,9 @@ def settings_from(
     )
 
 
-def evaluated(source: str, settings: Settings, workers: int) -> Evaluation:
+def evaluated(source: str, settings: Settings, workers: int) -> UserEvaluation:
     """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users.evaluate import evaluate
+    from dialgauge.users import evaluate
 
     with progress_bar("scoring files") as advance:
         evaluation = evaluate(source, settings, workers=workers, on_file=lambda _done, _all: advance(1))
@@ -93,8 +93,7 @@ def print_tables(tables: list[Table]) -> None:
 def check_endings(table: Path | None, figures: Sequence[str] = ()) -> None:
     """Refuse a file of tables or a kind of figure that cannot be written, before any work is done."""
     from dialgauge.errors import DialgaugeError
-    from dialgauge.report.figures.save import ENDINGS
-    from dialgauge.report.table import format_of
+    from dialgauge.report import ENDINGS, format_of
 
     if table is not None:
         format_of(table)
@@ -107,15 +106,15 @@ def check_endings(table: Path | None, figures: Sequence[str] = ()) -> None:
 def write_table_file(tables: list[Table], path: Path | None) -> None:
     """Tables into a file, if one was named."""
     if path is not None:
-        from dialgauge.report.table import write_tables
+        from dialgauge.report import write_tables
 
         write_tables(tables, path)
 
 
-def finish(evaluations: list[Evaluation]) -> None:
+def finish(evaluations: list[UserEvaluation]) -> None:
     """Say what failed or looked odd; incomplete results are exit code 1."""
-    from dialgauge.report.escape import plain
-    from dialgauge.users.tables import failure_lines
+    from dialgauge.report import plain
+    from dialgauge.users import failure_lines
 
     for evaluation in evaluations:
         for dialogue, warning in evaluation.warnings[:10]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dialgauge.comparison.parting import parting_tables, partings
+from dialgauge.comparison.divergence import parting_tables, partings
 from dialgauge.comparison.ratings import Ratings, rating_correlations, rating_tables
 from dialgauge.comparison.result import ALPHA, Comparison
 from dialgauge.comparison.spread import rank_agreement, spreads
@@ -17,7 +17,7 @@ from dialgauge.comparison.turns import dialogue_correlations, sweep_turns, turn_
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Table
 from dialgauge.stats import discriminative_power
-from dialgauge.wording import counted
+from dialgauge.text import counted
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Wishes:
     ratings: Mapping[str, Ratings] = field(default_factory=dict)
 
 
-def tables(comparison: Comparison, wishes: Wishes) -> list[Table]:
+def comparison_tables(comparison: Comparison, wishes: Wishes) -> list[Table]:
     """Every table, the scores first."""
     found = [score_table(comparison), pair_table(comparison), floor_table(comparison)]
     if len(comparison.systems) > 2:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dialgauge import __version__
-from dialgauge.comparison.parting import Details
+from dialgauge.comparison.divergence import Details
 from dialgauge.comparison.scores import Scores
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import (
+    Floats,
     PairedBootstrap,
     PairedRandomisation,
     detectable,
@@ -24,8 +25,7 @@ from dialgauge.stats import (
     ratio_intervals,
     win_tie_loss,
 )
-from dialgauge.stats.resample import Floats
-from dialgauge.tracking.align import number
+from dialgauge.tracking import number
 
 if TYPE_CHECKING:
     import polars

@@ -14,8 +14,8 @@ import numpy as np
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.stats.resample import Floats, divide
-from dialgauge.tracking.align import number
+from dialgauge.stats import Floats, divide
+from dialgauge.tracking import number
 
 if TYPE_CHECKING:
     import polars

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialgauge.comparison.parting import Detail, Details, SlotDifference
+from dialgauge.comparison.divergence import Detail, Details, SlotDifference
 from dialgauge.dialogue import dialogue_key
 
 if TYPE_CHECKING:

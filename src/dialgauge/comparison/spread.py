@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dialgauge.stats import correlation_matrix
-from dialgauge.stats.correlation import Matrix
+from dialgauge.stats import Matrix, correlation_matrix
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dialgauge.comparison.parting import Detail, Details, SlotDifference
+from dialgauge.comparison.divergence import Detail, Details, SlotDifference
 from dialgauge.dialogue import dialogue_key
-from dialgauge.tracking.comparison import Comparison
+from dialgauge.tracking import StateComparison
 
 #: Slot number to gold and predicted value code; 0 is an empty slot.
 Codes: TypeAlias = dict[int, tuple[int, int]]
@@ -17,7 +17,7 @@ Codes: TypeAlias = dict[int, tuple[int, int]]
 EMPTY = "-"
 
 
-def state_details(first: Comparison, second: Comparison) -> Details | None:
+def state_details(first: StateComparison, second: StateComparison) -> Details | None:
     """Finds where the predicted states of two systems differ; None where there are only correctness flags.
 
     Both must have been compared under the same profile, so that their codes mean the same values.
@@ -39,7 +39,7 @@ def state_details(first: Comparison, second: Comparison) -> Details | None:
     return detail
 
 
-def _by_dialogue(comparison: Comparison) -> dict[str, dict[int, Codes]]:
+def _by_dialogue(comparison: StateComparison) -> dict[str, dict[int, Codes]]:
     """Dialogue key and turn number to the filled slots of either state."""
     found: dict[str, dict[int, Codes]] = {}
     for key, turn, codes in _turns(comparison):
@@ -47,7 +47,7 @@ def _by_dialogue(comparison: Comparison) -> dict[str, dict[int, Codes]]:
     return found
 
 
-def _turns(comparison: Comparison) -> Iterator[tuple[str, int, Codes]]:
+def _turns(comparison: StateComparison) -> Iterator[tuple[str, int, Codes]]:
     aligned = comparison.aligned
     keys = [dialogue_key(name) for name in aligned.ids]
     for stretch in comparison.stretches():
@@ -72,7 +72,7 @@ def _differing(first: Codes, second: Codes) -> list[int]:
     return sorted(slot for slot in {*first, *second} if first.get(slot, (0, 0))[1] != second.get(slot, (0, 0))[1])
 
 
-def _difference(comparison: Comparison, slot: int, first: Codes, second: Codes) -> SlotDifference:
+def _difference(comparison: StateComparison, slot: int, first: Codes, second: Codes) -> SlotDifference:
     values = comparison.coder.values
     domain, name = comparison.slots[slot]
     gold, mine = first.get(slot, (0, 0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dialgauge.comparison.parting import Details
+from dialgauge.comparison.divergence import Details
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import scores_from_frames
 from dialgauge.comparison.slots import slot_details

@@ -9,10 +9,8 @@ import numpy as np
 
 from dialgauge.comparison.result import ALPHA, Comparison, Difference
 from dialgauge.comparison.spread import rank_agreement, spreads, swapped_pairs
-from dialgauge.report import Cell, Column, Table
-from dialgauge.report.cells import mark_best
-from dialgauge.stats import discriminative_power
-from dialgauge.stats.correlation import Matrix
+from dialgauge.report import Cell, Column, Table, mark_best
+from dialgauge.stats import Matrix, discriminative_power
 
 #: Written after a score that differs from the first system's.
 MARK = "*"

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dialgauge.comparison.parting import Details
+from dialgauge.comparison.divergence import Details
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import Scores, scores_from_frames
 from dialgauge.comparison.states import state_details
 from dialgauge.comparison.turns import TurnNumbers, on_the_same_turns, shared_turns
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.api import score
-from dialgauge.tracking.inputs import Source
-from dialgauge.tracking.results import Results, SystemScores
-from dialgauge.values.registry import DEFAULT
+from dialgauge.tracking import Results, Source, SystemScores, score
+from dialgauge.values import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
     import polars
@@ -49,7 +47,7 @@ def compare(
     predictions: Mapping[str, Source] | Sequence[str | Path],
     *,
     measures: str | Sequence[str] | None = None,
-    profile: str = DEFAULT,
+    profile: str = DEFAULT_PROFILE,
     coverage: str = "intersection",
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,

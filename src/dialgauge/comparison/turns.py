@@ -15,10 +15,8 @@ from dialgauge.comparison.scores import Scores
 from dialgauge.comparison.sweep import LAMBDAS, Sweep
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats import correlation_matrix
-from dialgauge.stats.correlation import Matrix
-from dialgauge.stats.resample import Floats
-from dialgauge.tracking.align import number
+from dialgauge.stats import Floats, Matrix, correlation_matrix
+from dialgauge.tracking import number
 
 if TYPE_CHECKING:
     import polars

@@ -1,1 +1,41 @@
 """Datasets and files: what can be fetched, what a file holds, what is wrong with it, and turning it into another."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.data.anonymise import Anonymiser, check_kind, read_gazetteer
+    from dialgauge.data.checking.examine import check
+    from dialgauge.data.checking.report import Report
+    from dialgauge.data.checking.show import show
+    from dialgauge.data.conversion import convert
+    from dialgauge.data.datasets import catalogue
+    from dialgauge.data.folder import data_folder
+    from dialgauge.data.install import get, offline, remove
+    from dialgauge.data.progress import transfer_bars
+    from dialgauge.data.verification import listing, listing_table, verification_table, verify
+
+__all__ = [
+    "Anonymiser",
+    "Report",
+    "catalogue",
+    "check",
+    "check_kind",
+    "convert",
+    "data_folder",
+    "get",
+    "listing",
+    "listing_table",
+    "offline",
+    "read_gazetteer",
+    "remove",
+    "show",
+    "transfer_bars",
+    "verification_table",
+    "verify",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

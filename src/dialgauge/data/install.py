@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from dialgauge.data.catalogue import Dataset, Remote
+from dialgauge.data.datasets import Dataset, Remote
 from dialgauge.data.fetch import Patience, Progress, fetch
 from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
 from dialgauge.data.unpack import unpack
-from dialgauge.data.verify import verify
+from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
 
 OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"

@@ -6,25 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dialgauge.babi.parameters import Parameters
-from dialgauge.babi.release import dialog_file, write_release
-from dialgauge.babi.world_file import load_world
-from dialgauge.comparison.document import Wishes, tables
-from dialgauge.comparison.drawings import drawings
-from dialgauge.comparison.trackers import compare_results
-from dialgauge.data.check import check
-from dialgauge.data.check.show import show
+from dialgauge.comparison import Wishes, compare_results, comparison_tables, drawings
+from dialgauge.data import check, show
 from dialgauge.demo.trackers import learn_words, track
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read, write
-from dialgauge.report.page import Figure, Section
-from dialgauge.report.table import Table
-from dialgauge.responses.plan import jobs_of, run_jobs
-from dialgauge.responses.tables import results_table
+from dialgauge.lab import dialog_file, write_release
+from dialgauge.report import Figure, Section, Table
+from dialgauge.responses import jobs_of, results_table, run_jobs
 from dialgauge.runs import Store
-from dialgauge.tracking import score
-from dialgauge.tracking.keep import store_results
+from dialgauge.tracking import score, store_results
+from dialgauge.worlds.restaurant import Parameters, load_world
 
 TASKS = (1, 3, 5)
 MODELS = ("rules", "tfidf", "nearest")
@@ -100,7 +93,9 @@ def track_states(demo: Demo) -> None:
     text = (
         "Gold is the simulated user's own belief state; half of the dialogs name towns and cuisines never trained on."
     )
-    demo.sections.append(Section("Which tracker is better?", text, [*tables(comparison, Wishes(sweep=True)), *figures]))
+    demo.sections.append(
+        Section("Which tracker is better?", text, [*comparison_tables(comparison, Wishes(sweep=True)), *figures])
+    )
 
 
 def answer(demo: Demo) -> None:
@@ -133,7 +128,7 @@ def _ontology(dialogues: list[Dialogue]) -> Ontology:
 
 def _draw(demo: Demo, charts: dict[str, Callable[[], object]]) -> list[Figure]:
     """The figures for the report; without the extra ``figures`` there are none, and that is said."""
-    from dialgauge.report.figures import save
+    from dialgauge.report import save
 
     drawn = []
     try:

@@ -8,6 +8,55 @@
 
 from __future__ import annotations
 
-from dialgauge.formats.corpus import Corpus, read, read_ontology, stream, write
+from dialgauge._lazy import lazy
 
-__all__ = ["Corpus", "read", "read_ontology", "stream", "write"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.formats.babi import SILENCE, is_silence, load_kb, write_candidates, write_kb
+    from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat, decode
+    from dialgauge.formats.canonical_map import SPECIAL, CanonicalMapFile
+    from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
+    from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
+    from dialgauge.formats.document import is_document
+    from dialgauge.formats.located import Listed
+    from dialgauge.formats.registry import format_named, formats, recognise, writer_named
+    from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve
+
+__all__ = [
+    "ALL_FIELDS",
+    "DEFAULT_LIMIT",
+    "ORIGINAL_ID_DROPPED",
+    "SILENCE",
+    "SPECIAL",
+    "STANDARD_OUTPUT",
+    "AnyFormat",
+    "CanonicalMapFile",
+    "Corpus",
+    "DialogueFormat",
+    "Listed",
+    "Notes",
+    "Part",
+    "Resource",
+    "ResourceFormat",
+    "bulk_load",
+    "decode",
+    "expand",
+    "format_named",
+    "formats",
+    "is_document",
+    "is_silence",
+    "load_kb",
+    "parts_of",
+    "read",
+    "read_ontology",
+    "recognise",
+    "resolve",
+    "stream",
+    "write",
+    "write_candidates",
+    "write_kb",
+    "writer_named",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
-from dialgauge.errors import DialgaugeError
-from dialgauge.formats.babi_lines import excerpt, fact_of, numbered, numbered_head
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.peek import Peek
-from dialgauge.formats.source import Part
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, Resource, ResourceFormat
+from dialgauge.formats.source import Part, decode_utf8, resolve
 
 #: What stands for a user who says nothing, so that the bot speaks again.
 SILENCE = "<SILENCE>"
@@ -164,3 +163,168 @@ def _one_line(text: str, notes: Notes) -> str:
         return text
     notes.add("tab or line break in a text written as a space")
     return _BREAKS.sub(" ", text)
+
+
+# The line all dialog bAbI files share: a number, one space, the rest.
+#
+# Three kinds of file use it: dialogs (the number counts lines within a dialog), candidates and knowledge bases (the
+# number is always 1).
+
+#: The relations of the released files: seven of tasks 1-5, and the post code of task 6.
+RELATIONS = (
+    "R_cuisine",
+    "R_location",
+    "R_price",
+    "R_rating",
+    "R_phone",
+    "R_address",
+    "R_number",
+    "R_post_code",
+)
+
+_LINE = re.compile(r"([0-9]{1,7}) (.*)", re.DOTALL)
+_KNOWN = frozenset(RELATIONS)
+_SHOWN = 60
+
+
+def numbered(part: Part) -> Iterator[tuple[int, int, str] | None]:
+    """The lines of a file as (line number, number at its start, rest), and ``None`` for an empty line."""
+    for number, raw in part.lines():
+        if not raw.strip():
+            yield None
+            continue
+        line = decode_utf8(raw, part.name, number)
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise DialgaugeError(
+                f"expected a number, a space and text, found {excerpt(line)}", file=part.name, line=number
+            )
+        yield number, int(found[1]), found[2]
+
+
+def numbered_head(peek: Peek) -> list[tuple[int, str]] | None:
+    """The whole lines at the beginning of a file as (number, rest); ``None`` when one of them is not of this kind."""
+    lines = peek.lines if len(peek.lines) < 2 else peek.lines[:-1]
+    found = [_LINE.fullmatch(line) for line in lines if line.strip()]
+    if not found or any(match is None for match in found):
+        return None
+    return [(int(match[1]), match[2]) for match in found if match is not None]
+
+
+def excerpt(text: str) -> str:
+    """A text as it is shown in an error: quoted, control characters visible, not too long."""
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+def fact_of(words: list[str], text: str, part: Part, line: int) -> Fact:
+    """A fact from its three words, or an error when there are more or fewer or the relation is unknown."""
+    if len(words) != 3 or not all(words):
+        raise DialgaugeError(
+            f"expected 'entity relation value', three words, found {excerpt(text)}", file=part.name, line=line
+        )
+    if words[1] not in _KNOWN:
+        raise DialgaugeError(
+            f"the relation '{words[1]}' is unknown.{nearest(words[1], RELATIONS)}", file=part.name, line=line
+        )
+    return Fact(*words)
+
+
+# Dialog bAbI: the replies a bot chooses from, one ``1 text`` a line.
+
+
+class BabiCandidates(ResourceFormat):
+    """One candidate a line; leading spaces belong to the text (task 6 has one)."""
+
+    name = "babi-candidates"
+    summary = "dialog bAbI candidates: one '1 reply' a line"
+    kind = "candidates"
+
+    def recognise(self, peek: Peek) -> bool:
+        head = numbered_head(peek)
+        if head is None or any(number != 1 or "\t" in rest for number, rest in head):
+            return False
+        return not all(_looks_like_fact(rest) for _, rest in head)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        texts: list[str] = []
+        for item in numbered(part):
+            if item is None:
+                continue
+            line, number, rest = item
+            if number != 1 or "\t" in rest or not rest.strip():
+                raise DialgaugeError(
+                    f"a candidate is written '1 text', found {excerpt(f'{number} {rest}')}", file=part.name, line=line
+                )
+            texts.append(rest)
+        notes.add("candidate listed twice", len(texts) - len({text.strip() for text in texts}))
+        return Resource(kind="candidates", texts=tuple(texts))
+
+
+def _looks_like_fact(rest: str) -> bool:
+    words = rest.split(" ")
+    return len(words) == 3 and words[1] in RELATIONS
+
+
+def write_candidates(texts: Iterable[str], out: IO[bytes]) -> None:
+    """Write candidates in the given order, as the released files do."""
+    out.write("".join(f"1 {text}\n" for text in texts).encode())
+
+
+def load_candidates(path: str | Path) -> tuple[str, ...]:
+    """The candidates of a file, in its order, as they stand there."""
+    return tuple(text for part in resolve(path) for text in BabiCandidates().load(part, Notes()).texts)
+
+
+# Dialog bAbI: knowledge bases, in both spellings of the release.
+#
+# Tasks 1-5 put a tab before the value (``1 entity relation<TAB>value``), task 6 a space (``1 entity relation value``).
+
+
+class BabiKnowledgeBase(ResourceFormat):
+    """One fact a line: entity, relation, value."""
+
+    name = "babi-kb"
+    summary = "dialog bAbI knowledge base: one '1 entity relation value' a line"
+    kind = "knowledge base"
+
+    def recognise(self, peek: Peek) -> bool:
+        head = numbered_head(peek)
+        return head is not None and all(number == 1 and _is_fact(rest) for number, rest in head)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        facts: list[Fact] = []
+        for item in numbered(part):
+            if item is None:
+                continue
+            line, number, rest = item
+            if number != 1:
+                raise DialgaugeError(
+                    f"a line of a knowledge base begins with 1, found {excerpt(f'{number} {rest}')}",
+                    file=part.name,
+                    line=line,
+                )
+            facts.append(fact_of(_words(rest), rest, part, line))
+        notes.add("fact listed twice", len(facts) - len(set(facts)))
+        return Resource(kind="knowledge base", facts=tuple(facts))
+
+
+def _words(rest: str) -> list[str]:
+    left, tab, value = rest.partition("\t")
+    return [*left.split(" "), value] if tab else left.split(" ")
+
+
+def _is_fact(rest: str) -> bool:
+    words = _words(rest)
+    return len(words) == 3 and words[1].startswith("R_")
+
+
+def write_kb(facts: Iterable[Fact], out: IO[bytes], *, tab: bool = True) -> None:
+    """Write facts in the given order: with a tab before the value (tasks 1-5) or a space (task 6)."""
+    between = "\t" if tab else " "
+    out.write("".join(f"1 {fact.entity} {fact.relation}{between}{fact.value}\n" for fact in facts).encode())
+
+
+def load_kb(path: str | Path) -> tuple[Fact, ...]:
+    """The facts of a knowledge-base file, in either spelling."""
+    parts = resolve(path)
+    return tuple(fact for part in parts for fact in BabiKnowledgeBase().load(part, Notes()).facts)

@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Resource, ResourceFormat, decode
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat, decode
 from dialgauge.formats.source import Part
 
 SPECIAL = "special_keys"

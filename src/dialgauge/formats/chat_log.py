@@ -16,8 +16,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import DialogueFormat, Notes, decode
-from dialgauge.formats.peek import Peek, first_object
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_object
 from dialgauge.formats.source import Part
 
 #: How logs call the two sides.

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from typing import IO, Literal
+from itertools import groupby
+from typing import IO, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
+from dialgauge.dialogue import Act, Dialogue, Goal, Ontology, SlotSpec, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, alternatives
-from dialgauge.formats.convlab3_writer import write_convlab3
-from dialgauge.formats.located import Listed
-from dialgauge.formats.peek import Peek
-from dialgauge.formats.remembered import Remembered
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, Resource, ResourceFormat, alternatives, decode
+from dialgauge.formats.located import Listed, Remembered
+from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.source import Part
 
 ORIGINAL_ID_DROPPED = "field original_id dropped ('dialgauge data convert --original-ids' makes it the id)"
@@ -172,3 +171,209 @@ def _goal(raw: _Goal | None) -> Goal | None:
         for domain in domains
     }
     return Goal(tasks=tasks, message=(raw.description,) if raw.description else ())
+
+
+# Writing dialogues in ConvLab-3's unified format.
+#
+# The data model does not say which slots are categorical, so acts are sorted by what they have: an act without a slot is
+# binary, acts from the first one with a place in the text on are non-categorical, those before it categorical. Reading
+# gives the same acts in the same order, wherever the dialogue had its acts without a slot last.
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def write_convlab3(dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+    """Write a JSON array, one dialogue a line."""
+    separator = b"[\n"
+    for dialogue in dialogues:
+        out.write(separator + _ENCODER.encode(_dialogue(dialogue, notes)))
+        separator = b",\n"
+    out.write(b"\n]\n" if separator == b",\n" else b"[]\n")
+
+
+def _dialogue(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
+    written: dict[str, Any] = {"dialogue_id": dialogue.id, "domains": dialogue.domains}
+    if dialogue.goal is not None:
+        written["goal"] = _goal_convlab3_writer(dialogue.goal, notes)
+    written["turns"] = [_turn_convlab3_writer(turn, number, notes) for number, turn in enumerate(dialogue.turns)]
+    return written
+
+
+def _turn_convlab3_writer(turn: Turn, number: int, notes: Notes) -> dict[str, Any]:
+    written: dict[str, Any] = {"speaker": turn.speaker, "utterance": turn.text, "utt_idx": number}
+    if turn.acts is not None or turn.spans is not None:
+        written["dialogue_acts"] = _acts_convlab3_writer(turn, notes)
+    if turn.state is not None:
+        written["state"] = _state(turn.state, notes)
+    return written
+
+
+def _state(state: State, notes: Notes) -> dict[str, dict[str, str]]:
+    bars = sum("|" in value for slots in state.values() for values in slots.values() for value in values)
+    notes.add("value with a '|' in it: it reads back as alternatives", bars)
+    return {domain: {slot: "|".join(values) for slot, values in slots.items()} for domain, slots in state.items()}
+
+
+def _acts_convlab3_writer(turn: Turn, notes: Notes) -> dict[str, list[dict[str, Any]]]:
+    lists: dict[str, list[dict[str, Any]]] = {"categorical": [], "non-categorical": [], "binary": []}
+    unplaced = list(turn.spans or ())
+    for act in turn.acts or ():
+        if not act.slot and not act.values:
+            lists["binary"].append({"intent": act.name, "domain": act.domain, "slot": ""})
+            continue
+        notes.add("act with several values written as one act a value", int(len(act.values) > 1))
+        notes.add("act written before an act without a slot that it followed", int(bool(lists["binary"])))
+        for value in act.values or ("",):
+            entry: dict[str, Any] = {"intent": act.name, "domain": act.domain, "slot": act.slot, "value": value}
+            span = _place(act, value, turn.text, unplaced)
+            if span is not None:
+                unplaced.remove(span)
+                entry |= {"start": span.start, "end": span.end}
+            lists["non-categorical" if span is not None or lists["non-categorical"] else "categorical"].append(entry)
+    notes.add("span without an act dropped", len(unplaced))
+    return lists
+
+
+def _place(act: Act, value: str, text: str, unplaced: list[Span]) -> Span | None:
+    """The span of an act: one of its slot whose words are the value, else the first of its slot."""
+    if not value:
+        return None
+    of_slot = [span for span in unplaced if (span.domain, span.slot) == (act.domain, act.slot)]
+    same = [span for span in of_slot if text[span.start : span.end].lower() == value.lower()]
+    return next(iter(same or of_slot), None)
+
+
+def _goal_convlab3_writer(goal: Goal, notes: Notes) -> dict[str, Any]:
+    inform: dict[str, dict[str, str]] = {}
+    request: dict[str, dict[str, str]] = {}
+    for domain, task in goal.tasks.items():
+        inform[domain] = task.info | {f"book {slot}": value for slot, value in task.book.items()}
+        request[domain] = dict.fromkeys(task.requests, "")
+        notes.add("booking constraint of a goal written as the constraint 'book SLOT'", len(task.book))
+        notes.add("constraint to fail first of a goal dropped", len(task.fail_info) + len(task.fail_book))
+    notes.add("sentences of a goal joined to one text", max(len(goal.message) - 1, 0))
+    return {"description": " ".join(goal.message), "inform": inform, "request": request}
+
+
+# The ``ontology.json`` beside dialogues in ConvLab-3's unified format: domains, their slots and values.
+
+_DROPPED = ("intents", "state", "dialogue_acts")
+
+
+class _Slot(Struct, gc=False):
+    description: str = ""
+    is_categorical: bool = False
+    possible_values: tuple[str, ...] = ()
+
+
+class _Domain(Struct, gc=False):
+    slots: dict[str, _Slot]
+
+
+class _Ontology(Struct, gc=False):
+    domains: dict[str, _Domain]
+    intents: Raw = Raw()
+    state: Raw = Raw()
+    dialogue_acts: Raw = Raw()
+
+
+_DECODER = msgspec.json.Decoder(_Ontology)
+
+
+class ConvLab3Ontology(ResourceFormat):
+    """Slots with descriptions and, where they are categorical, values."""
+
+    name = "convlab3-ontology"
+    summary = "ConvLab-3 unified ontology.json: domains with slots, descriptions and values"
+    kind = "ontology"
+
+    def recognise(self, peek: Peek) -> bool:
+        domains = peek.json.get("domains") if isinstance(peek.json, dict) else None
+        first = next(iter(domains.values()), None) if isinstance(domains, dict) else None
+        return isinstance(first, dict) and isinstance(first.get("slots"), dict)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        raw = decode(_DECODER, part.read(), part)
+        if not raw.domains:
+            raise DialgaugeError("the ontology is empty", file=part.name)
+        for name in _DROPPED:
+            notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
+        domains = {
+            domain: {
+                name: SlotSpec(
+                    values=slot.possible_values, categorical=slot.is_categorical, description=slot.description
+                )
+                for name, slot in content.slots.items()
+            }
+            for domain, content in raw.domains.items()
+        }
+        return Resource(kind="ontology", ontology=Ontology(domains=domains))
+
+
+# Predictions in ConvLab-3's unified format: a list with one object a user turn.
+#
+# ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
+#
+# Rows of one dialogue stand together. ``utt_idx`` counts the turns of both speakers: where it jumps, user turns are
+# missing; they are put in without a state, so that the turns after them keep their place, and counted in the notes.
+
+
+class _Predicted(Struct, gc=False):
+    state: dict[str, Raw] | UnsetType = UNSET
+
+
+class _Row(Struct, gc=False):
+    dialogue_id: str
+    utt_idx: int
+    predictions: _Predicted
+    state: dict[str, Raw] | UnsetType = UNSET
+    utterance: str = ""
+
+
+_FILE_CONVLAB3_PREDICTIONS = Listed(_Row)
+
+
+class ConvLab3Predictions(DialogueFormat):
+    """Gold and predicted states of user turns."""
+
+    name = "convlab3-predictions"
+    summary = "ConvLab-3 unified predictions: a list with one object a user turn, gold and predicted state"
+    kind = "predictions"
+    fields = frozenset({"text", "state", "predicted"})
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        states = StateReader(part)
+        rows = _FILE_CONVLAB3_PREDICTIONS.decode(part.read(), part, notes)
+        for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
+            try:
+                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), states, notes)))
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=identifier))
+            else:
+                yield dialogue
+
+
+def _turns(rows: list[_Row], states: StateReader, notes: Notes) -> Iterator[Turn]:
+    last = -2 + rows[0].utt_idx % 2
+    for row in rows:
+        step = row.utt_idx - last
+        if step < 1 or row.utt_idx > MOST_TURNS:
+            message = f"utt_idx {row.utt_idx} cannot follow {last}; the rows of a dialogue go in the order of its turns"
+            raise DialgaugeError(message)
+        missing = (step - 1) // 2
+        notes.add("missing turns, left as holes", missing)
+        yield from (HOLE for _ in range(missing))
+        last = row.utt_idx
+        try:
+            yield Turn(
+                speaker="user",
+                text=row.utterance,
+                state=None if row.state is UNSET else states.read(row.state),
+                predicted=None if row.predictions.state is UNSET else states.read(row.predictions.state),
+            )
+        except DialgaugeError as error:
+            raise error.at(turn=row.utt_idx) from error

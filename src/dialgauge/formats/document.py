@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from dialgauge.formats.base import Notes, Resource, ResourceFormat
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat
 from dialgauge.formats.source import Part
 
 _NAMES = re.compile(

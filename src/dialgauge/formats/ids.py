@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Resource, ResourceFormat
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat
 from dialgauge.formats.source import Part, decode_utf8
 
 #: No space inside, and a digit somewhere: words of prose on a line of their own are no ids.

@@ -7,7 +7,8 @@ in silence; here they stay apart, and reading the corpus finds the id used twice
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -22,7 +23,7 @@ _RAW_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _NAMED = msgspec.json.Decoder(dict[str, Any])
 
 
-class Key:
+class KeyLocation:
     """A JSON key that is equal to itself only, so that both of two equal keys survive decoding and can be reported."""
 
     __slots__ = ("text",)
@@ -33,19 +34,19 @@ class Key:
 
 def as_key(kind: type, value: Any) -> Any:
     """The ``dec_hook`` that lets msgspec decode ``dict[Key, ...]``."""
-    if kind is Key:
-        return Key(value)
+    if kind is KeyLocation:
+        return KeyLocation(value)
     raise NotImplementedError(f"no rule for {kind}")
 
 
-_RAW_OBJECT = msgspec.json.Decoder(dict[Key, msgspec.Raw], dec_hook=as_key)
+_RAW_OBJECT = msgspec.json.Decoder(dict[KeyLocation, msgspec.Raw], dec_hook=as_key)
 
 
 class Keyed(Generic[T]):
     """A JSON object of dialogues by id."""
 
     def __init__(self, item: type[T]) -> None:
-        self._whole = msgspec.json.Decoder(dict[Key, item], dec_hook=as_key)  # type: ignore[valid-type]
+        self._whole = msgspec.json.Decoder(dict[KeyLocation, item], dec_hook=as_key)  # type: ignore[valid-type]
         self._item = msgspec.json.Decoder(item)
 
     def decode(self, content: bytes, part: Part, notes: Notes) -> list[tuple[str, T]]:
@@ -96,3 +97,31 @@ def _each(
             notes.refuse(error)
         else:
             yield name, item
+
+
+# Parts of a file that repeat, worked out once for each text.
+#
+# A state stays the same over many turns, and a good prediction is the same as the gold state. So states are left
+# undecoded at first (``msgspec.Raw``), and each different text is decoded and built once; turns then share the state.
+
+#: A member that is not there, and one that says so.
+_NOTHING = (b"", b"null")
+
+
+class Remembered(Generic[T]):
+    """What ``make`` makes of decoded JSON, for one file."""
+
+    def __init__(self, decoder: msgspec.json.Decoder[Any], make: Callable[[Any], T], part: Part) -> None:
+        def made(content: bytes) -> T:
+            return make(decode(decoder, content, part))
+
+        self._made = cache(made)
+
+    def read(self, raw: msgspec.Raw) -> T:
+        """The meaning of a text that must be there."""
+        return self._made(bytes(raw))
+
+    def optional(self, raw: msgspec.Raw) -> T | None:
+        """The meaning of a text, or ``None`` where there is none or it is ``null``."""
+        content = bytes(raw)
+        return None if content in _NOTHING else self._made(content)

@@ -12,8 +12,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, decode
-from dialgauge.formats.peek import Peek, first_object
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek, decode, first_object
 from dialgauge.formats.source import Part
 
 _DECODER = msgspec.json.Decoder(Dialogue)

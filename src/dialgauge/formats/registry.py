@@ -6,9 +6,8 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import AnyFormat, DialogueFormat
+from dialgauge.formats.base import AnyFormat, DialogueFormat, Peek
 from dialgauge.formats.document import Document, is_document
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 GROUP = "dialgauge.formats"

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Resource, ResourceFormat, decode
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat, decode
 from dialgauge.formats.source import Part
 
 
@@ -34,7 +33,7 @@ _FILE = msgspec.json.Decoder(list[msgspec.Raw])
 _SERVICE = msgspec.json.Decoder(_Service)
 
 
-class Schema(ResourceFormat):
+class SchemaFormat(ResourceFormat):
     """Services (domains here), their slots with values and descriptions, and the names of their intents."""
 
     name = "schema"

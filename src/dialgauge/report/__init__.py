@@ -2,7 +2,66 @@
 
 from __future__ import annotations
 
-from dialgauge.report.cells import Cell, Column
-from dialgauge.report.table import Table, write_tables
+from dialgauge._lazy import lazy
 
-__all__ = ["Cell", "Column", "Table", "write_tables"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.report.charts import (
+        correlation_heatmap,
+        domain_bars,
+        error_onset,
+        interval_plot,
+        lambda_sweep,
+        mean_spread,
+        slots_per_dialogue,
+    )
+    from dialgauge.report.escape import markdown, plain
+    from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, styled
+    from dialgauge.report.page import Figure, Section, write_page
+    from dialgauge.report.table import (
+        FORMATS,
+        Cell,
+        Column,
+        Table,
+        Value,
+        format_of,
+        mark_best,
+        render_tables,
+        write_tables,
+    )
+
+__all__ = [
+    "ENDINGS",
+    "FORMATS",
+    "INK",
+    "PAPER",
+    "SHADES",
+    "Cell",
+    "Column",
+    "Figure",
+    "Section",
+    "Table",
+    "Value",
+    "altair",
+    "check_ending",
+    "correlation_heatmap",
+    "data",
+    "domain_bars",
+    "error_onset",
+    "format_of",
+    "interval_plot",
+    "lambda_sweep",
+    "mark_best",
+    "markdown",
+    "mean_spread",
+    "plain",
+    "render_tables",
+    "save",
+    "slots_per_dialogue",
+    "styled",
+    "write_page",
+    "write_tables",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

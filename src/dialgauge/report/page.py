@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dialgauge.files import atomic
-from dialgauge.report.html import escape, render_html
+from dialgauge.report.render import escape, render_html
 from dialgauge.report.table import Table
 
 _STYLE = """

@@ -9,17 +9,19 @@ Every command prints through this, so a table in a paper and the one on the scre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
-from dialgauge.report.cells import Cell, Column, Value, is_number, is_undefined, mark_best
 
 if TYPE_CHECKING:
     from rich.console import Group
+
 
 TEXT_FORMATS = ("markdown", "latex", "html", "csv", "json")
 FORMATS = ("terminal", *TEXT_FORMATS)
@@ -123,10 +125,10 @@ class Table:
     def render(self, format: str) -> str | Group:
         """The table in a format: ``terminal`` gives what rich prints, the others a text that ends in a line break."""
         if format == "terminal":
-            from dialgauge.report.terminal import render_terminal
+            from dialgauge.report.render import render_terminal
 
             return render_terminal(self)
-        from dialgauge.report.texts import RENDERERS
+        from dialgauge.report.render import RENDERERS
 
         if format not in RENDERERS:
             raise DialgaugeError(f"there is no table format '{format}'.{nearest(format, FORMATS)}")
@@ -165,3 +167,89 @@ def render_tables(tables: Sequence[Table], format: str, *, title: str | None = N
         inner = ",\n".join(table.render("json").rstrip() for table in tables)
         return f"[\n{inner}\n]\n"
     return "\n".join(str(table.render(format)) for table in tables)
+
+
+# What stands in a table: columns that say how numbers look, and cells that carry more than a number.
+
+#: What a cell may hold. ``None`` and NaN are *undefined* and print as a dash, never as a number.
+Value: TypeAlias = str | int | float | bool | None
+
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title and how its numbers look.
+
+    ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
+    """
+
+    title: str
+    digits: int = 4
+    percent: bool = False
+    signed: bool = False
+    best: Literal["max", "min"] | None = None
+    align: Literal["left", "right"] | None = None
+
+    def text(self, value: Value) -> str:
+        """The value as people read it.
+
+        >>> Column("JGA", digits=2, percent=True).text(0.48125)
+        '48.12'
+        """
+        if is_undefined(value):
+            return UNDEFINED
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, str):
+            return value
+        assert value is not None  # noqa: S101 - narrowed by is_undefined
+        if isinstance(value, int) and not self.percent:
+            return f"{value:+d}" if self.signed else f"{value:d}"
+        number = 100.0 * value if self.percent else float(value)
+        shown = f"{number:+.{self.digits}f}" if self.signed else f"{number:.{self.digits}f}"
+        return shown.lstrip("-+") if not float(shown) and not self.signed else shown
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with what goes with it: an interval, a significance mark, bold print."""
+
+    value: Value
+    low: float | None = None
+    high: float | None = None
+    mark: str = ""
+    bold: bool = False
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends of an interval are known."""
+        return not (is_undefined(self.low) or is_undefined(self.high))
+
+    def interval(self, column: Column) -> str:
+        """``[low, high]`` in the column's number format, or nothing."""
+        return f"[{column.text(self.low)}, {column.text(self.high)}]" if self.has_interval else ""
+
+
+def is_undefined(value: Value) -> bool:
+    """Whether there is no value: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def is_number(value: Value) -> bool:
+    """Whether the value is a defined number (a truth value is none)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and not is_undefined(value)
+
+
+def mark_best(column: Column, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of one column with the best number in bold, and every number that prints the same."""
+    numbers = [float(cell.value) for cell in cells if is_number(cell.value)]  # type: ignore[arg-type]
+    if column.best is None or not numbers:
+        return list(cells)
+    best = column.text(max(numbers) if column.best == "max" else min(numbers))
+    return [
+        Cell(cell.value, cell.low, cell.high, cell.mark, bold=True)
+        if is_number(cell.value) and column.text(float(cell.value)) == best  # type: ignore[arg-type]
+        else cell
+        for cell in cells
+    ]

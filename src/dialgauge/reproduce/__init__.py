@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
-from dialgauge.reproduce.record import Item, Printed, Reproduction
-from dialgauge.reproduce.registry import PAPERS, reproduce
+from dialgauge._lazy import lazy
 
-__all__ = ["PAPERS", "Item", "Printed", "Reproduction", "reproduce"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.reproduce.papers import PAPERS, reproduce
+    from dialgauge.reproduce.reproduction import (
+        Comparand,
+        Fresh,
+        PrintedNumber,
+        Reproduction,
+        as_json,
+        as_markdown,
+        item_tables,
+        missing_table,
+        write_html,
+    )
+
+__all__ = [
+    "PAPERS",
+    "Comparand",
+    "Fresh",
+    "PrintedNumber",
+    "Reproduction",
+    "as_json",
+    "as_markdown",
+    "item_tables",
+    "missing_table",
+    "reproduce",
+    "write_html",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -5,17 +5,21 @@ The weights of two trainings are never the same, so they are not judged one by o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from dialgauge.report.cells import Column
-from dialgauge.report.table import Table
-from dialgauge.reproduce.babi_looks import Concierge, Look, Place, PrintedTable, digest, printed
-from dialgauge.reproduce.record import Reproduction
-from dialgauge.responses.attention import heat_map, memory_label
-from dialgauge.responses.episodes import Line
-from dialgauge.responses.task import Task
+import msgspec
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers import Line, Point, Ranker, RankingTask
+from dialgauge.report import Column, Table
+from dialgauge.reproduce.papers import published
+from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.responses import attend, heat_map, memory_label
 
 #: Lines that the paper leaves out are shown when ours give them this much in some hop.
 NOTEWORTHY = 0.05
@@ -53,7 +57,9 @@ CLAIMS = {
 }
 
 
-def attention_tables(record: Reproduction, looks: Sequence[Look], tasks: Sequence[Task] | None, how: str) -> None:
+def attention_tables(
+    record: Reproduction, looks: Sequence[Look], tasks: Sequence[RankingTask] | None, how: str
+) -> None:
     """Add Tables 3 to 7; ``how`` says where our looks are from, with ``{task}`` where the task is named."""
     ours = {look.place: look for look in looks}
     by_number = {task.number: task for task in tasks or ()}
@@ -76,7 +82,7 @@ def attention_tables(record: Reproduction, looks: Sequence[Look], tasks: Sequenc
 class _Seen:
     """A look, with the words of the dialog where the data is present and is the same."""
 
-    def __init__(self, look: Look, task: Task | None) -> None:
+    def __init__(self, look: Look, task: RankingTask | None) -> None:
         self.look, self._task = look, task
         self.point = look.place.point(task) if task is not None else None
         self.other_data = self.point is not None and digest(self.point) != look.lines
@@ -213,7 +219,7 @@ def _renumbered(table: PrintedTable) -> list[str]:
     return [f"Lines are numbered as in the released file; in print {', '.join(other)}."] if other else []
 
 
-def _from(how: str, place: Place) -> str:
+def _from(how: str, place: AttentionPlace) -> str:
     return f"Ours: {how.format(task=place.task)}."
 
 
@@ -223,3 +229,145 @@ def _chain(values: Sequence[float]) -> str:
 
 def _verdict(rank: int | None) -> str:
     return "right" if rank == 1 else "wrong"
+
+
+# Where a memory network looked at a place of the released dialogs: as the paper prints it, and as ours does.
+#
+# No words of a dialog are kept, only its number, the numbers of its lines and candidates, and weights; the words come
+# from the data when it is present.
+
+#: The model of the paper's appendix B, here with its first seed.
+MODEL, SEED = "memn2n", 0
+#: How many answers the paper's Table 7 reports.
+MOST_ANSWERS = 5
+KEPT = "babi_attention.json"
+
+
+class AttentionPlace(msgspec.Struct, frozen=True):
+    """A reply of a dialog in the released files; both are counted from 1."""
+
+    task: int
+    split: str
+    dialog: int
+    reply: int
+
+    def __str__(self) -> str:
+        return f"task {self.task}, {self.split}, dialog {self.dialog}, reply {self.reply}"
+
+    def point(self, task: RankingTask) -> Point:
+        """The place in the data."""
+        dialogs = task.split(self.split)
+        points = dialogs[self.dialog - 1].points() if self.dialog <= len(dialogs) else []
+        if self.reply > len(points):
+            raise DialgaugeError(f"there is no such place in this data: {self}")
+        return points[self.reply - 1]
+
+
+class PrintedTable(msgspec.Struct, frozen=True):
+    """A table of the paper."""
+
+    part: str
+    about: str
+    place: AttentionPlace
+    #: The place of the right answer among theirs; None: not the first.
+    right: int | None
+    #: Number of the line in the release, the paper's "time", and a weight per hop.
+    rows: list[tuple[int, int, float, float, float]]
+
+    def weights(self) -> dict[int, tuple[float, ...]]:
+        """Line to weights."""
+        return {row[0]: row[2:] for row in self.rows}
+
+
+class Concierge(msgspec.Struct, frozen=True):
+    """Table 7, on conversations that were never released."""
+
+    right: int
+    rows: list[tuple[str, str, float, float]]
+
+
+class PrintedAttention(msgspec.Struct, frozen=True):
+    """What appendix B prints."""
+
+    tables: list[PrintedTable]
+    concierge: Concierge
+    nearest_to_concierge: AttentionPlace
+
+    def places(self) -> list[AttentionPlace]:
+        """Every place to look at."""
+        return [*(table.place for table in self.tables), self.nearest_to_concierge]
+
+
+class Look(msgspec.Struct, frozen=True):
+    """Where a model of ours looked, and what it then said."""
+
+    place: AttentionPlace
+    #: A checksum of what the model had before it.
+    lines: str
+    #: Per hop the weight of each line.
+    hops: list[list[float]]
+    #: The best candidates, by their number in the candidate file (from 0), and the rank of the right one (from 1).
+    answers: list[int]
+    right: int
+
+
+class KeptLooks(msgspec.Struct, frozen=True):
+    """Looks of earlier trainings, and how they were made."""
+
+    #: With ``{task}`` for the number of the task.
+    command: str
+    hardware: str
+    commit: str
+    looks: list[Look]
+
+
+@cache
+def printed() -> PrintedAttention:
+    """The paper's tables."""
+    return msgspec.convert(published("babi_attention"), PrintedAttention)
+
+
+def kept_looks() -> KeptLooks | None:
+    """The looks kept with the package, or None where there are none."""
+    path = files("dialgauge.reproduce").joinpath("kept", KEPT)
+    return msgspec.json.decode(path.read_bytes(), type=KeptLooks) if path.is_file() else None
+
+
+def look(ranker: Ranker, task: RankingTask, place: AttentionPlace) -> Look:
+    """Where a fitted memory network looks at a place."""
+    point = place.point(task)
+    (seen,) = attend(ranker, [point])
+    scores = ranker.scores([point])[0]
+    order = (-scores).argsort(kind="stable").tolist()
+    return Look(
+        place=place,
+        lines=digest(point),
+        hops=[[round(weight, 4) for weight in hop] for hop in seen.hops],
+        answers=order[:MOST_ANSWERS],
+        right=order.index(task.index[point.reply]) + 1,
+    )
+
+
+def digest(point: Point) -> str:
+    """A checksum of the lines up to a place, by which to know the same dialog again."""
+    return hashlib.sha256(msgspec.json.encode([point.history, point.utterance])).hexdigest()[:16]
+
+
+def write_looks(path: Path, kept: KeptLooks) -> None:
+    """Keep looks as a file."""
+    from dialgauge.files import atomic
+
+    with atomic(path) as scratch:
+        scratch.write_bytes(_one_look_a_line(kept))
+
+
+def _one_look_a_line(kept: KeptLooks) -> bytes:
+    encode = msgspec.json.encode
+    head = [b" %b: %b" % (encode(name), encode(getattr(kept, name))) for name in ("command", "hardware", "commit")]
+    looks = b",\n  ".join(map(encode, kept.looks))
+    return b"{\n" + b",\n".join([*head, b' "looks": [\n  %b\n ]' % looks]) + b"\n}\n"
+
+
+def tasks_of(places: Iterable[AttentionPlace]) -> list[int]:
+    """The tasks that have these places, in order."""
+    return sorted({place.task for place in places})

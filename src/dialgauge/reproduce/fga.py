@@ -8,19 +8,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from dialgauge.comparison.spread import spreads
-from dialgauge.comparison.sweep import LAMBDAS, Sweep
+from dialgauge.comparison import LAMBDAS, Sweep, spreads
 from dialgauge.dialogue import Dialogue
-from dialgauge.report import figures
-from dialgauge.reproduce.examples import PROFILE, example, marks, published
-from dialgauge.reproduce.record import Printed, Reproduction
-from dialgauge.reproduce.sources import DROPPED, HUMAN_100, Sources, silent, user_turns
-from dialgauge.tracking.fga import forgetting_rate
-from dialgauge.tracking.intervals import Resampling
-from dialgauge.tracking.measures import parse_measures
-from dialgauge.tracking.results import SystemScores
-from dialgauge.tracking.scoring import score_study
-from dialgauge.tracking.study import Study
+from dialgauge.report import charts as figures
+from dialgauge.reproduce.papers import (
+    DROPPED,
+    HUMAN_100,
+    PROFILE,
+    Sources,
+    example,
+    marks,
+    published,
+    silent,
+    user_turns,
+)
+from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.tracking import Resampling, Study, SystemScores, forgetting_rate, parse_measures, score_study
 from dialgauge.values import profile_named
 
 #: A row of Table 1, and the names its prediction file may have.
@@ -117,7 +120,7 @@ def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]
     """What a row says about itself: JGA is M1 over the turns, and FGA lies between JGA and M2 over the turns."""
     exact, matched = int(printed[0]), int(printed[1])
     record.printed(part, "JGA = M1 / turns", printed[2], exact / turns, note="from the printed counts")
-    ladder = [exact / turns, *(Printed.parse(text).value for text in printed[5:]), matched / turns]
+    ladder = [exact / turns, *(PrintedNumber.parse(text).value for text in printed[5:]), matched / turns]
     holds = all(low <= high + 1e-4 for low, high in pairwise(ladder))
     shown = " ≤ ".join(f"{value:.4f}" for value in ladder)
     record.claim(
@@ -145,7 +148,7 @@ def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
 def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
     """Section 4: FGA is a better discriminator of the four models than the other measures."""
     names = table["columns"][2:]
-    values = [[Printed.parse(text).value for text in row[2:]] for row in table["rows"].values()]
+    values = [[PrintedNumber.parse(text).value for text in row[2:]] for row in table["rows"].values()]
     found = {spread.measure: spread for spread in spreads(names, values)}
     flexible = [found[name].range or 0.0 for name in names if name.startswith("FGA")]
     others = [found[name].range or 0.0 for name in names if not name.startswith("FGA")]

@@ -6,14 +6,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dialgauge.formats.canonical_map import SPECIAL
-from dialgauge.reproduce.examples import published
-from dialgauge.reproduce.record import Reproduction
-from dialgauge.users.charts import chart
-from dialgauge.users.evaluate import Evaluation, Settings, evaluate, load_canonical_map
-from dialgauge.users.figures import PaperFigure, constraint_counts, paper_figures
-from dialgauge.users.records import Measure
-from dialgauge.users.summary import summarise
+from dialgauge.formats import SPECIAL
+from dialgauge.reproduce.papers import published
+from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.users import (
+    Measure,
+    PaperFigure,
+    Settings,
+    UserEvaluation,
+    chart,
+    constraint_counts,
+    evaluate,
+    load_canonical_map,
+    paper_figures,
+    summarise,
+)
 
 _CONVERSATIONS = "gcdf1/conversations"
 _MAP = "gcdf1/multiwoz21_canonical_map.json.gz"
@@ -51,7 +58,7 @@ def _present(data: Path | None, name: str) -> Path | None:
     return path if path is not None and path.exists() else None
 
 
-def _tables(record: Reproduction, paper: dict[str, Any], evaluation: Evaluation) -> None:
+def _tables(record: Reproduction, paper: dict[str, Any], evaluation: UserEvaluation) -> None:
     rows = {(row.measure, row.domain): row.f1.value for row in summarise(evaluation, resamples=0)}
     for key, (part, measure) in _TABLES.items():
         for domain, theirs in paper[key].items():
@@ -70,7 +77,9 @@ def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str,
             record.printed(part, f"{bar}, {domain}", theirs, ours)
 
 
-def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], evaluation: Evaluation) -> None:
+def _text(
+    record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], evaluation: UserEvaluation
+) -> None:
     part = "Counts in the text"
     for line in paper["text"]:
         slots = figures[line["figure"]].slots[line["bar"]][line["domain"]]
@@ -88,7 +97,7 @@ def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperF
     _claims(record, figures, evaluation)
 
 
-def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: Evaluation) -> None:
+def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: UserEvaluation) -> None:
     part = "Statements in the text"
     booking = figures["4b"].bars["miss_all"]["hotel"]
     record.claim(
@@ -123,7 +132,7 @@ def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: E
     )
 
 
-def _dialogues(evaluation: Evaluation, label: str) -> set[str]:
+def _dialogues(evaluation: UserEvaluation, label: str) -> set[str]:
     """The dialogues in which a request was repeated for a reason."""
     wanted = f"multiple_slot_requests/{label}"
     return {score.id for score in evaluation.scores if any(each.label == wanted for each in score.behaviours)}

@@ -6,20 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dialgauge.comparison.spread import spreads
-from dialgauge.dialogue import Dialogue
-from dialgauge.report import figures
-from dialgauge.reproduce.examples import PROFILE, example, marks, published
-from dialgauge.reproduce.record import Printed, Reproduction
-from dialgauge.reproduce.restrict import restricted
-from dialgauge.reproduce.sources import HUMAN_100, Sources, silent, user_turns
+from msgspec.structs import replace
+
+from dialgauge.comparison import spreads
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.report import charts as figures
+from dialgauge.reproduce.papers import HUMAN_100, PROFILE, Sources, example, marks, published, silent, user_turns
+from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
-from dialgauge.tracking.faults import Faults, slots_per_dialogue
-from dialgauge.tracking.intervals import Resampling
-from dialgauge.tracking.measures import parse_measures
-from dialgauge.tracking.results import SystemScores
-from dialgauge.tracking.scoring import score_study
-from dialgauge.tracking.study import Study
+from dialgauge.tracking import Faults, Resampling, Study, SystemScores, parse_measures, score_study, slots_per_dialogue
 from dialgauge.values import profile_named
 
 #: F1 is averaged over turns in TRADE's and SOM-DST's code, from which the paper's numbers most likely come.
@@ -127,7 +122,7 @@ def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores |
 
 def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str]) -> None:
     names = table["columns"]
-    values = [[Printed.parse(text).value for text in row] for row in table["rows"].values()]
+    values = [[PrintedNumber.parse(text).value for text in row] for row in table["rows"].values()]
     found = spreads(names, values)
     for spread in found:
         if spread.measure in ranges:
@@ -272,3 +267,23 @@ def _figure_a1(record: Reproduction, sources: Sources) -> None:
 
 def _pair(interval: Sequence[float]) -> tuple[float, float]:
     return float(interval[0]), float(interval[1])
+
+
+# Dialogues cut down to one domain (RSA paper, Table 2).
+
+
+def restricted(dialogues: Sequence[Dialogue], domain: str) -> list[Dialogue]:
+    """The dialogues with both states cut to the domain; turns whose gold state lacks it have no state and no score."""
+    return [
+        replace(dialogue, turns=tuple(_restricted(turn, domain) for turn in dialogue.turns)) for dialogue in dialogues
+    ]
+
+
+def _restricted(turn: Turn, domain: str) -> Turn:
+    if not (turn.state or {}).get(domain):
+        return replace(turn, state=None, predicted=None)
+    return replace(turn, state=_only(turn.state, domain), predicted=_only(turn.predicted, domain))
+
+
+def _only(state: State | None, domain: str) -> State | None:
+    return None if state is None else {name: slots for name, slots in state.items() if name == domain}

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report.cells import Column
-from dialgauge.report.figures.style import INK, PAPER, altair, data, styled
-from dialgauge.report.table import Table
+from dialgauge.rankers import Line, Point, Ranker, RankingTask
+from dialgauge.report import INK, PAPER, Column, Table, altair, data, styled
 from dialgauge.responses.cells import options_text
-from dialgauge.responses.episodes import Line, Point
-from dialgauge.responses.ranker import Ranker
-from dialgauge.responses.task import Task
 from dialgauge.runs import Store
 
 if TYPE_CHECKING:
@@ -74,7 +70,7 @@ def attend(ranker: Ranker, points: Iterable[Point]) -> list[Attention]:
     return [ranker.attention(point) for point in points]
 
 
-def keep_attention(ranker: Ranker, task: Task, split: str, seen: Sequence[Attention], store: Store) -> str:
+def keep_attention(ranker: Ranker, task: RankingTask, split: str, seen: Sequence[Attention], store: Store) -> str:
     """Store the weights as a run; its id."""
     config = {"model": ranker.name, "task": task.number, "split": split, "options": options_text(ranker.options)}
     with store.create(

@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from dialgauge import __version__
-from dialgauge.responses.checkpoints import checkpointed
-from dialgauge.responses.evaluate import MRR, PER_DIALOG, PER_RESPONSE, Evaluation, evaluate
-from dialgauge.responses.ranker import OUTWARD, Ranker, Tell, silent
-from dialgauge.responses.task import Task
+from dialgauge.engine import map_ordered
+from dialgauge.rankers import OUTWARD, Ranker, RankingTask, Tell, load_task, options_by_model, ranker_class, silent
+from dialgauge.responses.evaluation import MRR, PER_DIALOG, PER_RESPONSE, RankingResult, evaluate
 from dialgauge.runs import Store
 
 if TYPE_CHECKING:
     import polars
 
+
 KIND = "responses"
 #: Cells by their configuration.
-Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "Cell"]
+Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "ResultCell"]
 #: Grows when evaluation or a built-in ranker changes what a cell would hold.
 EVALUATION_VERSION = 3
 
 
-class Key(msgspec.Struct, frozen=True):
+class CellKey(msgspec.Struct, frozen=True):
     """What makes a cell: model and its options, task, split, seed, and the checksum of the task's files."""
 
     model: str
@@ -41,7 +42,7 @@ class Key(msgspec.Struct, frozen=True):
     options: str = ""
 
     @classmethod
-    def of(cls, ranker: Ranker, task: Task, split: str, data: str) -> Key:
+    def of(cls, ranker: Ranker, task: RankingTask, split: str, data: str) -> CellKey:
         """The key of a ranker's cell on a split; ``data`` is the task's checksum."""
         return cls(ranker.name, task.number, split, ranker.seed, data, options_text(ranker.options))
 
@@ -54,7 +55,7 @@ class Key(msgspec.Struct, frozen=True):
         return {name: value for name, value in self.config().items() if name != "split"}
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class ResultCell(msgspec.Struct, frozen=True, kw_only=True):
     """One cell, values as fractions."""
 
     task: int
@@ -87,7 +88,7 @@ def options_text(options: Mapping[str, str]) -> str:
     return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in OUTWARD)
 
 
-def data_digest(task: Task) -> str:
+def data_digest(task: RankingTask) -> str:
     """A checksum over the bytes of the task's files."""
     digest = hashlib.sha256()
     for path in task.files:
@@ -95,7 +96,7 @@ def data_digest(task: Task) -> str:
     return digest.hexdigest()[:16]
 
 
-def signature(key: Key, task: Task, result: Evaluation) -> str:
+def signature(key: CellKey, task: RankingTask, result: RankingResult) -> str:
     """Everything that could change the numbers, in one line."""
     parts = {
         "model": key.model,
@@ -121,20 +122,20 @@ def kept_cells(store: Store) -> Kept:
         ours = manifest.kind == KIND and manifest.config.get("evaluation") == EVALUATION_VERSION
         if ours and "cell" in manifest.scores:
             with suppress(msgspec.ValidationError):
-                cell = msgspec.convert(manifest.scores["cell"], Cell, strict=False)
+                cell = msgspec.convert(manifest.scores["cell"], ResultCell, strict=False)
                 found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
     return found
 
 
 def cells(
-    ranker: Ranker, task: Task, splits: Sequence[str], store: Store, kept: Kept | None, tell: Tell = silent
-) -> Iterator[Cell]:
+    ranker: Ranker, task: RankingTask, splits: Sequence[str], store: Store, kept: Kept | None, tell: Tell = silent
+) -> Iterator[ResultCell]:
     """The cells of a ranker on those of the splits the task has: kept ones as they are, the others computed.
 
     The ranker comes fresh and is fitted only when a cell is missing; without ``kept`` everything is done anew.
     """
     data = data_digest(task)
-    keys = [Key.of(ranker, task, split, data) for split in splits if split in task.splits]
+    keys = [CellKey.of(ranker, task, split, data) for split in splits if split in task.splits]
     done = {key: cell for key in keys if (cell := (kept or {}).get(_sorted(key.config()))) is not None}
     if len(done) == len(keys):
         yield from done.values()
@@ -145,7 +146,7 @@ def cells(
             yield done.get(key) or compute(key, ranker, task, store)
 
 
-def compute(key: Key, ranker: Ranker, task: Task, store: Store) -> Cell:
+def compute(key: CellKey, ranker: Ranker, task: RankingTask, store: Store) -> ResultCell:
     """Evaluate a fitted ranker on one split and keep the outcome as a run."""
     result = evaluate(ranker, task.split(key.split))
     cell = cell_of(key, task, result)
@@ -166,10 +167,10 @@ def compute(key: Key, ranker: Ranker, task: Task, store: Store) -> Cell:
     return msgspec.structs.replace(cell, run=run.id)
 
 
-def cell_of(key: Key, task: Task, result: Evaluation) -> Cell:
+def cell_of(key: CellKey, task: RankingTask, result: RankingResult) -> ResultCell:
     """The numbers of a cell."""
     intervals = result.intervals(seed=key.seed)
-    return Cell(
+    return ResultCell(
         task=key.task,
         split=key.split,
         model=key.model,
@@ -199,3 +200,97 @@ def epochs_frame(ranker: Ranker) -> polars.DataFrame:
 
 def _sorted(config: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(config.items()))
+
+
+# The work behind a table: one job per model, task and seed, in this process or in several.
+#
+# A job reads its task, fits its model if a cell is missing, and keeps every cell it finishes; an interrupted table goes
+# on where it stopped because finished cells, and checkpoints of unfinished trainings, are found in the run store.
+
+
+class Job(NamedTuple):
+    """One model on one task with one seed."""
+
+    data: Path
+    model: str
+    task: int
+    seed: int
+    options: dict[str, str]
+    splits: tuple[str, ...]
+    store: Path | None
+    fresh: bool
+
+
+def jobs_of(
+    data: Path,
+    models: Sequence[str],
+    tasks: Sequence[int],
+    splits: Sequence[str],
+    seeds: int,
+    store: Path | None,
+    *,
+    options: Mapping[str, str] | None = None,
+    fresh: bool = False,
+) -> list[Job]:
+    """All jobs of a table; models that draw no random numbers run once, and each model gets the options it takes."""
+    taken = options_by_model(models, options or {})
+    return [
+        Job(data, model, task, seed, taken[model], tuple(splits), store, fresh)
+        for task in tasks
+        for model in models
+        for seed in range(seeds if ranker_class(model).seeded else 1)
+    ]
+
+
+class _Outcome(NamedTuple):
+    """The cells of a job, and what is to be told about it."""
+
+    cells: list[ResultCell]
+    notes: list[str]
+
+
+def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> Iterator[list[ResultCell]]:
+    """The cells of each job, in the jobs' order."""
+    for outcome in map_ordered(_run, jobs, workers=workers):
+        for note in outcome.notes:
+            tell(note)
+        yield outcome.cells
+
+
+def _run(job: Job) -> _Outcome:
+    task = load_task(job.data, job.task)
+    store = Store(job.store)
+    kept = None if job.fresh else kept_cells(store)
+    ranker = ranker_class(job.model)(job.seed)
+    ranker.options = dict(job.options)
+    notes: list[str] = []
+    return _Outcome(list(cells(ranker, task, job.splits, store, kept, notes.append)), notes)
+
+
+# Checkpoints of the trainings behind a table: in the run store until the last cell of the model is kept.
+#
+# A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes
+# never write the same checkpoint: the one that comes second trains without.
+
+KIND_CHECKPOINTS = "training"
+CHECKPOINT = "checkpoint.npz"
+
+
+@contextmanager
+def checkpointed(ranker: Ranker, key: CellKey, store: Store, tell: Tell, *, fresh: bool = False) -> Iterator[None]:
+    """Fit the ranker of a key inside the block: what an earlier process left half-done is taken up, unless ``fresh``.
+
+    The checkpoint goes when the block ends, so let it end when everything computed with the model is kept.
+    """
+    name = f"{key.model}-task{key.task}-seed{key.seed}"
+    with store.workbench(kind=KIND_CHECKPOINTS, name=name, config=key.training(), fresh=fresh) as folder:
+        if folder is None:
+            tell(f"{name}: another process trains it at this moment; this one works without a checkpoint")
+        else:
+            ranker.checkpoint = folder / CHECKPOINT
+            if ranker.checkpoint.exists():
+                tell(f"{name}: goes on from the checkpoint of an interrupted training")
+        try:
+            yield
+        finally:
+            ranker.checkpoint = None

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
 from statistics import mean, stdev
 
-from dialgauge.report.cells import Cell as TableCell
-from dialgauge.report.cells import Column
-from dialgauge.report.table import Table
-from dialgauge.responses.bags import tokens
-from dialgauge.responses.cells import Cell
-from dialgauge.responses.episodes import SILENCE
-from dialgauge.responses.published import column_of, published
-from dialgauge.responses.task import LOGS, Task
+import msgspec
+
+from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
+from dialgauge.report import Cell as TableCell
+from dialgauge.report import Column, Table
+from dialgauge.responses.cells import ResultCell
 
 
-def results_table(cells: Iterable[Cell]) -> Table:
+def results_table(cells: Iterable[ResultCell]) -> Table:
     """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
-    groups: dict[tuple[int, str, str, str], list[Cell]] = {}
+    groups: dict[tuple[int, str, str, str], list[ResultCell]] = {}
     for cell in cells:
         groups.setdefault((cell.task, cell.split, cell.model, cell.options), []).append(cell)
     table = Table(
@@ -64,7 +64,7 @@ def results_table(cells: Iterable[Cell]) -> Table:
     return table
 
 
-def class_table(cells: Iterable[Cell]) -> Table:
+def class_table(cells: Iterable[ResultCell]) -> Table:
     """Accuracy by reply class: which kinds of replies a model gets right."""
     found = list(cells)
     names = sorted({name for cell in found for name in cell.by_class})
@@ -81,7 +81,7 @@ def task_name(number: int) -> str:
     return f"T{number}" if number != LOGS else "logs"
 
 
-def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
+def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
     """Averages per dialog as in the paper's Table 1, ours beside theirs (printed there as whole numbers)."""
     pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in ("", " (paper)")]
     table = Table(
@@ -114,7 +114,7 @@ def statistics_table(tasks: Sequence[Task], split: str = "trn") -> Table:
 _COUNTED = ("utterances", "user", "bot", "api_outputs")
 
 
-def averages(task: Task, split: str) -> dict[str, float]:
+def averages(task: RankingTask, split: str) -> dict[str, float]:
     """Utterances of user (without silences) and bot, and lines of API output (facts, or that there are none)."""
     dialogs = task.split(split)
     lines = [line for one in dialogs for line in one.lines]
@@ -124,17 +124,17 @@ def averages(task: Task, split: str) -> dict[str, float]:
     return {"utterances": user + bot + outputs, "user": user, "bot": bot, "api_outputs": outputs}
 
 
-def joint_vocabulary(tasks: Sequence[Task]) -> int:
+def joint_vocabulary(tasks: Sequence[RankingTask]) -> int:
     """How many different words the tasks have together."""
     return len(set().union(*map(_words, tasks)))
 
 
-def _words(task: Task) -> set[str]:
+def _words(task: RankingTask) -> set[str]:
     """The distinct lower-cased words of all dialogs, candidates and facts of the task."""
     return _said(task) | {word.lower() for fact in task.facts for word in (fact.entity, fact.relation, fact.value)}
 
 
-def _said(task: Task) -> set[str]:
+def _said(task: RankingTask) -> set[str]:
     """Those of the dialogs and candidates."""
     lines = (line for dialogs in task.splits.values() for one in dialogs for line in one.lines)
     words = {word for line in lines for word in tokens(line.text)}
@@ -147,3 +147,42 @@ def _with_interval(value: float, intervals: Sequence[tuple[float, float]]) -> Ta
     if len(intervals) > 1:
         return TableCell(value)
     return TableCell(value, *intervals[0])
+
+
+# What the paper printed (Bordes et al. 2017), to stand beside our numbers.
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """Tables 1, 2 and 10 of the paper, in percent."""
+
+    columns: list[str]
+    per_response: dict[str, list[float]]
+    per_dialog: dict[str, dict[str, float]]
+    statistics: dict[str, list[float]]
+    vocabulary: dict[str, int]
+    candidates: dict[str, int]
+
+    def accuracy(self, model: str, column: str) -> tuple[float, float] | None:
+        """Per-response and per-dialog accuracy as fractions, or None where the paper has no such cell."""
+        if model not in self.per_response or column not in self.columns:
+            return None
+        response = self.per_response[model][self.columns.index(column)]
+        return response / 100, self.per_dialog.get(model, {}).get(column, 0.0) / 100
+
+
+@cache
+def published() -> Published:
+    """The paper's numbers, from the file beside this module."""
+    import yaml
+
+    text = files("dialgauge.responses").joinpath("published.yaml").read_text("utf-8")
+    return msgspec.convert(yaml.safe_load(text), Published)
+
+
+def column_of(task: int, split: str) -> str | None:
+    """The paper's column for a task and split; it prints test sets only.
+
+    >>> column_of(1, "tst-OOV")
+    'T1-OOV'
+    """
+    return {"tst": f"T{task}", "tst-OOV": f"T{task}-OOV"}.get(split)

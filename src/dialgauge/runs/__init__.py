@@ -7,10 +7,10 @@ with store.create(kind="tracking", name="augpt", inputs=["gold.json", "augpt.jso
 store.open(run.id).table("dialogue_scores")
 """
 
-from dialgauge.runs.manifest import Input, Manifest, TableInfo
+from dialgauge.runs.manifest import Input, Manifest, TableInfo, plain
 from dialgauge.runs.reader import Run
 from dialgauge.runs.resumable import Parts, Resumable
 from dialgauge.runs.store import Store, Survey
 from dialgauge.runs.writer import RunWriter
 
-__all__ = ["Input", "Manifest", "Parts", "Resumable", "Run", "RunWriter", "Store", "Survey", "TableInfo"]
+__all__ = ["Input", "Manifest", "Parts", "Resumable", "Run", "RunWriter", "Store", "Survey", "TableInfo", "plain"]

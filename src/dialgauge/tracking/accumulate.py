@@ -8,14 +8,13 @@ from typing import TypeAlias
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 from dialgauge.tracking.api import chosen_measures, coverage_policy
 from dialgauge.tracking.counts import Counts, merge
 from dialgauge.tracking.intervals import Resampling, intervals
 from dialgauge.tracking.measures.base import Measure
 from dialgauge.tracking.study import Study
-from dialgauge.values.profile import Profile
-from dialgauge.values.registry import DEFAULT, profile_named
-from dialgauge.wording import counted
+from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
 
 #: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
 #: alternatives.
@@ -35,7 +34,7 @@ class Accumulator:
         self,
         *,
         measures: str | Sequence[str | Measure] | None = None,
-        profile: str | Profile = DEFAULT,
+        profile: str | Profile = DEFAULT_PROFILE,
         inventory: int | None = None,
         coverage: str = "intersection",
     ) -> None:
@@ -107,7 +106,7 @@ def compute(
     predictions: Sequence[Sequence[LooseState]],
     references: Sequence[Sequence[LooseState]],
     measures: str | Sequence[str | Measure] | None = None,
-    profile: str | Profile = DEFAULT,
+    profile: str | Profile = DEFAULT_PROFILE,
     inventory: int | None = None,
 ) -> dict[str, float]:
     """Scores in the manner of Hugging Face ``evaluate``: one list of states per dialogue on each side.

@@ -1,7 +1,7 @@
 """Which turns are scored: gold and predictions put side by side, by dialogue id and user-turn number.
 
 Nothing is zipped by position in a file and nothing is dropped in silence: every turn that is on one side only is
-counted in the :class:`Coverage`.
+counted in the :class:`TurnCoverage`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.arrays import Codes, Flags
-from dialgauge.tracking.encode import Encoded
+from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
 
 #: ``intersection`` scores what both sides have; ``empty`` scores absent predictions as the empty state.
 Policy: TypeAlias = Literal["intersection", "empty"]
@@ -25,7 +24,7 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage:
+class TurnCoverage:
     """What was scored, and what was not."""
 
     policy: Policy
@@ -115,7 +114,7 @@ class Aligned:
     offsets: Codes
     gold_row: Codes
     predicted_row: Codes
-    coverage: Coverage
+    coverage: TurnCoverage
 
     def __len__(self) -> int:
         return len(self.turn)
@@ -127,8 +126,8 @@ def number(count: int, what: str) -> str:
 
 
 def align(
-    gold: Encoded,
-    predicted: Encoded,
+    gold: EncodedDialogues,
+    predicted: EncodedDialogues,
     policy: Policy,
     exclude: Collection[str] = (),
     only_domains: Collection[str] = (),
@@ -164,7 +163,9 @@ def align(
     )
 
 
-def _rows(gold: Encoded, predicted: Encoded, chosen: list[tuple[int, int]]) -> tuple[Codes, Codes, Codes, Codes]:
+def _rows(
+    gold: EncodedDialogues, predicted: EncodedDialogues, chosen: list[tuple[int, int]]
+) -> tuple[Codes, Codes, Codes, Codes]:
     """For every turn of the chosen gold dialogues: both rows, the turn's number, the gold dialogue's position."""
     places = np.array([pair[0] for pair in chosen], np.int32).reshape(-1)
     others = np.array([pair[1] for pair in chosen], np.int32).reshape(-1)
@@ -180,8 +181,8 @@ def _rows(gold: Encoded, predicted: Encoded, chosen: list[tuple[int, int]]) -> t
 
 
 def _coverage(
-    gold: Encoded,
-    predicted: Encoded,
+    gold: EncodedDialogues,
+    predicted: EncodedDialogues,
     policy: Policy,
     chosen: list[tuple[int, int]],
     has_gold: Flags,
@@ -189,7 +190,7 @@ def _coverage(
     dialogues: int,
     turns: int,
     exclude: Collection[str],
-) -> Coverage:
+) -> TurnCoverage:
     left_out = {dialogue_key(identifier) for identifier in exclude}
     known = {dialogue_key(name) for name in gold.ids}
     extra = [name for name in predicted.ids if dialogue_key(name) not in known]
@@ -202,7 +203,7 @@ def _coverage(
         if other >= 0 and gold_sizes[place] != their_sizes[other]
     }
     not_excluded = np.repeat([dialogue_key(name) not in left_out for name in predicted.ids], their_sizes)
-    return Coverage(
+    return TurnCoverage(
         policy=policy,
         gold_dialogues=len(chosen),
         gold_turns=int(has_gold.sum()),
@@ -221,7 +222,7 @@ def _coverage(
     )
 
 
-def _nothing_shared(gold: Encoded, predicted: Encoded, left_out: set[str]) -> DialgaugeError:
+def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_out: set[str]) -> DialgaugeError:
     shared = set(gold.places()) & set(predicted.places())
     if shared and shared <= left_out:
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
@@ -233,5 +234,5 @@ def _nothing_shared(gold: Encoded, predicted: Encoded, left_out: set[str]) -> Di
     return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")
 
 
-def _example(side: Encoded) -> str:
+def _example(side: EncodedDialogues) -> str:
     return side.ids[0] if side.ids else "(none)"

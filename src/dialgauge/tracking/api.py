@@ -8,16 +8,15 @@ from pathlib import Path
 from dialgauge.dialogue import Ontology
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.tracking.align import POLICIES, Policy
-from dialgauge.tracking.inputs import SELF, Input, Source, load, load_systems
+from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems
 from dialgauge.tracking.intervals import Resampling
 from dialgauge.tracking.measures.base import Measure
-from dialgauge.tracking.measures.registry import DEFAULT, asked_for, parse_measures
+from dialgauge.tracking.measures.registry import DEFAULT_MEASURES, asked_for, parse_measures
 from dialgauge.tracking.results import Results
 from dialgauge.tracking.scoring import score_study
 from dialgauge.tracking.study import Study
-from dialgauge.values.profile import Profile
-from dialgauge.values.registry import DEFAULT as DEFAULT_PROFILE
-from dialgauge.values.registry import profile_named
+from dialgauge.values import DEFAULT_PROFILE as DEFAULT_PROFILE
+from dialgauge.values import Profile, profile_named
 
 
 def score(
@@ -66,8 +65,8 @@ def score(
 
 
 def build_study(
-    gold: Input | None,
-    systems: Sequence[Input],
+    gold: SystemInput | None,
+    systems: Sequence[SystemInput],
     *,
     coverage: str = "intersection",
     exclude: Collection[str] = (),
@@ -102,7 +101,7 @@ def required_measures(measures: str | Sequence[str | Measure] | None) -> frozens
 def chosen_measures(measures: str | Sequence[str | Measure] | None) -> list[Measure]:
     """Measures from names; the usual ones where none is named."""
     if measures is None:
-        return parse_measures(DEFAULT)
+        return parse_measures(DEFAULT_MEASURES)
     listed = [measures] if isinstance(measures, str) else list(measures)
     if not listed:
         raise DialgaugeError("no measure was named; leave measures out for the usual ones")

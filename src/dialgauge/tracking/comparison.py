@@ -10,22 +10,21 @@ import numpy as np
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.tracking.align import Aligned
-from dialgauge.tracking.arrays import Codes, Flags, Verdicts
-from dialgauge.tracking.coding import Coder, Part
-from dialgauge.tracking.counts import Counts, SlotCounts
-from dialgauge.tracking.encode import RIGHT, Encoded, Items
-from dialgauge.tracking.kernel import (
+from dialgauge.tracking.counts import (
     CORRECT,
     MISSED,
     SPURIOUS,
     WRONG,
+    Counts,
+    SlotCounts,
     TurnCounts,
     count,
     count_flags,
     verdicts,
 )
+from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part, Verdicts
 from dialgauge.tracking.signature import Signature, gold_checksum
-from dialgauge.values.rules import Pair, Side
+from dialgauge.values import Pair, Side
 
 #: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
 _CELLS = 1 << 20
@@ -45,13 +44,13 @@ class Stretch:
     first: Flags
 
 
-class Comparison:
+class StateComparison:
     """One system against gold under one profile."""
 
     def __init__(
         self,
-        gold: Encoded | None,
-        predicted: Encoded,
+        gold: EncodedDialogues | None,
+        predicted: EncodedDialogues,
         aligned: Aligned,
         items: Items,
         coder: Coder,
@@ -65,7 +64,7 @@ class Comparison:
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
         self._given_inventory = inventory
         self._items = items
-        self._encoded: dict[Side, Encoded | None] = {"gold": gold, "predicted": predicted}
+        self._encoded: dict[Side, EncodedDialogues | None] = {"gold": gold, "predicted": predicted}
 
     @property
     def slots(self) -> list[Pair]:
@@ -213,11 +212,13 @@ _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
 
 
-def _part(side: Side, encoded: Encoded) -> Part:
+def _part(side: Side, encoded: EncodedDialogues) -> Part:
     return "judged" if encoded.kind == "judged" else side
 
 
-def _cells(encoded: Encoded, rows: Codes, items: Items, coder: Coder, side: Part) -> tuple[Codes, Codes, Codes]:
+def _cells(
+    encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, side: Part
+) -> tuple[Codes, Codes, Codes]:
     """Turn, slot number and value code of every filled slot among the scored turns, in order of turns."""
     slots, codes = coder.table(side, items, encoded.items)
     target = np.full(len(encoded.present) + 1, -1, np.int32)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from dialgauge.tracking.arrays import Codes, Verdicts
-from dialgauge.tracking.comparison import Comparison
-from dialgauge.tracking.kernel import CORRECT, MISSED, SPURIOUS, WRONG
-from dialgauge.values.rules import Pair
+from dialgauge.tracking.comparison import StateComparison
+from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG
+from dialgauge.tracking.encode import Codes, Verdicts
+from dialgauge.values import Pair
 
 KINDS = {WRONG: "wrong value", MISSED: "missed", SPURIOUS: "spurious"}
 
@@ -72,7 +72,7 @@ class FirstErrors:
 class Faults:
     """The errors of one system under one profile."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: StateComparison) -> None:
         self.comparison = comparison
 
     @cached_property
@@ -166,7 +166,7 @@ class Faults:
         return sorted(listed, key=lambda entry: (-entry[3], entry[:3]))[:most]
 
 
-def slots_per_dialogue(comparison: Comparison) -> Codes:
+def slots_per_dialogue(comparison: StateComparison) -> Codes:
     """For each dialogue the largest number of gold slots in one of its turns (RSA paper, Figure 2)."""
     sizes = comparison.counts.gold_size
     return np.maximum.reduceat(sizes, comparison.aligned.offsets[:-1])

@@ -24,8 +24,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.arrays import Flags, Floats, Verdicts
 from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.encode import Flags, Floats, Verdicts
 
 Rule: TypeAlias = Literal["code", "paper", "error-set"]
 RULES: tuple[Rule, ...] = ("code", "paper", "error-set")

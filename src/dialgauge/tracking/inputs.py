@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.corpus import Corpus, read
+from dialgauge.formats import Corpus, read
 from dialgauge.tracking.align import number
 
 Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
@@ -21,7 +21,7 @@ _ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
 
 
 @dataclass(frozen=True)
-class Input:
+class SystemInput:
     """One input, read: its name for people, its dialogues, and what is known of where they came from."""
 
     name: str
@@ -37,22 +37,24 @@ class Input:
         return f"{self.name}: {found}{number(len(self.dialogues), 'dialogue')}, {number(turns, 'user turn')}"
 
 
-def load(source: Source, name: str | None = None, format: str | None = None) -> Input:
+def load(source: Source, name: str | None = None, format: str | None = None) -> SystemInput:
     """Read one input."""
     if isinstance(source, str | Path):
         corpus = read(source, format=format)
         return _of_corpus(corpus, name or system_name(str(source)), str(source))
     if isinstance(source, Corpus):
         return _of_corpus(source, name or "system", "")
-    return Input(name or "system", source)
+    return SystemInput(name or "system", source)
 
 
-def _of_corpus(corpus: Corpus, name: str, path: str) -> Input:
+def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((found.ontology for found in corpus.resources if found.ontology is not None), None)
-    return Input(name, corpus.dialogues, corpus.format, path, ontology)
+    return SystemInput(name, corpus.dialogues, corpus.format, path, ontology)
 
 
-def load_systems(sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None) -> list[Input]:
+def load_systems(
+    sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None
+) -> list[SystemInput]:
     """Read one or several systems; names are unique."""
     if isinstance(sources, Mapping):
         return [load(source, name, format) for name, source in sources.items()]

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dialgauge.stats.intervals import ratio_intervals
-from dialgauge.stats.resample import bootstrap_weights, divide, quantiles, weighted_sums
-from dialgauge.tracking.arrays import Floats
+from dialgauge.stats import bootstrap_weights, divide, quantiles, ratio_intervals, weighted_sums
 from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.measures.base import Measure
 
 

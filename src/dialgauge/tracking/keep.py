@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.runs import Store
-from dialgauge.tracking.official import Official
 from dialgauge.tracking.results import Results, SystemScores
+from dialgauge.tracking.sgd.official import Official
 
 if TYPE_CHECKING:
     import polars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from dialgauge.report.table import Table
+from dialgauge.report import Table
 
 
 def html_table(table: Table) -> str:

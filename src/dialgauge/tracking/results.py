@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
-from dialgauge.report.cells import Cell, Column
-from dialgauge.report.table import Table
-from dialgauge.tracking.align import Coverage
-from dialgauge.tracking.comparison import Comparison
+from dialgauge.report import Cell, Column, Table
+from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.comparison import StateComparison
 from dialgauge.tracking.intervals import Resampling
 from dialgauge.tracking.measures.base import Measure
 from dialgauge.tracking.signature import Signature
@@ -48,7 +47,7 @@ class SystemScores:
     """One system under one profile."""
 
     name: str
-    comparison: Comparison
+    comparison: StateComparison
     measures: list[Measure]
     scores: dict[str, Score]
     #: Measures that were left out because the input cannot give them, with the reason.
@@ -61,7 +60,7 @@ class SystemScores:
         return self.comparison.coder.profile.name
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> TurnCoverage:
         """What was scored and what was not."""
         return self.comparison.aligned.coverage
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.comparison import Comparison
+from dialgauge.tracking.comparison import StateComparison
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.intervals import Resampling, intervals
 from dialgauge.tracking.measures.base import Measure
 from dialgauge.tracking.results import Results, Score, SystemScores
 from dialgauge.tracking.study import Study
-from dialgauge.values.profile import Profile
+from dialgauge.values import Profile
 
 
 def score_study(
@@ -57,8 +57,8 @@ def score_study(
 
 
 def _prepared(
-    name: str, comparison: Comparison, measures: Sequence[Measure], required: Collection[str]
-) -> tuple[tuple[str, Comparison], Counts, list[Measure], dict[str, str]]:
+    name: str, comparison: StateComparison, measures: Sequence[Measure], required: Collection[str]
+) -> tuple[tuple[str, StateComparison], Counts, list[Measure], dict[str, str]]:
     comparison.require_scope(name)
     counts = comparison.counts
     obstacles = {str(measure): measure.obstacle(counts) for measure in measures}

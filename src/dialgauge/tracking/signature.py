@@ -18,7 +18,7 @@ from dialgauge import __version__
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.tracking.align import Aligned
-from dialgauge.tracking.arrays import Codes
+from dialgauge.tracking.encode import Codes
 
 _SHORT = {
     "measure": "m",

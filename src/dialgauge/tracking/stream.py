@@ -15,11 +15,9 @@ import numpy as np
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.tracking.arrays import Codes, Flags
-from dialgauge.tracking.coding import Coder
-from dialgauge.tracking.comparison import Comparison, Stretch
-from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.kernel import TurnCounts, count
+from dialgauge.tracking.comparison import StateComparison, Stretch
+from dialgauge.tracking.counts import Counts, TurnCounts, count
+from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.measures.base import Measure
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ CHUNK = 1 << 18
 _BLOCK = 1 << 15
 
 
-def write_codes(comparison: Comparison, path: Path) -> None:
+def write_codes(comparison: StateComparison, path: Path) -> None:
     """Write a comparison as codes. Predictions that match gold without being equal get the gold code.
 
     Where a slot has alternatives, one number cannot always say with which values of this and of the previous turn it
@@ -62,7 +60,7 @@ def write_codes(comparison: Comparison, path: Path) -> None:
         polars.concat(frames).write_parquet(scratch, row_group_size=CHUNK)
 
 
-def _codes(comparison: Comparison, stretch: Stretch) -> tuple[Codes, Codes]:
+def _codes(comparison: StateComparison, stretch: Stretch) -> tuple[Codes, Codes]:
     coder = comparison.coder
     gold, predicted = _steady(coder, stretch.gold, stretch.first), _steady(coder, stretch.predicted, stretch.first)
     predicted = np.where(coder.same(stretch.gold, stretch.predicted), gold, predicted)

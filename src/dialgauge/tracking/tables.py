@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report.cells import Cell, Column
-from dialgauge.report.table import Table
+from dialgauge.report import Cell, Column, Table
 from dialgauge.tracking.faults import KINDS, Faults, slots_per_dialogue
 from dialgauge.tracking.measures.base import Card
+from dialgauge.tracking.profile_sensitivity import Sensitivity
 from dialgauge.tracking.results import Results, SystemScores
-from dialgauge.tracking.sensitivity import Sensitivity
 from dialgauge.tracking.views import View
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.

@@ -13,10 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.tracking.arrays import Codes, Flags, Verdicts
-from dialgauge.tracking.comparison import Comparison
-from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.kernel import CORRECT, MISSED, SPURIOUS, WRONG, TurnCounts
+from dialgauge.tracking.comparison import StateComparison
+from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
+from dialgauge.tracking.encode import Codes, Flags, Verdicts
 from dialgauge.tracking.measures.base import Measure
 
 #: Group name to what is known about the group.
@@ -24,7 +23,7 @@ View: TypeAlias = dict[str, dict[str, Any]]
 VIEWS = ("domain", "service", "slot", "turn", "n-domains")
 
 
-def view(name: str, comparison: Comparison, measures: Sequence[Measure]) -> View:
+def view(name: str, comparison: StateComparison, measures: Sequence[Measure]) -> View:
     """One view by name."""
     counts = comparison.counts
     makers: dict[str, Callable[[], View]] = {
@@ -67,7 +66,7 @@ def _by_group(counts: Counts, measures: Sequence[Measure], group: Codes) -> View
     return found
 
 
-def _by_domain(comparison: Comparison, measures: Sequence[Measure], group: Callable[[str], str]) -> View:
+def _by_domain(comparison: StateComparison, measures: Sequence[Measure], group: Callable[[str], str]) -> View:
     """For each domain: the turns whose gold state has a slot of it, both states cut down to it.
 
     Slot accuracy keeps the whole inventory T in its denominator, as TRADE and SOM-DST do; ``SA(T=domain)`` is beside
@@ -131,7 +130,7 @@ def _joined(whole: Counts, parts: list[TurnCounts], rows: Codes) -> Counts:
     )
 
 
-def _by_slot(comparison: Comparison) -> View:
+def _by_slot(comparison: StateComparison) -> View:
     """The four counts of each slot over all turns, and what follows from them."""
     table, turns = comparison.slot_counts, len(comparison.counts)
     found: View = {}
@@ -159,7 +158,7 @@ def _share(above: int, below: int) -> float:
     return above / below if below else math.nan
 
 
-def domains_per_dialogue(comparison: Comparison) -> Codes:
+def domains_per_dialogue(comparison: StateComparison) -> Codes:
     """For each dialogue the number of domains its gold states ever have."""
     table = comparison.slot_counts.by_domain()
     in_gold = (table.correct + table.wrong + table.missed) > 0

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.users.evaluate import Evaluation, Settings, evaluate, score_of
+from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate, score_of
 from dialgauge.users.explain import explanation
 from dialgauge.users.figures import PaperFigure, paper_figures
-from dialgauge.users.frames import frames
+from dialgauge.users.run_tables import frames
 from dialgauge.users.summary import ASPECTS, DomainSummary, as_system, score_name, summarise
 from dialgauge.users.tables import score_table
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class UserScores:
     """The scores of one user model and everything behind them."""
 
-    def __init__(self, evaluation: Evaluation, *, resamples: int, seed: int) -> None:
+    def __init__(self, evaluation: UserEvaluation, *, resamples: int, seed: int) -> None:
         self.evaluation = evaluation
         self.summary: list[DomainSummary] = summarise(evaluation, resamples=resamples, seed=seed)
         self._values: dict[str, float] = {

@@ -147,7 +147,7 @@ class ConstraintOptions(Struct, frozen=True, forbid_unknown_fields=True):
     multiple_values_for_slot_in_turn: MultipleValues = MultipleValues()
 
 
-class Config(Struct, frozen=True, forbid_unknown_fields=True):
+class GcdfConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """All options. ``mode``, ``failures`` and ``max_turns`` are dialgauge's own, the others the reference's.
 
     ``mode``: ``reference`` follows the authors' evaluator to the bit; ``recommended`` repairs what it gets wrong.
@@ -170,7 +170,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_config(
     path: Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
-) -> Config:
+) -> GcdfConfig:
     """The configuration from a YAML file with ``dotted.path=value`` overrides on top and a profile's defaults below."""
     tree = _merged(defaults or {}, _read_yaml(path) if path else {})
     for override in overrides:
@@ -178,15 +178,15 @@ def load_config(
     return config_from(tree, file=str(path) if path else None)
 
 
-def config_from(tree: dict[str, Any], *, file: str | None = None) -> Config:
+def config_from(tree: dict[str, Any], *, file: str | None = None) -> GcdfConfig:
     """A nested mapping as configuration; everything wrong with it is one sentence."""
-    _refuse_unknown(Config, tree, "", file)
+    _refuse_unknown(GcdfConfig, tree, "", file)
     for option, known in _CHOICES.items():
         chosen = tree.get(option, known[0])
         if chosen not in known:
             raise DialgaugeError(f"{option} cannot be '{chosen}'.{nearest(str(chosen), known)}", file=file)
     try:
-        config = msgspec.convert(tree, Config)
+        config = msgspec.convert(tree, GcdfConfig)
     except msgspec.ValidationError as error:
         raise DialgaugeError(f"the configuration has a value that does not fit: {error}", file=file) from error
     if not config.use_lowercase:
@@ -194,7 +194,7 @@ def config_from(tree: dict[str, Any], *, file: str | None = None) -> Config:
     return config
 
 
-def with_overrides(config: Config, overrides: dict[str, Any]) -> Config:
+def with_overrides(config: GcdfConfig, overrides: dict[str, Any]) -> GcdfConfig:
     """A configuration with the options at some dotted paths changed."""
     tree: dict[str, Any] = msgspec.to_builtins(config)
     for path, value in overrides.items():

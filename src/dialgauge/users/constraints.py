@@ -6,17 +6,15 @@ Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating use
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import islice, pairwise
 from typing import Final
 
 from dialgauge.dialogue import Task
-from dialgauge.users.acts import EQUALS
-from dialgauge.users.ledger import Ledger
-from dialgauge.users.outside import auto_matched, why_outside_goal
-from dialgauge.users.repetitions import UNMATCHED, Repetitions
-from dialgauge.users.scene import Scene
+from dialgauge.users.context import DialogueContext
+from dialgauge.users.records import Ledger
 from dialgauge.users.signals import Signals
+from dialgauge.users.turns import EQUALS, PreparedTurn
 
 MEASURE: Final = "I-GCDF1"
 
@@ -35,7 +33,7 @@ def goal_constraints(task: Task) -> list[str]:
     )
 
 
-def score_constraints(scene: Scene) -> list[Ledger]:
+def score_constraints(scene: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user spoke of."""
     said = scene.user_parameters()
     ledgers = [_DomainScorer(scene, domain, said.get(domain, {})).run() for domain in scene.tasks]
@@ -45,7 +43,7 @@ def score_constraints(scene: Scene) -> list[Ledger]:
     return ledgers
 
 
-def _outside_domain(scene: Scene, service: str, constraints: dict[str, list[int]]) -> Ledger:
+def _outside_domain(scene: DialogueContext, service: str, constraints: dict[str, list[int]]) -> Ledger:
     ledger = Ledger(MEASURE, service)
     for text, turns in constraints.items():
         for turn in turns if scene.config.igcd_f1.repetitions.count_fp else turns[:1]:
@@ -57,7 +55,7 @@ def _outside_domain(scene: Scene, service: str, constraints: dict[str, list[int]
 class _DomainScorer:
     """I-GCDF1 of one goal domain."""
 
-    def __init__(self, scene: Scene, domain: str, said: dict[str, list[int]]) -> None:
+    def __init__(self, scene: DialogueContext, domain: str, said: dict[str, list[int]]) -> None:
         self._scene, self._domain, self._said = scene, domain, said
         self._options = scene.config.igcd_f1
         self._signals = Signals(scene, domain)
@@ -237,3 +235,142 @@ class _DomainScorer:
             return False
         answer = self._scene.moments[last + 1]
         return self._signals.is_void(answer) and not self._signals.has_choice(answer)
+
+
+# Why a user may say a constraint whose slot its goal does not have (spec section 6.3).
+
+
+def auto_matched(scene: DialogueContext, domain: str, slot: str, value: str) -> str | None:
+    """The label of a constraint that is always credited, or None."""
+    matching = scene.config.igcd_f1.constraints_not_in_goal.auto_matching
+    if value in matching.vals:
+        return "auto_matched_value"
+    # The reference consults the slot lists for taxis only, whatever the configuration says.
+    listed = not scene.config.strict or domain == scene.profile.taxi_domain
+    if listed and slot in matching.slots.get(domain, ()):
+        return "auto_matched_slot"
+    if value in matching.slot_value_pairs.get(domain, {}).get(slot, ()):
+        return "auto_matched_slot_value_pair"
+    return None
+
+
+def why_outside_goal(scene: DialogueContext, signals: Signals, slot: str, turn: int) -> list[str]:
+    """The system behaviours before a user turn that warrant a slot outside the goal."""
+    checks = scene.config.igcd_f1.constraints_not_in_goal.sys_checks
+    is_entity = slot in signals.domain.entity_slots
+    last = scene.moments[turn - 1]
+    recent = list(islice(scene.system_before(turn), max(checks.sys_context_size, 0)))
+    labels = []
+    if checks.requests and signals.requests_slot(last, slot):
+        labels.append("elicited_by_sys_question")
+    if checks.offers and any(signals.presents_slot(each, slot) for each in recent):
+        labels.append("elicited_by_sys_offer")
+    bookable = is_entity and signals.domain.transactional
+    if checks.booking_failure_response and bookable and any(signals.refuses_booking(each) for each in recent):
+        labels.append("elicited_by_booking_failure")
+    if checks.booking_request_response and is_entity and signals.invites_booking(last):
+        labels.append("elicited_by_booking_acceptance")
+    if checks.recommendations and is_entity and signals.recommended_before(turn):
+        labels.append("elicited_by_recommendation")
+    return labels
+
+
+# Why a user says a constraint of its goal again (spec sections 6.4 and 6.5).
+
+UNMATCHED = "unmatched"
+
+#: Labels of a failed search or booking: when it is the latest news, and when something went forward after it.
+_NOBOOK = ("elicited_by_booking_failure", "nobook_validation_failure")
+_NOOFFER = ("elicited_by_no_offers", "nooffer_validation_failure")
+
+
+class Repetitions:
+    """The reasons for repetitions in one domain of one dialogue.
+
+    Constraints are often repeated together; what does not depend on the constraint is found out once for each span.
+    """
+
+    def __init__(self, scene: DialogueContext, signals: Signals, domain: str) -> None:
+        self._scene, self._signals, self._domain = scene, signals, domain
+        self._own = scene.with_booking(domain)
+        self._failures: dict[tuple[int, int], list[tuple[str, bool]]] = {}
+        self._user: dict[tuple[int, int], list[str]] = {}
+
+    def why(self, text: str, slot: str, first: int, second: int) -> tuple[list[str], list[str]]:
+        """The behaviours that excuse saying ``text`` in turn ``second`` again after ``first``, and the failed checks.
+
+        The system's behaviours come first; the user's own are only looked at when the system gave no cause.
+        """
+        checks = self._scene.config.igcd_f1.repetitions.sys_behaviours
+        causes: list[str] = []
+        if checks.requests and self._signals.requests_slot(self._scene.moments[second - 1], slot):
+            causes.append("elicited_by_sys_question")
+        failures = self._failures.get((first, second))
+        if failures is None:
+            failures = self._failures[first, second] = self._failures_in(first, second)
+        causes += [label for label, excuses in failures if excuses]
+        if checks.nlu and not self._heard(text, first, second):
+            causes.append("failed_sys_nlu")
+        failed_checks = [label for label, excuses in failures if not excuses]
+        return causes or self._user_causes(first, second), failed_checks
+
+    def _heard(self, text: str, first: int, second: int) -> bool:
+        """Did the system understand the constraint in any turn of the span? Every turn is looked at, as the reference
+        does: one it cannot normalise is a fault even after the constraint was found."""
+        found = False
+        for turn in range(first, second, 2):
+            found = text in self._scene.heard(turn, self._domain) or found
+        return found
+
+    def _failures_in(self, first: int, second: int) -> list[tuple[str, bool]]:
+        checks = self._scene.config.igcd_f1.repetitions.sys_behaviours
+        span = self._scene.span(first, second)
+        found = []
+        if checks.booking_failure_response and self._signals.domain.transactional:
+            found += self._failure(span, self._signals.refuses_booking, _NOBOOK)
+        if checks.no_offers:
+            found += self._failure(span, self._signals.is_void, _NOOFFER)
+        return found
+
+    def _failure(
+        self, span: list[PreparedTurn], failure: Callable[[PreparedTurn], bool], labels: tuple[str, str]
+    ) -> list[tuple[str, bool]]:
+        """The label of a failure in the span, and whether it excuses: not when something went forward after it."""
+        failures = [failure(turn) for turn in span]
+        if not any(failures):
+            return []
+        latest = failures.index(True)
+        excuses = not any(self._signals.shows_progress(turn) for turn in span[:latest])
+        return [(labels[0] if excuses else labels[1], excuses)]
+
+    def _user_causes(self, first: int, second: int) -> list[str]:
+        known = self._user.get((first, second))
+        if known is None:
+            known = self._user[first, second] = self._user_causes_in(first, second)
+        return known
+
+    def _user_causes_in(self, first: int, second: int) -> list[str]:
+        checks = self._scene.config.igcd_f1.repetitions.user_behaviours
+        user, last = self._scene.moments[second], self._scene.moments[second - 1]
+        causes = []
+        if checks.offer_checks and self._signals.has_choice(last):
+            causes.append("confirmed_choice_params")
+        if checks.repeats_while_requesting_info and self._signals.requests(user):
+            causes.append("repeated_while_requesting_info")
+        if checks.repeats_while_booking and self._signals.offers(last):
+            causes.append("repeated_while_booking")
+        if checks.repeats_when_answering_request and self._signals.requests(last):
+            causes.append("repeated_when_answering_request")
+        if checks.proposes_multiple_domains and self._switches_domains(user, self._scene.span(first, second)):
+            causes.append("switched_between_domains")
+        return causes
+
+    def _switches_domains(self, user: PreparedTurn, span: list[PreparedTurn]) -> bool:
+        """Was another domain (or a pleasantry, which counts as one) spoken of in between, and no taxi?"""
+        taxi = self._scene.profile.taxi_domain
+        if taxi:
+            if taxi in user.text or any(taxi in service for service in user.services):
+                return False
+            if any(taxi in turn.services or taxi in turn.text for turn in span):
+                return False
+        return any(service not in self._own for turn in span for service in turn.services)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dialgauge.dialogue import Act, Dialogue, Goal
-from dialgauge.report import Column, Table
-from dialgauge.report.escape import plain
-from dialgauge.users.acts import EQUALS
-from dialgauge.users.labels import meaning
+from dialgauge.report import Column, Table, plain
 from dialgauge.users.loops import CAUSES
-from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, Measure, Verdict
+from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, Measure, MentionVerdict, meaning
+from dialgauge.users.turns import EQUALS
 
 
 def explanation(score: DialogueScore) -> list[Table]:
@@ -70,9 +68,11 @@ def _verdicts(score: DialogueScore, measure: Measure) -> Table:
     return table
 
 
-def _grouped(score: DialogueScore, measure: Measure) -> dict[tuple[str, str, str, tuple[str, ...]], list[Verdict]]:
+def _grouped(
+    score: DialogueScore, measure: Measure
+) -> dict[tuple[str, str, str, tuple[str, ...]], list[MentionVerdict]]:
     """Verdicts that differ in the turn only, together; by domain, then by first turn, what was never said last."""
-    groups: dict[tuple[str, str, str, tuple[str, ...]], list[Verdict]] = {}
+    groups: dict[tuple[str, str, str, tuple[str, ...]], list[MentionVerdict]] = {}
     for each in score.verdicts:
         if each.measure == measure:
             groups.setdefault((each.domain, each.item, each.verdict, each.behaviours), []).append(each)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from dialgauge.users.evaluate import Evaluation
-from dialgauge.users.frames import slot_of
+from dialgauge.report import INK, SHADES, altair, data, styled
+from dialgauge.users.evaluation import UserEvaluation
 from dialgauge.users.patterns import PATTERNS
 from dialgauge.users.records import Measure
+from dialgauge.users.run_tables import slot_of
 
 #: What the bars of Figure 2 are called, and the behaviours they show.
 REPETITION_BARS = {
@@ -71,7 +72,7 @@ class PaperFigure:
         return sorted({domain for heights in self.bars.values() for domain in heights} | set(self.totals))
 
 
-def paper_figures(evaluation: Evaluation) -> list[PaperFigure]:
+def paper_figures(evaluation: UserEvaluation) -> list[PaperFigure]:
     """All figures, in the paper's order."""
     return [
         goals_per_domain(evaluation),
@@ -86,20 +87,20 @@ def paper_figures(evaluation: Evaluation) -> list[PaperFigure]:
     ]
 
 
-def goals_per_domain(evaluation: Evaluation) -> PaperFigure:
+def goals_per_domain(evaluation: UserEvaluation) -> PaperFigure:
     """Figure 1: how many goals have each domain."""
     counts = Counter(domain for score in evaluation.scores for domain in score.goal.tasks)
     heights = {domain: float(counts[domain]) for domain in sorted(counts)}
     return PaperFigure("1", "Goals per domain", "goals", {"goals": heights})
 
 
-def goals_per_domain_set(evaluation: Evaluation) -> Counter[str]:
+def goals_per_domain_set(evaluation: UserEvaluation) -> Counter[str]:
     """How many goals have exactly which domains, written ``hotel+train``."""
     return Counter("+".join(sorted(score.goal.tasks)) for score in evaluation.scores)
 
 
 def _behaviours(
-    evaluation: Evaluation,
+    evaluation: UserEvaluation,
     key: str,
     title: str,
     tree: str,
@@ -123,7 +124,7 @@ def _behaviours(
     return PaperFigure(key, title, "dialogues", _bars(counts, names), slots=slots)
 
 
-def constraint_counts(evaluation: Evaluation) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+def constraint_counts(evaluation: UserEvaluation) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
     """For Figure 3: bar to domain to slot to constraint to the number of records."""
     bar_of = {f"constraints_not_in_goal/{label}": bar for bar, labels in OUTSIDE_BARS.items() for label in labels}
     found: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
@@ -136,7 +137,7 @@ def constraint_counts(evaluation: Evaluation) -> dict[str, dict[str, dict[str, d
     return found
 
 
-def _expression(evaluation: Evaluation, key: str, title: str, kind: str) -> PaperFigure:
+def _expression(evaluation: UserEvaluation, key: str, title: str, kind: str) -> PaperFigure:
     """Figures 4 and 6a: expression patterns, in percent of the parts of goals that want more than one thing."""
     found = [each for score in evaluation.scores for each in score.patterns if each.kind == kind]
     totals = Counter(each.domain for each in found)
@@ -144,7 +145,7 @@ def _expression(evaluation: Evaluation, key: str, title: str, kind: str) -> Pape
     return _percentages(key, title, counts, totals, PATTERNS)
 
 
-def missed_domains(evaluation: Evaluation) -> PaperFigure:
+def missed_domains(evaluation: UserEvaluation) -> PaperFigure:
     """Figure 5: domains of the goal that the user never spoke of, in percent of the dialogues scored there."""
     totals: Counter[str] = Counter()
     counts: Counter[tuple[str, str]] = Counter()
@@ -154,7 +155,7 @@ def missed_domains(evaluation: Evaluation) -> PaperFigure:
     return _percentages("5", "Domains of the goal that are never discussed", counts, totals, ("missed",))
 
 
-def provisions(evaluation: Evaluation) -> PaperFigure:
+def provisions(evaluation: UserEvaluation) -> PaperFigure:
     """Figure 6b: did the system give the requested information unasked? Of the same goals as Figure 6a."""
     totals: Counter[str] = Counter()
     counts: Counter[tuple[str, str]] = Counter()
@@ -185,3 +186,40 @@ def _percentages(
 def _bars(counts: Counter[tuple[str, str]], order: Iterable[str]) -> Bars:
     domains = sorted({domain for _, domain in counts})
     return {bar: {domain: float(counts[bar, domain]) for domain in domains if counts[bar, domain]} for bar in order}
+
+
+# The paper's figures drawn: one panel for each domain, one bar for each behaviour, every bar with its number.
+
+_UNITS = {"dialogues": "dialogues", "goals": "goals", "percent": "percent"}
+
+
+def chart(figure: PaperFigure) -> Any:
+    """A figure as a chart, in one hue: domains stand beside each other, behaviours below each other.
+
+    A figure with a single bar for each domain needs no panels: there the domains stand below each other.
+    """
+    alt = altair()
+    digits = 1 if figure.unit == "percent" else 0
+    shown = [bar for bar, heights in figure.bars.items() if any(heights.values())]
+    heights = [
+        (domain, bar, height) for bar in shown for domain in figure.domains if (height := figure.bars[bar].get(domain))
+    ]
+    rows = [
+        {"domain": domain, "bar": bar, "value": height, "text": f"{height:.{digits}f}"}
+        for domain, bar, height in heights
+    ]
+    largest = max((height for *_, height in heights), default=1.0)
+    single = len(shown) == 1
+    x = alt.X(
+        "value:Q",
+        title=_UNITS[figure.unit],
+        scale=alt.Scale(domain=[0, largest * 1.25], nice=False),
+        axis=alt.Axis(grid=False, tickCount=3),
+    )
+    y = alt.Y("domain:N", sort=figure.domains, title=None) if single else alt.Y("bar:N", sort=shown, title=None)
+    base = alt.Chart(data(rows)).encode(x=x, y=y)
+    bars = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6)
+    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
+    panel = (bars + numbers).properties(width=320 if single else 120, height=alt.Step(20))
+    drawn = panel if single else panel.facet(column=alt.Column("domain:N", title=None, sort=figure.domains))
+    return styled(drawn, title=f"Figure {figure.key}. {figure.title}")

@@ -9,15 +9,15 @@ normalised for itself, times are compared as times, and a goal value the map lac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.acts import EQUALS, Parameter
-from dialgauge.users.times import same_time
-from dialgauge.values.canonical_map import Candidates, CanonicalMap, ValueTable
+from dialgauge.users.turns import EQUALS, ActParameter
+from dialgauge.values import Candidates, CanonicalMap, ValueTable, spoken
 
 
 class Attempt(Struct, frozen=True, gc=False):
@@ -56,7 +56,7 @@ class SharedMemory:
     """What normalisation found out that holds for every dialogue of a corpus."""
 
     def __init__(self) -> None:
-        self.plain: dict[tuple[str, tuple[Parameter, ...]], list[str]] = {}
+        self.plain: dict[tuple[str, tuple[ActParameter, ...]], list[str]] = {}
         self.attempts: dict[tuple[str, str, str, tuple[str, ...]], Attempt | None] = {}
         self.paraphrases: dict[tuple[str, str, tuple[str, ...]], Candidates] = {}
 
@@ -70,7 +70,7 @@ class Normaliser:
         self._goal_values: dict[str, dict[str, tuple[str, ...]]] = {}
         self._shared = shared
 
-    def texts(self, domain: str, parameters: Sequence[Parameter]) -> tuple[Sequence[str], Sequence[Attempt]]:
+    def texts(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[Sequence[str], Sequence[Attempt]]:
         """The parameters' texts with canonical values, and what was tried."""
         task = self._tasks.get(domain)
         if task is None or not self._settings.enabled:
@@ -88,7 +88,7 @@ class Normaliser:
             self._shared.plain[key] = texts
         return texts, attempts
 
-    def _together(self, domain: str, parameters: Sequence[Parameter]) -> tuple[list[str], list[Attempt]]:
+    def _together(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[list[str], list[Attempt]]:
         """The reference's way: places of the turn's parameters by text, values moved, lone places written back."""
         places: dict[str, list[int]] = {
             parameter.text: [index] for index, parameter in enumerate(parameters) if parameter.matchable
@@ -114,7 +114,7 @@ class Normaliser:
         rewritten = {found[0]: text for text, found in places.items() if len(found) == 1}
         return [rewritten.get(index, parameter.text) for index, parameter in enumerate(parameters)], attempts
 
-    def _each(self, domain: str, parameters: Sequence[Parameter]) -> tuple[list[str], list[Attempt]]:
+    def _each(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[list[str], list[Attempt]]:
         """The recommended way: every value for itself."""
         texts: list[str] = []
         attempts: list[Attempt] = []
@@ -228,3 +228,29 @@ def _goal_first(table: ValueTable, wanted: tuple[str, ...]) -> Callable[[str], s
         return table.canonical(paraphrase)
 
     return canonical
+
+
+# Times as times: in recommended mode ``6 : 00 pm``, ``18.00`` and ``18:00`` are one value, and 09:15 is not 15:09.
+
+_TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
+_HALF_DAY_MARK = re.compile(r"[ap]\s*\.?\s*m\b|noon|night|morning|evening|afternoon")
+
+
+def same_time(value: str, wanted: Iterable[str]) -> str | None:
+    """The wanted value that is the same time of day, else the time as ``HH:MM``; None when the value is no time.
+
+    A time before noon without "am" or "pm" is the afternoon one when the goal wants that and not the morning one:
+
+    >>> same_time("6 : 00", ["18:00"]), same_time("6:00", ["06:00"]), same_time("6:00 am", ["18:00"])
+    ('18:00', '06:00', '06:00')
+    >>> same_time("09:15", ["9:15"]), same_time("cheap", ["9:15"])
+    ('9:15', None)
+    """
+    clock = spoken(value)
+    parts = _TIME.fullmatch(clock)
+    if parts is None:
+        return None
+    spellings = {spoken(text): text for text in wanted}
+    if clock in spellings or _HALF_DAY_MARK.search(value):
+        return spellings.get(clock, clock)
+    return spellings.get(f"{int(parts[1]) + 12}:{parts[2]}", clock)

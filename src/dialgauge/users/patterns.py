@@ -12,8 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Task
-from dialgauge.users.acts import EQUALS, REQUEST
-from dialgauge.users.view import Moment
+from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
 
 PatternKind: TypeAlias = Literal["search", "booking", "request"]
 
@@ -32,7 +31,7 @@ class Pattern(Struct, frozen=True, gc=False):
 
 
 def patterns(
-    tasks: dict[str, Task], moments: Sequence[Moment], said: dict[str, dict[str, list[int]]]
+    tasks: dict[str, Task], moments: Sequence[PreparedTurn], said: dict[str, dict[str, list[int]]]
 ) -> Iterator[Pattern]:
     """The patterns of all parts of the goal that want more than one thing; ``said``: the user's normalised informs."""
     for domain, task in tasks.items():
@@ -67,7 +66,7 @@ def _constraints(task: Task, part: str) -> list[str]:
     return list(dict.fromkeys(f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()))
 
 
-def _asked(moments: Sequence[Moment], domain: str) -> dict[str, list[int]]:
+def _asked(moments: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:
     """The slots of the user's request acts in a domain, with their turns."""
     asked: dict[str, list[int]] = {}
     for moment in moments[::2]:

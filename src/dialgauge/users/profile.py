@@ -45,7 +45,7 @@ class Domain(Struct, frozen=True, forbid_unknown_fields=True):
     books_itself: bool = False
 
 
-class Profile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A dataset, as far as scoring a simulated user depends on it."""
 
     name: str
@@ -91,7 +91,7 @@ def shipped() -> list[str]:
     return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
 
 
-def load_profile(name: str) -> Profile:
+def load_profile(name: str) -> DatasetProfile:
     """A shipped profile by name, or one of your own by the path of its YAML file."""
     if name in shipped():
         return _shipped_profile(name)
@@ -105,18 +105,18 @@ def load_profile(name: str) -> Profile:
 
 
 @cache
-def _shipped_profile(name: str) -> Profile:
+def _shipped_profile(name: str) -> DatasetProfile:
     content = (resources.files("dialgauge.users") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
     return _parse(content, name)
 
 
-def _parse(text: str, file: str) -> Profile:
+def _parse(text: str, file: str) -> DatasetProfile:
     import yaml
 
     try:
         content = yaml.safe_load(text)
         _refuse_unknown(content, file)
-        profile = msgspec.convert(content, Profile)
+        profile = msgspec.convert(content, DatasetProfile)
     except (yaml.YAMLError, RecursionError) as error:
         raise DialgaugeError(f"the profile is not valid YAML ({error})", file=file) from error
     except msgspec.ValidationError as error:
@@ -134,7 +134,7 @@ def _refuse_unknown(content: Any, file: str) -> None:
     if not isinstance(content, dict):
         return
     domains = content.get("domains")
-    groups: list[tuple[type[Struct], dict[Any, Any], str]] = [(Profile, content, "")]
+    groups: list[tuple[type[Struct], dict[Any, Any], str]] = [(DatasetProfile, content, "")]
     if isinstance(domains, dict):
         groups += [(Domain, entry, f"domains.{name}.") for name, entry in domains.items() if isinstance(entry, dict)]
     for kind, group, path in groups:

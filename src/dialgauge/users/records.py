@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Task
-from dialgauge.users.confusion import Confusion
-from dialgauge.users.loops import Loop
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.users.loops import Confusion, Loop
 from dialgauge.users.normalise import Attempt
 from dialgauge.users.patterns import Pattern
 
@@ -53,7 +54,7 @@ VERDICTS: dict[VerdictName, str] = {
 }
 
 
-class Score(Struct, frozen=True, gc=False):
+class PrfScore(Struct, frozen=True, gc=False):
     """Counts and what follows from them (see :func:`score`)."""
 
     f1: float
@@ -80,7 +81,7 @@ class Behaviour(Struct, frozen=True):
     expected: str = ""
 
 
-class Verdict(Struct, frozen=True):
+class MentionVerdict(Struct, frozen=True):
     """What became of one mention, or of one thing that was not mentioned. The counts of all verdicts of a domain sum to
     the counts of its score; those of the whole dialogue to the combined score."""
 
@@ -101,9 +102,9 @@ class DialogueScore(Struct, frozen=True, kw_only=True):
     id: str
     turns: int
     goal: Goal
-    scores: dict[Measure, dict[str, Score]]
+    scores: dict[Measure, dict[str, PrfScore]]
     behaviours: tuple[Behaviour, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[MentionVerdict, ...]
     attempts: tuple[tuple[str, int, Attempt], ...] = ()
     #: Domains whose requests a failed search removed from the goal before R-GCDF1.
     requests_removed: tuple[str, ...] = ()
@@ -125,7 +126,7 @@ class DialogueScore(Struct, frozen=True, kw_only=True):
         return Goal(tasks=tasks, message=self.goal.message)
 
 
-def score(truth: Counter[str], said: Counter[str]) -> Score | None:
+def score(truth: Counter[str], said: Counter[str]) -> PrfScore | None:
     """F1, precision and recall of two multisets; None when both are empty.
 
     ``TP = Σ min(count in truth, count in said)``, precision ``TP / |said|`` (1 when nothing was said), recall
@@ -139,4 +140,175 @@ def score(truth: Counter[str], said: Counter[str]) -> Score | None:
     recall = tp / wanted if wanted else 1.0
     both = precision + recall
     f1 = 2.0 * precision * recall / both if both else 0.0
-    return Score(f1, precision, recall, tp, given - tp, wanted - tp)
+    return PrfScore(f1, precision, recall, tp, given - tp, wanted - tp)
+
+
+# The books of one domain: what the goal wanted, what was said, and a verdict on every entry.
+
+
+class Ledger:
+    """Truth and predictions as multisets. Each booking method adds to the counts exactly what its verdict says."""
+
+    def __init__(self, measure: Measure, domain: str, truth: Counter[str] | None = None) -> None:
+        self.measure = measure
+        self.domain = domain
+        self.truth: Counter[str] = Counter() if truth is None else truth
+        self.said: Counter[str] = Counter()
+        self.verdicts: list[MentionVerdict] = []
+
+    def said_right(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
+        """A mention that finds its copy in the truth."""
+        self.said[item] += 1
+        self._enter(item, verdict, turn, behaviours, tp=1)
+
+    def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
+        """A mention that finds none."""
+        self.said[item] += 1
+        self._enter(item, verdict, turn, behaviours, fp=1)
+
+    def warranted(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
+        """A mention that the context makes part of the truth."""
+        self.truth[item] += 1
+        self.said_right(item, turn, verdict, behaviours)
+
+    def uncounted(self, item: str, turn: int) -> None:
+        """A mention that the configuration leaves out."""
+        self._enter(item, "not-counted", turn, ())
+
+    def missing(self, item: str, behaviours: tuple[str, ...] = ()) -> None:
+        """Something wanted that was never said."""
+        self._enter(item, "missing", None, behaviours, fn=self.truth[item])
+
+    def excuse(self, item: str, behaviours: tuple[str, ...]) -> None:
+        """Something wanted that no longer counts."""
+        del self.truth[item]
+        self._enter(item, "excused", None, behaviours)
+
+    def _enter(
+        self,
+        item: str,
+        verdict: VerdictName,
+        turn: int | None,
+        behaviours: tuple[str, ...],
+        *,
+        tp: int = 0,
+        fp: int = 0,
+        fn: int = 0,
+    ) -> None:
+        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, tp, fp, fn))
+
+
+def close(ledgers: list[Ledger], measure: Measure) -> tuple[dict[str, PrfScore], list[MentionVerdict]]:
+    """The scores by domain and combined, and all verdicts.
+
+    The combined score pools the items of all domains, so what is wrong in one can meet what is missing in another; a
+    verdict ``pooled`` says so, and makes the verdicts sum to the combined counts too.
+    """
+    scores: dict[str, PrfScore] = {}
+    verdicts: list[MentionVerdict] = []
+    truth: Counter[str] = Counter()
+    said: Counter[str] = Counter()
+    for ledger in ledgers:
+        if ledger.domain == COMBINED:
+            raise DialgaugeError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
+        verdicts += ledger.verdicts
+        truth.update(ledger.truth)
+        said.update(ledger.said)
+        found = score(ledger.truth, ledger.said)
+        if found is not None:
+            scores[ledger.domain] = found
+    combined = score(truth, said)
+    if combined is not None:
+        if len(ledgers) > 1:
+            verdicts += _pooled(ledgers, measure, truth, said)
+        scores[COMBINED] = combined
+    return scores, verdicts
+
+
+def _pooled(ledgers: list[Ledger], measure: Measure, truth: Counter[str], said: Counter[str]) -> list[MentionVerdict]:
+    apart: Counter[str] = Counter()
+    for ledger in ledgers:
+        for item, count in ledger.truth.items():
+            apart[item] += min(count, ledger.said[item])
+    meeting = {item: min(count, said[item]) - apart[item] for item, count in truth.items()}
+    return [
+        MentionVerdict(measure, COMBINED, item, "pooled", None, (), tp=count, fp=-count, fn=-count)
+        for item, count in meeting.items()
+        if count
+    ]
+
+
+# Every behaviour GCDF1 records, under the reference evaluator's names, and what each means in plain words.
+
+_REPEATED_CONSTRAINT = {
+    "elicited_by_sys_question": "the system asked for this very slot",
+    "elicited_by_booking_failure": "the system had refused a booking, and nothing went forward since",
+    "elicited_by_no_offers": "the system had found nothing, and nothing went forward since",
+    "failed_sys_nlu": "the system had not understood it before",
+    "confirmed_choice_params": "the system had spoken of the number of matches",
+    "repeated_while_requesting_info": "the user asked for information in the same turn",
+    "repeated_while_booking": "the system had just offered an entity or a booking",
+    "repeated_when_answering_request": "the user answered a question about another slot",
+    "switched_between_domains": "other domains were spoken of in between",
+    "unmatched": "no reason was found",
+    "nobook_validation_failure": "a booking was refused, but the talk had gone forward since: no excuse",
+    "nooffer_validation_failure": "a search found nothing, but the talk had gone forward since: no excuse",
+}
+_OUTSIDE_GOAL = {
+    "auto_matched_value": "the value is always accepted (such as dontcare)",
+    "auto_matched_slot": "the slot is always accepted in this domain",
+    "auto_matched_slot_value_pair": "slot and value are listed as always accepted",
+    "elicited_by_sys_question": "the system asked for this slot",
+    "elicited_by_sys_offer": "the system had offered something with this slot",
+    "elicited_by_booking_failure": "the system had refused a booking, so another entity is named",
+    "elicited_by_booking_acceptance": "the system had proposed a booking, so the entity is named",
+    "elicited_by_recommendation": "the system had recommended an entity",
+    "first_turn": "said in the first turn, when nothing could have prompted it",
+    "unmatched": "nothing before it prompted it",
+}
+_REPEATED_REQUEST = {
+    "system_req_nlu_failure": "the system had not understood the request",
+    "repeated_despite_receiving_answer": "the system had answered",
+    "user_prempted_request": "the system asked something back instead of answering",
+    "delayed_response": "the system had not answered",
+    "spurious_annotation": "the talk had moved on to other domains: an artefact of annotation",
+}
+
+#: Label to meaning, as labels stand in the tables of a run.
+LABELS: dict[str, str] = {
+    **{f"multiple_constraint_informs/{name}": text for name, text in _REPEATED_CONSTRAINT.items()},
+    **{f"constraints_not_in_goal/{name}": text for name, text in _OUTSIDE_GOAL.items()},
+    **{f"multiple_slot_requests/{name}": text for name, text in _REPEATED_REQUEST.items()},
+    "repeated_inform": "a constraint was said more than once",
+    "repetitions_warning": "a constraint or request was repeated very often",
+    "single_repetitions_nog": "a slot of the goal with a value that the goal does not have",
+    "missed_domain": "a domain of the goal was never spoken of",
+    "missed_constraints": "a constraint of the goal was never said",
+    "informed_wrong_value": "a constraint of the goal was said with another value",
+    "failed_dialogue": "a constraint was not said because the search before it failed",
+    "sys_preempted_constraint": "the system said a constraint, so the user need not",
+    "informed_domains_outside_goals": "constraints in a domain that the goal does not have",
+    "wrong_taxi_annotations": "an entity named in passing while a taxi is discussed",
+    "multiple_req": "a request was made more than once",
+    "auto_ref": "the reference number of a booking was asked for",
+    "provision_entire_domain": "the system gave requested information in a domain where the user asked nothing",
+    "provision_slots": "the system gave requested information unasked",
+    "requests_not_in_goal": "requests in a domain of the goal that wants none",
+    "requested_domains_outside_goals": "requests in a domain that the goal does not have",
+}
+
+
+def matching_labels(pattern: str) -> list[str]:
+    """The labels that a name or pattern means: the whole label, its last part, or either with ``*``."""
+    found = [label for label in LABELS if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)]
+    if not found:
+        names = {label.rpartition("/")[2] for label in LABELS}
+        raise DialgaugeError(f"there is no behaviour '{pattern}'.{nearest(pattern, names)}")
+    return found
+
+
+def meaning(name: str) -> str:
+    """What a label or the last part of one means; the name itself when it is none of ours."""
+    if name in LABELS:
+        return LABELS[name]
+    return next((text for label, text in LABELS.items() if label.endswith(f"/{name}")), name)

@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from dialgauge import __version__
-from dialgauge.users.evaluate import Evaluation
-from dialgauge.users.labels import LABELS
-from dialgauge.users.records import COMBINED, MEASURES, Behaviour, DialogueScore, Measure
+from dialgauge.users.evaluation import UserEvaluation
+from dialgauge.users.records import COMBINED, LABELS, MEASURES, Behaviour, DialogueScore, Measure
 from dialgauge.users.summary import summarise
 
 SECTIONS: dict[Measure, str] = {"I-GCDF1": "igcd_f1", "R-GCDF1": "rgcd_f1"}
@@ -44,7 +43,7 @@ _PREPROCESSED = {
 }
 
 
-def reference_report(evaluation: Evaluation) -> dict[str, Any]:
+def reference_report(evaluation: UserEvaluation) -> dict[str, Any]:
     """The main output file of the reference evaluator."""
     summary = summarise(evaluation, resamples=0)
     report: dict[str, Any] = {}
@@ -96,7 +95,7 @@ def _entry(behaviour: Behaviour) -> Any:
     return {behaviour.item: list(behaviour.turns)} if behaviour.turns else behaviour.item
 
 
-def _distribution(evaluation: Evaluation, measure: Measure) -> dict[str, list[list[Any]]]:
+def _distribution(evaluation: UserEvaluation, measure: Measure) -> dict[str, list[list[Any]]]:
     """Score and dialogue by domain; ``combined`` holds all lists together, as the reference has it."""
     lists: dict[str, list[list[Any]]] = {}
     for score in evaluation.scores:
@@ -106,7 +105,7 @@ def _distribution(evaluation: Evaluation, measure: Measure) -> dict[str, list[li
     return lists | {COMBINED: [*combined, *lists.get(COMBINED, [])]}
 
 
-def _trees(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+def _trees(evaluation: UserEvaluation) -> dict[str, dict[str, Any]]:
     """Section to label to dialogue to domain to entries; every label is there, even when nothing was recorded."""
     trees: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
     for label in LABELS:
@@ -132,7 +131,7 @@ def _place(tree: dict[str, Any], label: str) -> dict[str, Any]:
     return tree
 
 
-def _preprocessed(evaluation: Evaluation) -> dict[str, Any]:
+def _preprocessed(evaluation: UserEvaluation) -> dict[str, Any]:
     """The values that were normalised, each attempt once (the reference repeats some)."""
     found: dict[str, Any] = {key: {} for key in _PREPROCESSED.values()}
     for score in evaluation.scores:

@@ -9,11 +9,10 @@ from collections import Counter
 from itertools import pairwise
 from typing import Final
 
-from dialgauge.users.acts import INFORM, REQUEST, SLOT_VALUE
-from dialgauge.users.ledger import Ledger
-from dialgauge.users.scene import Scene
+from dialgauge.users.context import DialogueContext
+from dialgauge.users.records import Ledger
 from dialgauge.users.signals import Signals
-from dialgauge.users.view import Moment
+from dialgauge.users.turns import INFORM, REQUEST, SLOT_VALUE, PreparedTurn
 
 MEASURE: Final = "R-GCDF1"
 
@@ -25,14 +24,14 @@ ANSWERED = "repeated_despite_receiving_answer"
 Requests = dict[str, dict[str, list[int]]]
 
 
-def goal_requests(scene: Scene, domain: str) -> list[str]:
+def goal_requests(scene: DialogueContext, domain: str) -> list[str]:
     """The goal's requests as ``domain-slot``, each once."""
     if domain in scene.requests_removed:
         return []
     return list(dict.fromkeys(f"{domain}-{slot}".lower() for slot in scene.tasks[domain].requests))
 
 
-def score_requests(scene: Scene) -> list[Ledger]:
+def score_requests(scene: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user asked about."""
     asked = _user_requests(scene)
     provided: dict[str, dict[str, int]] = {}
@@ -47,7 +46,7 @@ def score_requests(scene: Scene) -> list[Ledger]:
     return ledgers
 
 
-def _user_requests(scene: Scene) -> Requests:
+def _user_requests(scene: DialogueContext) -> Requests:
     found: Requests = {}
     for moment in scene.moments[::2]:
         for service, requests in moment.requested.items():
@@ -56,7 +55,7 @@ def _user_requests(scene: Scene) -> Requests:
     return found
 
 
-def _provided(scene: Scene, asked: Requests) -> dict[str, dict[str, int]]:
+def _provided(scene: DialogueContext, asked: Requests) -> dict[str, dict[str, int]]:
     """What the system gave unasked, by domain: request to the first turn that gives it."""
     given: dict[str, dict[str, int]] = {}
     domains = scene.config.rgcd_f1.missing_requests.provision_domains
@@ -77,7 +76,7 @@ def _provided(scene: Scene, asked: Requests) -> dict[str, dict[str, int]]:
     return given
 
 
-def _system_mentions(scene: Scene, domain: str) -> list[tuple[str, int]]:
+def _system_mentions(scene: DialogueContext, domain: str) -> list[tuple[str, int]]:
     """The slots the system speaks of in the domain, then in booking, as requests with the first turn of each."""
     mentions: list[tuple[str, int]] = []
     for service in scene.with_booking(domain):
@@ -90,7 +89,7 @@ def _system_mentions(scene: Scene, domain: str) -> list[tuple[str, int]]:
     return mentions
 
 
-def _outside_domain(scene: Scene, service: str, requests: dict[str, list[int]]) -> Ledger:
+def _outside_domain(scene: DialogueContext, service: str, requests: dict[str, list[int]]) -> Ledger:
     ledger = Ledger(MEASURE, service)
     scene.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
     for request, turns in requests.items():
@@ -103,7 +102,9 @@ def _outside_domain(scene: Scene, service: str, requests: dict[str, list[int]]) 
 class _DomainScorer:
     """R-GCDF1 of one goal domain."""
 
-    def __init__(self, scene: Scene, domain: str, asked: dict[str, list[int]], provided: dict[str, int]) -> None:
+    def __init__(
+        self, scene: DialogueContext, domain: str, asked: dict[str, list[int]], provided: dict[str, int]
+    ) -> None:
         self._scene, self._domain = scene, domain
         self._asked, self._provided = asked, provided
         self._options = scene.config.rgcd_f1
@@ -163,7 +164,7 @@ class _DomainScorer:
     def _is_reference(self, request: str) -> bool:
         return any(marker in request for marker in self._scene.profile.reference_markers)
 
-    def _is_spurious(self, request: str, first: int, second: int, span: list[Moment]) -> bool:
+    def _is_spurious(self, request: str, first: int, second: int, span: list[PreparedTurn]) -> bool:
         """Is the second request an artefact of annotation, the talk having moved on to other domains?"""
         profile = self._scene.profile
         if self._is_reference(request) or (self._domain == profile.taxi_domain and profile.taxi_domain in request):
@@ -179,7 +180,7 @@ class _DomainScorer:
         users = (self._scene.moments[first], self._scene.moments[second])
         return any(sum(service != profile.general_service for service in user.services) > 1 for user in users)
 
-    def _why_repeated(self, request: str, first: int, span: list[Moment]) -> list[str]:
+    def _why_repeated(self, request: str, first: int, span: list[PreparedTurn]) -> list[str]:
         checks = self._options.repetitions.system_behaviour
         labels = []
         if checks.validate_nlu and not self._understood(request, self._scene.moments[first]):
@@ -191,21 +192,21 @@ class _DomainScorer:
     def _slot(self, request: str) -> str:
         return request.removeprefix(f"{self._domain}-".lower())
 
-    def _understood(self, request: str, user: Moment) -> bool:
+    def _understood(self, request: str, user: PreparedTurn) -> bool:
         """Did the system hear the first request? Where nothing was recorded, it did."""
         if user.heard is None:
             return True
         acts = user.heard.services.get(self._domain, ())
         return any(act.families & REQUEST and act.slot == self._slot(request) for act in acts)
 
-    def _policy(self, request: str, span: list[Moment]) -> str:
+    def _policy(self, request: str, span: list[PreparedTurn]) -> str:
         if any(self._answers(request, turn) for turn in span):
             return ANSWERED
         if self._signals.requests(span[-1]):
             return "user_prempted_request"
         return "delayed_response"
 
-    def _answers(self, request: str, turn: Moment) -> bool:
+    def _answers(self, request: str, turn: PreparedTurn) -> bool:
         if self._is_reference(request) and self._signals.confirms_booking(turn):
             return True
         answers = False

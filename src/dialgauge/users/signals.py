@@ -6,7 +6,9 @@ the domain; "in booking" the dataset's booking service.
 
 from __future__ import annotations
 
-from dialgauge.users.acts import (
+from dialgauge.users.context import DialogueContext
+from dialgauge.users.profile import Domain
+from dialgauge.users.turns import (
     BOOK,
     BOOKING_INFORM,
     INFORM,
@@ -17,16 +19,14 @@ from dialgauge.users.acts import (
     PRESENT,
     RECOMMEND,
     REQUEST,
+    PreparedTurn,
 )
-from dialgauge.users.profile import Domain
-from dialgauge.users.scene import Scene
-from dialgauge.users.view import Moment
 
 
 class Signals:
     """The predicates for one domain of one dialogue."""
 
-    def __init__(self, scene: Scene, domain: str) -> None:
+    def __init__(self, scene: DialogueContext, domain: str) -> None:
         self._scene = scene
         self._name = domain
         self._own = (domain,)
@@ -35,19 +35,19 @@ class Signals:
         self.domain = scene.profile.domain(domain) or Domain()
         self._first_recommendation: int | None = None
 
-    def requests(self, turn: Moment) -> bool:
+    def requests(self, turn: PreparedTurn) -> bool:
         """Does the turn ask for anything in the domain or in booking?"""
         return turn.has(REQUEST, self._both)
 
-    def requests_slot(self, turn: Moment, slot: str) -> bool:
+    def requests_slot(self, turn: PreparedTurn, slot: str) -> bool:
         """Does the turn ask for exactly this slot?"""
         return slot in turn.slots(REQUEST, self._both)
 
-    def presents_slot(self, turn: Moment, slot: str) -> bool:
+    def presents_slot(self, turn: PreparedTurn, slot: str) -> bool:
         """Does the turn inform of, recommend or book something with a slot whose name contains this one?"""
         return any(slot in offered for offered in turn.slots(PRESENT, self._both))
 
-    def recommends(self, turn: Moment) -> bool:
+    def recommends(self, turn: PreparedTurn) -> bool:
         """Does the turn recommend anything in the domain?"""
         return turn.has(RECOMMEND, self._own)
 
@@ -60,29 +60,29 @@ class Signals:
             )
         return self._first_recommendation < position
 
-    def has_choice(self, turn: Moment) -> bool:
+    def has_choice(self, turn: PreparedTurn) -> bool:
         """Does the turn speak of the number of matches?"""
         choices = self._scene.profile.choice_slots
         return any(act.slot in choices for act in turn.services.get(self._name, ()))
 
-    def refuses_booking(self, turn: Moment) -> bool:
+    def refuses_booking(self, turn: PreparedTurn) -> bool:
         """Does the turn refuse a booking?"""
         return self._somewhere(turn, NOBOOK, "NoBook")
 
-    def invites_booking(self, turn: Moment) -> bool:
+    def invites_booking(self, turn: PreparedTurn) -> bool:
         """Does the turn invite to a booking, in the way of this domain?"""
         if self.domain.books_itself:
             return turn.has(OFFERBOOK, self._own)
         return self.domain.transactional and self._somewhere(turn, BOOKING_INFORM, "Booking-Inform")
 
-    def is_void(self, turn: Moment) -> bool:
+    def is_void(self, turn: PreparedTurn) -> bool:
         """Does the turn say that nothing was found?"""
         booking = self._scene.profile.booking_service
         if booking and turn.has(NOOFFER, (booking,)):
             self._scene.fault("a NoOffer act stands in the booking service", turn.position)
         return turn.has(NOOFFER, self._own)
 
-    def confirms_booking(self, turn: Moment) -> bool:
+    def confirms_booking(self, turn: PreparedTurn) -> bool:
         """Does the turn give a reference number?"""
         if self.domain.books_itself:
             slots = turn.slots(OFFERBOOKED | INFORM, self._own)
@@ -90,7 +90,7 @@ class Signals:
             slots = turn.slots(BOOK | INFORM, self._both)
         return any(reference in slots for reference in self._scene.profile.reference_slots)
 
-    def offers(self, turn: Moment) -> bool:
+    def offers(self, turn: PreparedTurn) -> bool:
         """Does the turn offer an entity or a booking?"""
         if not self.domain.entity_slots:
             return False
@@ -105,7 +105,7 @@ class Signals:
             return False
         return self._somewhere(turn, BOOKING_INFORM, "Booking-Inform") and not self.refuses_booking(turn)
 
-    def _offers_itself(self, turn: Moment) -> bool:
+    def _offers_itself(self, turn: PreparedTurn) -> bool:
         if any(entity in turn.slots(INFORM, self._own) for entity in self.domain.entity_slots):
             return True
         services = turn.services_with(OFFERBOOK)
@@ -113,11 +113,11 @@ class Signals:
             self._scene.fault(f"an OfferBook act stands outside the service '{self._name}'", turn.position)
         return bool(services)
 
-    def shows_progress(self, turn: Moment) -> bool:
+    def shows_progress(self, turn: PreparedTurn) -> bool:
         """Was a booking confirmed, or an entity or a booking offered?"""
         return self.confirms_booking(turn) or self.offers(turn)
 
-    def _somewhere(self, turn: Moment, families: int, name: str) -> bool:
+    def _somewhere(self, turn: PreparedTurn, families: int, name: str) -> bool:
         """An act in the domain or in booking; anywhere else it makes no sense."""
         services = turn.services_with(families)
         if self._scene.profile.booking_service and any(service not in self._both for service in services):

@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 
 from dialgauge.runs import Store
-from dialgauge.users.evaluate import Evaluation
-from dialgauge.users.frames import frames
+from dialgauge.users.evaluation import UserEvaluation
 from dialgauge.users.records import COMBINED
+from dialgauge.users.run_tables import frames
 from dialgauge.users.summary import ASPECTS, DomainSummary, score_name
 
 KIND = "users"
 
 
 def store_run(
-    evaluation: Evaluation, summary: list[DomainSummary], store: Store, *, inputs: Sequence[str | Path], seed: int
+    evaluation: UserEvaluation, summary: list[DomainSummary], store: Store, *, inputs: Sequence[str | Path], seed: int
 ) -> str:
     """Store the evaluation and give the run's id. It appears whole or not at all."""
     config = msgspec.to_builtins(evaluation.config) | {"profile": evaluation.profile}

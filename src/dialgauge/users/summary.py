@@ -12,14 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.users.evaluate import Evaluation
-from dialgauge.users.records import COMBINED, MEASURES, Measure, Score
+from dialgauge.users.evaluation import UserEvaluation
+from dialgauge.users.records import COMBINED, MEASURES, Measure, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
 RESAMPLES = 1000
 
 
-class Figure(Struct, frozen=True):
+class MeanScore(Struct, frozen=True):
     """A mean and its 95% interval; NaN where there are no dialogues."""
 
     value: float
@@ -37,9 +37,9 @@ class DomainSummary(Struct, frozen=True):
     measure: Measure
     domain: str
     dialogues: int
-    f1: Figure
-    precision: Figure
-    recall: Figure
+    f1: MeanScore
+    precision: MeanScore
+    recall: MeanScore
 
 
 def score_name(measure: Measure, aspect: str = "f1", domain: str = COMBINED) -> str:
@@ -48,7 +48,7 @@ def score_name(measure: Measure, aspect: str = "f1", domain: str = COMBINED) -> 
     return f"{measure}{place}" if aspect == "f1" else f"{measure}{place} {aspect}"
 
 
-def summarise(evaluation: Evaluation, *, resamples: int = RESAMPLES, seed: int = 0) -> list[DomainSummary]:
+def summarise(evaluation: UserEvaluation, *, resamples: int = RESAMPLES, seed: int = 0) -> list[DomainSummary]:
     """Every measure, combined and for each domain."""
     import numpy as np
 
@@ -69,7 +69,7 @@ def summarise(evaluation: Evaluation, *, resamples: int = RESAMPLES, seed: int =
             np.where(present, values, 0.0), present.astype(float), resamples=resamples, seed=seed
         )
     figures = [
-        Figure(float(np.mean(row[there])) if there.any() else math.nan, float(low), float(high))
+        MeanScore(float(np.mean(row[there])) if there.any() else math.nan, float(low), float(high))
         for row, there, (low, high) in zip(values, present, intervals, strict=True)
     ]
     return [
@@ -78,7 +78,7 @@ def summarise(evaluation: Evaluation, *, resamples: int = RESAMPLES, seed: int =
     ]
 
 
-def domains(evaluation: Evaluation, measure: Measure) -> list[str]:
+def domains(evaluation: UserEvaluation, measure: Measure) -> list[str]:
     """``combined`` and then the domains that have a score for the measure, by name."""
     found = {domain for score in evaluation.scores for domain in score.scores[measure]} - {COMBINED}
     return [COMBINED, *sorted(found)]
@@ -94,7 +94,9 @@ def shared_signature(signatures: Sequence[str]) -> str:
     return "|".join(part for part in first if all(part in other for other in others))
 
 
-def as_system(evaluation: Evaluation, summary: list[DomainSummary], *, per_dialogue: bool = False) -> dict[str, Any]:
+def as_system(
+    evaluation: UserEvaluation, summary: list[DomainSummary], *, per_dialogue: bool = False
+) -> dict[str, Any]:
     """One system in the shape of ``dialgauge score --json``."""
     combined = [row for row in summary if row.domain == COMBINED]
     system: dict[str, Any] = {
@@ -128,14 +130,14 @@ def _by_domain(summary: list[DomainSummary]) -> dict[str, Any]:
         group = found.setdefault(row.domain, {"dialogues": 0, "scores": {}, "details": {}})
         group["dialogues"] = max(group["dialogues"], row.dialogues)
         for aspect in ASPECTS:
-            figure: Figure = getattr(row, aspect)
+            figure: MeanScore = getattr(row, aspect)
             name = score_name(row.measure, aspect)
             group["scores"][name] = _defined(figure.value)
             group["details"][name] = figure.as_dict() | {"dialogues": row.dialogues}
     return found
 
 
-def _triples(scores: dict[str, Score]) -> dict[str, dict[str, float]]:
+def _triples(scores: dict[str, PrfScore]) -> dict[str, dict[str, float]]:
     return {domain: {aspect: getattr(score, aspect) for aspect in ASPECTS} for domain, score in scores.items()}
 
 

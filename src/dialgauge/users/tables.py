@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dialgauge.report import Cell, Column, Table
-from dialgauge.report.escape import plain
-from dialgauge.users.confusion import Confusion
-from dialgauge.users.evaluate import Evaluation
+from dialgauge.report import Cell, Column, Table, plain
+from dialgauge.users.evaluation import UserEvaluation
 from dialgauge.users.figures import PaperFigure
-from dialgauge.users.loops import CAUSES
+from dialgauge.users.loops import CAUSES, Confusion
 from dialgauge.users.records import COMBINED, MEASURES, VERDICTS
-from dialgauge.users.summary import DomainSummary, Figure
+from dialgauge.users.summary import DomainSummary, MeanScore
 
 NOTHING = "(nothing)"
 
 
-def score_table(evaluation: Evaluation, summary: list[DomainSummary]) -> Table:
+def score_table(evaluation: UserEvaluation, summary: list[DomainSummary]) -> Table:
     """One row for each domain: F1 with interval, precision, recall and dialogues, for both measures."""
     columns = [Column("domain")]
     for measure in MEASURES:
@@ -61,7 +59,7 @@ def slot_table(figure: PaperFigure) -> Table:
     return table
 
 
-def confusion_table(evaluation: Evaluation, most: int = 15) -> Table:
+def confusion_table(evaluation: UserEvaluation, most: int = 15) -> Table:
     """The commonest differences between what was said and what was heard."""
     counts: Counter[Confusion] = Counter()
     dialogues: Counter[Confusion] = Counter()
@@ -79,7 +77,7 @@ def confusion_table(evaluation: Evaluation, most: int = 15) -> Table:
     return table
 
 
-def loop_table(evaluation: Evaluation, most: int = 15) -> Table:
+def loop_table(evaluation: UserEvaluation, most: int = 15) -> Table:
     """Loops by domain and cause: how many, how long, and the main confusion behind them."""
     groups: dict[tuple[str, str, str], list[int]] = {}
     for score in evaluation.scores:
@@ -98,7 +96,7 @@ def loop_table(evaluation: Evaluation, most: int = 15) -> Table:
     return table
 
 
-def verdict_table(evaluation: Evaluation) -> Table:
+def verdict_table(evaluation: UserEvaluation) -> Table:
     """How often each verdict was given, for both measures."""
     counts = Counter((each.measure, each.verdict) for score in evaluation.scores for each in score.verdicts)
     table = Table("Verdicts on single mentions", ["verdict", *MEASURES, "meaning"])
@@ -109,7 +107,7 @@ def verdict_table(evaluation: Evaluation) -> Table:
     return table
 
 
-def failure_lines(evaluation: Evaluation, most: int = 10) -> Sequence[str]:
+def failure_lines(evaluation: UserEvaluation, most: int = 10) -> Sequence[str]:
     """A sentence for each dialogue that failed, the first few of them."""
     lines = [plain(str(failure)) for failure in evaluation.failures[:most]]
     if len(evaluation.failures) > most:
@@ -117,5 +115,5 @@ def failure_lines(evaluation: Evaluation, most: int = 10) -> Sequence[str]:
     return lines
 
 
-def _cell(figure: Figure) -> Cell:
+def _cell(figure: MeanScore) -> Cell:
     return Cell(figure.value, figure.low, figure.high)

@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
-from dialgauge.values.profile import Profile
-from dialgauge.values.registry import DEFAULT, HOUSE, profile_named, profile_names
+from dialgauge._lazy import lazy
 
-__all__ = ["DEFAULT", "HOUSE", "Profile", "profile_named", "profile_names"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable
+    from dialgauge.values.match import EQUAL, Matcher, matcher_named
+    from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_named, profile_names
+    from dialgauge.values.rules import Pair, Side, spoken
+
+__all__ = [
+    "DEFAULT_PROFILE",
+    "EQUAL",
+    "HOUSE",
+    "NOT_IN_GOAL",
+    "SPECIAL",
+    "Candidates",
+    "CanonicalMap",
+    "Matcher",
+    "Pair",
+    "Profile",
+    "Side",
+    "ValueTable",
+    "matcher_named",
+    "profile_named",
+    "profile_names",
+    "spoken",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TypeAlias
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values.clock import minutes
+from dialgauge.values.rules import minutes
 
 Matcher: TypeAlias = Callable[[str, str], bool]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values.match import EQUAL, matcher_named
 from dialgauge.values.rules import NameRule, Pair, Side, ValueRule
 
@@ -127,3 +129,32 @@ def _plain(value: Any) -> Any:
 
 
 _PROSE = {"summary", "source", "why", "_concerning"}
+
+
+# Finding profiles: by name through the entry points ``dialgauge.profiles``, or in a file of the user's own.
+
+GROUP = "dialgauge.profiles"
+DEFAULT_PROFILE = "canon"
+#: What ``--sensitivity`` shows.
+HOUSE = ("plain", "canon", "plain_nodc", "canon_nodc")
+
+
+def profile_names() -> list[str]:
+    """The names of all installed profiles."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def profile_named(name: str) -> Profile:
+    """A profile by name, or from a file when the name ends in ``.yaml`` or ``.yml``."""
+    if name.lower().endswith((".yaml", ".yml")):
+        from dialgauge.values.profile_file import read_profile
+
+        return read_profile(Path(name))
+    for point in entry_points(group=GROUP, name=name):
+        loaded = point.load()
+        if not isinstance(loaded, Profile):
+            raise DialgaugeError(
+                f"the profile '{name}' of another package is not a dialgauge Profile; tell its authors"
+            )
+        return loaded
+    raise DialgaugeError(f"there is no profile named '{name}'.{nearest(name, profile_names())}")

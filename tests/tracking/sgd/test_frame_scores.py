@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import SlotSpec, Values
-from dialgauge.tracking.sgd.frame_scores import frame_scores
-from dialgauge.tracking.sgd.frames import Frame
-from dialgauge.tracking.sgd.matching import fuzzy
+from dialgauge.tracking.sgd.frames import Frame, frame_scores, fuzzy
 
 SLOTS = {
     "city": SlotSpec(),

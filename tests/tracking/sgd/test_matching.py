@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dialgauge.tracking.sgd.matching import fuzzy, slot_score
+from dialgauge.tracking.sgd.frames import fuzzy, slot_score
 
 TEXTS = st.text(alphabet="abcABC 012-.é", max_size=12)
 

@@ -13,9 +13,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read, read_ontology
-from dialgauge.tracking.sgd import SGD_CARDS, SgdScores, score_sgd
-from dialgauge.tracking.sgd.scores import ALL, SEEN, UNSEEN
+from dialgauge.formats.corpus import read, read_ontology
+from dialgauge.tracking.sgd.official import ALL, SEEN, SGD_CARDS, UNSEEN, SgdScores, score_sgd
 
 SCHEMA = Ontology(
     domains={

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.tracking.arrays import Floats
 from dialgauge.tracking.counts import Counts, SlotCounts
+from dialgauge.tracking.encode import Floats
 
 Setting: TypeAlias = str | float
 Settings: TypeAlias = Mapping[str, Setting]

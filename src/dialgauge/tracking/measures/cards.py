@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dialgauge.tracking.arrays import Floats
 from dialgauge.tracking.counts import Counts, SlotCounts
+from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.fga import RULES, Rule, turn_match, weights
 from dialgauge.tracking.measures.base import OVER, Card, Need, Parameter, Rows, Settings
 

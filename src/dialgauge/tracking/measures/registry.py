@@ -14,10 +14,10 @@ from dialgauge.tracking.measures.base import Card, Measure, Setting
 GROUP = "dialgauge.measures"
 
 #: What is reported unless measures are named.
-DEFAULT = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+DEFAULT_MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 #: What ``all`` stands for: the defaults, and every other form.
-ALL = (
-    *DEFAULT,
+ALL_MEASURES = (
+    *DEFAULT_MEASURES,
     "Precision",
     "Recall",
     "F1(average=turn)",
@@ -34,7 +34,7 @@ ALL = (
     "DialogueExact",
 )
 
-_LISTS = {"default": DEFAULT, "all": ALL}
+_LISTS = {"default": DEFAULT_MEASURES, "all": ALL_MEASURES}
 
 _FORM = re.compile(r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:@\s*(?P<cutoff>[^()\s]+))?\s*(?:\((?P<settings>[^()]*)\))?\s*")
 

@@ -1,0 +1,1 @@
+"""``dialgauge data check``: what is this, what is in it, what is wrong with it."""

@@ -1,0 +1,247 @@
+"""What ``dialgauge data check`` found, as typed records: the same for the screen and for ``--json``."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, structs
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import stream
+
+
+class FileReport(Struct, frozen=True, kw_only=True):
+    """The numbers of one file; states are counted over user turns."""
+
+    file: str
+    dialogues: int
+    turns: int
+    user_turns: int
+    states: int
+    predicted: int
+
+
+class SlotReport(Struct, frozen=True, kw_only=True):
+    """A slot: turns that fill it and different values, annotated and predicted, and fillings outside the ontology.
+
+    ``more_values`` says that there are more values than were kept; ``outside`` is ``None`` where any value is allowed.
+    """
+
+    domain: str
+    slot: str
+    filled: int
+    values: int
+    predicted: int
+    predicted_values: int
+    outside: int | None
+    more_values: bool
+
+
+class GroupReport(Struct, frozen=True, kw_only=True):
+    """Files of one format in one source, taken together."""
+
+    source: str
+    format: str
+    kind: str
+    summary: str
+    recognised: str
+    files: list[FileReport]
+    dialogues: int
+    turns: int
+    user_turns: int
+    states: int
+    predicted: int
+    domains: dict[str, int]
+    slots: list[SlotReport]
+    ontology: str | None
+    fields: dict[str, int]
+    notes: dict[str, int]
+    findings: list[Finding]
+    coverage: list[GoldCoverage]
+
+    @property
+    def incomplete(self) -> bool:
+        """Did something come up that makes scores incomplete?"""
+        return any(finding.severity == "problem" for finding in self.findings) or not all(
+            coverage.complete for coverage in self.coverage
+        )
+
+
+class ResourceReport(Struct, frozen=True, kw_only=True):
+    """A file that goes with dialogues."""
+
+    file: str
+    format: str
+    kind: str
+    holds: str
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """A file that could not be read, or not to its end, and why."""
+
+    file: str
+    why: str
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    sources: list[str]
+    groups: list[GroupReport]
+    resources: list[ResourceReport]
+    documents: list[str]
+    unread: list[Unread]
+
+    @property
+    def files(self) -> int:
+        """Every file that was looked at, each once."""
+        read = {file.file for group in self.groups for file in group.files}
+        others = {resource.file for resource in self.resources} | {unread.file for unread in self.unread}
+        return len(read | others | set(self.documents))
+
+    @property
+    def exit_code(self) -> int:
+        """0 sound, 1 problems that make scores incomplete, 2 nothing could be read."""
+        if self.unread and not (self.groups or self.resources):
+            return 2
+        return 1 if self.unread or any(group.incomplete for group in self.groups) else 0
+
+
+# What is wrong, counted, with the first few places. Bounded in memory whatever the file holds.
+
+#: A *problem* makes scores incomplete or ambiguous; a *remark* is worth knowing and harms nothing.
+Severity: TypeAlias = Literal["problem", "remark"]
+
+DEFAULT_KEPT = 5
+
+
+class FindingPlace(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Where something was found. Turns count from 0, user and system turns together."""
+
+    file: str = ""
+    dialogue: str = ""
+    turn: int | None = None
+    detail: str = ""
+
+    def __str__(self) -> str:
+        where = [f"dialogue {self.dialogue}"] if self.dialogue else []
+        where += [f"turn {self.turn}"] if self.turn is not None else []
+        text = ", ".join(where) or self.file
+        return f"{text} ({self.detail})" if text and self.detail else text or self.detail
+
+
+class Finding(Struct, kw_only=True):
+    """One kind of problem or remark: a sentence, how often, and the first places."""
+
+    kind: str
+    severity: Severity
+    message: str
+    count: int = 0
+    places: list[FindingPlace] = []
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.count:,}"
+
+
+class Findings:
+    """All kinds that came up, in the order they first did."""
+
+    def __init__(self, kept: int = DEFAULT_KEPT) -> None:
+        self._kept = kept
+        self._found: dict[str, Finding] = {}
+
+    def add(
+        self, kind: str, severity: Severity, message: str, place: FindingPlace | None = None, *, count: int = 1
+    ) -> None:
+        """Count a finding; its place is kept while there is room."""
+        finding = self._found.get(kind)
+        if finding is None:
+            finding = self._found[kind] = Finding(kind=kind, severity=severity, message=message)
+        finding.count += count
+        if place is not None and len(finding.places) < self._kept:
+            finding.places.append(place)
+
+    def merge(self, other: Finding) -> None:
+        """Add what was counted apart."""
+        finding = self._found.setdefault(other.kind, structs.replace(other, count=0, places=[]))
+        finding.count += other.count
+        finding.places += other.places[: self._kept - len(finding.places)]
+
+    def all(self) -> list[Finding]:
+        """Problems first."""
+        return sorted(self._found.values(), key=lambda finding: finding.severity != "problem")
+
+
+# How much of a gold file a set of dialogues covers: expected, read and matched, and what is missing or too much.
+
+
+class GoldCoverage(Struct, kw_only=True):
+    """The comparison. Turns are user turns: the ones that carry states."""
+
+    gold: str
+    files: list[str]
+    dialogues_expected: int = 0
+    dialogues_read: int = 0
+    dialogues_matched: int = 0
+    turns_expected: int = 0
+    turns_read: int = 0
+    turns_matched: int = 0
+    dialogues_missing: int = 0
+    missing: list[str] = []
+    dialogues_extra: int = 0
+    extra: list[str] = []
+    dialogues_differing: int = 0
+    differing: list[FindingPlace] = []
+
+    @property
+    def complete(self) -> bool:
+        """Everything expected is there."""
+        return not (self.dialogues_missing or self.dialogues_differing)
+
+
+def id_hash(identifier: str) -> int:
+    """Eight bytes that stand for a dialogue's id, so that millions of them stay small."""
+    digest = hashlib.blake2b(dialogue_key(identifier).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+class Gold:
+    """The ids and numbers of user turns of a gold file."""
+
+    def __init__(self, source: str, *, format: str | None, limit: int) -> None:
+        self.name = source
+        self.turns: dict[int, tuple[str, int]] = {}
+        for part, _, dialogue in stream(source, format=format, limit=limit):
+            key = id_hash(dialogue.id)
+            if key in self.turns:
+                message = "this id was used before in the gold file; it must be one set with unique ids"
+                raise DialgaugeError(message, file=part.name, dialogue=dialogue.id)
+            self.turns[key] = dialogue.id, sum(1 for _ in dialogue.user_turns())
+
+    def coverage(self, files: list[str], read: dict[int, int], strangers: list[str], kept: int) -> GoldCoverage:
+        """Compare what was read (user turns by hashed id) with the gold; ``strangers`` are the first ids it lacks."""
+        both = [key for key in self.turns if key in read]
+        missing = [name for key, (name, _) in self.turns.items() if key not in read]
+        differing = [key for key in both if self.turns[key][1] != read[key]]
+        return GoldCoverage(
+            gold=self.name,
+            files=files,
+            dialogues_expected=len(self.turns),
+            dialogues_read=len(read),
+            dialogues_matched=len(both),
+            turns_expected=sum(turns for _, turns in self.turns.values()),
+            turns_read=sum(read.values()),
+            turns_matched=sum(min(self.turns[key][1], read[key]) for key in both),
+            dialogues_missing=len(missing),
+            missing=missing[:kept],
+            dialogues_extra=len(read) - len(both),
+            extra=strangers[:kept],
+            dialogues_differing=len(differing),
+            differing=[self._difference(key, read[key]) for key in differing[:kept]],
+        )
+
+    def _difference(self, key: int, read: int) -> FindingPlace:
+        name, expected = self.turns[key]
+        return FindingPlace(dialogue=name, detail=f"{expected} user turns expected, {read} read")

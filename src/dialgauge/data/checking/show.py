@@ -1,0 +1,183 @@
+"""The report of ``dialgauge data check`` as tables and sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TypeAlias
+
+from dialgauge.data.checking.report import FileReport, GoldCoverage, GroupReport, Report
+from dialgauge.report import Table
+from dialgauge.text import counted
+
+#: Longer tables are cut on the screen; ``--json`` has everything.
+MOST_ROWS = 60
+
+_OUTSIDE = "outside the ontology"
+
+Row: TypeAlias = tuple[str | int | None, ...]
+
+
+def show(report: Report) -> Iterator[Table | str]:
+    """Tables and paragraphs in the order to print them."""
+    for group in report.groups:
+        yield from _group(group)
+    if report.resources:
+        rows = [(short(item.file), item.kind, item.format, item.holds) for item in report.resources]
+        yield _cut("Beside the dialogues", ["file", "kind", "format", "holds"], rows)
+    if report.documents:
+        yield f"Not data: {', '.join(short(name) for name in report.documents)}"
+    if report.unread:
+        yield _cut("Not read, or not to the end", ["file", "why"], [(item.file, item.why) for item in report.unread])
+    yield verdict(report)
+
+
+def verdict(report: Report) -> str:
+    """One sentence: sound or not, and why."""
+    problems = sum(f.severity == "problem" for group in report.groups for f in group.findings)
+    uncovered = sum(not c.complete for group in report.groups for c in group.coverage)
+    reasons = [
+        text
+        for text, count in (
+            (counted(problems, "kind of problem", "kinds of problems"), problems),
+            (counted(uncovered, "set does", "sets do") + " not cover the gold file", uncovered),
+            (counted(len(report.unread), "file") + " could not be read", len(report.unread)),
+        )
+        if count
+    ]
+    remarks = sum(f.severity == "remark" for group in report.groups for f in group.findings)
+    sound = f"sound, with {counted(remarks, 'remark')}" if remarks else "sound"
+    return f"{counted(report.files, 'file')}: {'; '.join(reasons) or sound}."
+
+
+def short(name: str) -> str:
+    """The last two pieces of a path: enough to tell files apart on the screen."""
+    pieces = PurePath(name).parts
+    return name if len(pieces) <= 2 else "/".join(pieces[-2:])
+
+
+def _group(group: GroupReport) -> Iterator[Table | str]:
+    yield _overview(group)
+    if len(group.files) > 1:
+        titles = ["file", "dialogues", "turns", "user turns", "with state", "with predicted state"]
+        yield _cut("Files", *_without_empty(titles, _file_rows(group.files)))
+    if group.slots:
+        yield _slots(group)
+    if group.coverage:
+        yield _coverage(group.coverage)
+    if group.findings:
+        yield _findings(group)
+
+
+def _overview(group: GroupReport) -> Table:
+    table = Table(f"{group.source}: {group.format}", ["what", "found"])
+    table.add("format", f"{group.format} ({group.summary}), {_recognised(group)}")
+    table.add("kind", _kind(group))
+    table.add("dialogues", f"{group.dialogues:,}")
+    table.add("turns", f"{group.turns:,}, of them {group.user_turns:,} of users")
+    if group.domains:
+        table.add("domains", _some([f"{name} ({count:,})" for name, count in group.domains.items()]))
+    if group.slots:
+        table.add("ontology", group.ontology or "none (name one with --ontology)")
+    table.add("fields", _some([f"{name} ({count:,})" for name, count in group.fields.items()]))
+    if group.notes:
+        table.add("reader's notes", _some([f"{what} ({count:,})" for what, count in group.notes.items()]))
+    return table
+
+
+def _recognised(group: GroupReport) -> str:
+    return "as named with --format" if group.recognised == "named" else f"recognised {group.recognised}"
+
+
+def _kind(group: GroupReport) -> str:
+    states = [
+        f"{words} states on {count:,} user turns"
+        for words, count in (("annotated", group.states), ("predicted", group.predicted))
+        if count
+    ]
+    both = "both " if len(states) == 2 else ""
+    empty = "" if group.slots else ", all of them empty"
+    return f"{group.kind}, with {both}{' and '.join(states)}{empty}" if states else f"{group.kind}, no states"
+
+
+def _some(items: list[str]) -> str:
+    shown = ", ".join(items[:MOST_ROWS])
+    return shown + (f" and {len(items) - MOST_ROWS:,} more" if len(items) > MOST_ROWS else "") or "none"
+
+
+def _slots(group: GroupReport) -> Table:
+    titles = ["domain", "slot", "turns", "values", "predicted in turns", "predicted values", _OUTSIDE]
+    rows: list[Row] = [
+        (s.domain, s.slot, s.filled, s.values, s.predicted, s.predicted_values, s.outside)
+        for s in sorted(group.slots, key=lambda s: (s.domain, -max(s.filled, s.predicted), s.slot))
+    ]
+    table = _cut("Slots: turns that fill them, and different values", *_without_empty(titles, rows))
+    if any(slot.more_values for slot in group.slots):
+        table.notes.append("There are more different values than are counted here: too many to keep.")
+    return table
+
+
+def _file_rows(files: Sequence[FileReport]) -> list[Row]:
+    """A row for each file; the files inside one archive are one row."""
+    together: dict[str, list[FileReport]] = {}
+    for file in files:
+        together.setdefault(file.file.split("!", 1)[0], []).append(file)
+    rows: list[Row] = []
+    for name, inside in together.items():
+        label = short(inside[0].file) if len(inside) == 1 else f"{short(name)} ({len(inside):,} files inside)"
+        counts = ([f.dialogues, f.turns, f.user_turns, f.states, f.predicted] for f in inside)
+        rows.append((label, *map(sum, zip(*counts, strict=True))))
+    return rows
+
+
+def _without_empty(titles: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[Row]]:
+    """The table without number columns that say nothing: all zeros, except for what was really compared."""
+    keep = [
+        place
+        for place in range(len(titles))
+        if any(row[place] for row in rows)
+        or (titles[place] == _OUTSIDE and any(row[place] is not None for row in rows))
+    ]
+    return [titles[place] for place in keep], [tuple(row[place] for place in keep) for row in rows]
+
+
+def _cut(title: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
+    table = Table(title, titles, rows[:MOST_ROWS])
+    if len(rows) > MOST_ROWS:
+        table.notes.append(f"… and {len(rows) - MOST_ROWS:,} more; --json FILE lists all.")
+    return table
+
+
+def _coverage(sets: Sequence[GoldCoverage]) -> Table:
+    """A row for each set, and below what keeps it from covering the gold file."""
+    titles = ["set", "dialogues expected", "read", "matched", "user turns expected", "read", "matched"]
+    table = Table(f"Coverage of {short(sets[0].gold)}", titles)
+    for one in sets:
+        name = short(one.files[0]) if len(one.files) == 1 else f"{len(one.files):,} files together"
+        table.add(
+            name,
+            *(one.dialogues_expected, one.dialogues_read, one.dialogues_matched),
+            *(one.turns_expected, one.turns_read, one.turns_matched),
+        )
+        table.notes += [f"{name}: {gap}" for gap in _gaps(one)]
+    return table
+
+
+def _gaps(coverage: GoldCoverage) -> Iterator[str]:
+    for words, count, places in (
+        ("missing", coverage.dialogues_missing, coverage.missing),
+        ("not in the gold file", coverage.dialogues_extra, coverage.extra),
+        ("with another number of user turns", coverage.dialogues_differing, [str(p) for p in coverage.differing]),
+    ):
+        if count:
+            more = ", …" if count > len(places) else ""
+            yield f"{counted(count, 'dialogue')} {words}: {', '.join(places)}{more}"
+
+
+def _findings(group: GroupReport) -> Table:
+    table = Table("Findings", ["", "count", "what", "for example"])
+    for finding in group.findings:
+        places = "; ".join(str(place) for place in finding.places)
+        more = "; …" if places and finding.count > len(finding.places) else ""
+        table.add(finding.severity, finding.count, finding.message, places + more)
+    return table

@@ -1,0 +1,1 @@
+"""Prediction files of state trackers and end-to-end systems, one module per format."""

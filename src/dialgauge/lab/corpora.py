@@ -1,0 +1,164 @@
+"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.agents import RuleBot, converse
+from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.files import atomic
+from dialgauge.formats import write, write_candidates, write_kb
+from dialgauge.worlds.restaurant import (
+    HALF_OF,
+    SPLITS,
+    TASKS,
+    Draws,
+    KnowledgeBase,
+    Parameters,
+    Setting,
+    World,
+    draw_knowledge_base,
+    lexicon_of_world,
+    prepare,
+    world_candidates,
+)
+
+
+def simulate(
+    world: World,
+    task: int,
+    split: str,
+    count: int,
+    parameters: Parameters | None = None,
+    *,
+    start: int = 1,
+    knowledge: KnowledgeBase | None = None,
+) -> Iterator[Dialogue]:
+    """``count`` dialogs of a task and split, from position ``start``, each with acts, belief states and the goal.
+
+    Splits are ``trn``, ``dev``, ``tst`` (half A) and ``tst-OOV`` (half B). Same seed, same dialogs. The knowledge
+    base is drawn from the seed unless one is given.
+    """
+    if task not in TASKS:
+        raise DialgaugeError(f"tasks 1 to 5 can be simulated, not task {task}")
+    if split not in SPLITS:
+        raise DialgaugeError(f"there is no split '{split}'.{nearest(split, SPLITS)}")
+    if count < 1:
+        raise DialgaugeError(f"the number of dialogs must be at least 1, not {count}")
+    return _dialogs(prepare(world, task, split, parameters or Parameters(), knowledge=knowledge), count, start)
+
+
+def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
+    bot = RuleBot(setting.world.phrases, lexicon_of_world(setting.world))
+    for conversation in converse(setting, bot, count, start=start):
+        if not conversation.success:
+            raise DialgaugeError(
+                f"the rule bot cannot carry this dialog ({conversation.failure}); the world's phrases may be ambiguous",
+                dialogue=conversation.dialogue.id,
+            )
+        yield conversation.dialogue
+
+
+# A simulated release: the official files, and beside them the dialogs with acts and belief states.
+
+TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
+CANDIDATES_FILE = "dialog-babi-candidates.txt"
+KB_FILE = "dialog-babi-kb-all.txt"
+
+Form: TypeAlias = Literal["babi", "native"]
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """A dialog file and what it holds; turns are exchanges, one line ``user<TAB>bot`` each."""
+
+    file: str
+    task: int
+    split: str
+    dialogs: int
+    turns: int
+    facts: int
+
+
+def dialog_file(task: int, split: str, form: Form = "babi") -> str:
+    """The name of a dialog file as in the release: ``dialog-babi-task1-API-calls-trn.txt``."""
+    ending = "txt" if form == "babi" else "jsonl"
+    return f"dialog-babi-task{task}-{TASK_NAMES[task]}-{split}.{ending}"
+
+
+def splits_of(world: World) -> tuple[str, ...]:
+    """The splits a world can give: without half B there is no out-of-vocabulary test."""
+    halves = {half.name for half in world.halves}
+    return tuple(split for split in SPLITS if HALF_OF[split] in halves)
+
+
+def world_facts(world: World, seed: int) -> list[Fact]:
+    """The knowledge base of all halves in the order of the released file, where the last half comes first."""
+    bases = [draw_knowledge_base(world, half, seed) for half in reversed(world.halves)]
+    return [fact for base in bases for restaurant in base.restaurants for fact in restaurant.listing]
+
+
+def write_release(
+    world: World,
+    folder: Path,
+    *,
+    tasks: Iterable[int],
+    splits: Iterable[str],
+    dialogs: int,
+    parameters: Parameters,
+    forms: Sequence[Form] = ("babi",),
+    made: Callable[[int], object] = lambda count: None,
+) -> list[Written]:
+    """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
+
+    All parameters are checked before the first file is written. A second form is simulated anew, which gives the same
+    dialogs.
+    """
+    wanted = [(task, split) for task in tasks for split in splits]
+    able = splits_of(world)
+    missing = next((split for _, split in wanted if split in SPLITS and split not in able), None)
+    if missing:
+        raise DialgaugeError(f"the split {missing} needs half {HALF_OF[missing]}, which this world does not have")
+    for key in wanted:
+        simulate(world, *key, dialogs, parameters)  # refuses what cannot be simulated
+    written = []
+    for task, split in wanted:
+        for form in forms:
+            tally = Tally()
+            path = folder / dialog_file(task, split, form)
+            write(tally.counting(simulate(world, task, split, dialogs, parameters), made), path, format=form)
+            written.append(tally.written(path.name, task, split))
+    _write_resources(world, folder, parameters.seed)
+    return written
+
+
+class Tally:
+    """Counts dialogs, turns and facts while they pass, so that files of any size take little memory."""
+
+    def __init__(self) -> None:
+        self.dialogs = self.turns = self.facts = 0
+
+    def counting(self, dialogs: Iterable[Dialogue], made: Callable[[int], object]) -> Iterator[Dialogue]:
+        """The dialogs themselves; ``made`` is told of each."""
+        for dialog in dialogs:
+            yield dialog
+            self.dialogs += 1
+            self.turns += len(dialog.turns) // 2
+            self.facts += sum(len(turn.results) for turn in dialog.turns if turn.results)
+            made(1)
+
+    def written(self, file: str, task: int, split: str) -> Written:
+        """What passed, as a record."""
+        return Written(file=file, task=task, split=split, dialogs=self.dialogs, turns=self.turns, facts=self.facts)
+
+
+def _write_resources(world: World, folder: Path, seed: int) -> None:
+    """Candidates come in random order, so that their order tells nothing."""
+    with atomic(folder / CANDIDATES_FILE) as scratch, scratch.open("wb") as out:
+        write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)
+    with atomic(folder / KB_FILE) as scratch, scratch.open("wb") as out:
+        write_kb(world_facts(world, seed), out)

@@ -1,0 +1,75 @@
+"""Models that choose replies: baselines, learned networks, templates."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, Point, episodes
+    from dialgauge.rankers.features import tokens
+    from dialgauge.rankers.model_folder import check_task, claim_folder, fitted_on, load_ranker, save_ranker, seed_of
+    from dialgauge.rankers.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
+    from dialgauge.rankers.ranker import (
+        OUTWARD,
+        Ranker,
+        Scores,
+        Tell,
+        checked_scores,
+        options_by_model,
+        ranker_class,
+        ranker_names,
+        silent,
+    )
+    from dialgauge.rankers.task import (
+        EVALUATED,
+        LOGS,
+        SPLITS,
+        TASKS,
+        RankingTask,
+        joined_messages,
+        load_task,
+        log_task,
+        operator_candidates,
+        place_of,
+    )
+
+__all__ = [
+    "EMBEDDING_SIZES",
+    "EVALUATED",
+    "LOGS",
+    "MEMORY_SIZES",
+    "NO_RESULT",
+    "OUTWARD",
+    "SILENCE",
+    "SPLITS",
+    "TASKS",
+    "Episode",
+    "Line",
+    "Point",
+    "Ranker",
+    "RankingTask",
+    "Scores",
+    "Tell",
+    "check_task",
+    "checked_scores",
+    "claim_folder",
+    "episodes",
+    "fitted_on",
+    "joined_messages",
+    "load_ranker",
+    "load_task",
+    "log_task",
+    "operator_candidates",
+    "options_by_model",
+    "place_of",
+    "ranker_class",
+    "ranker_names",
+    "save_ranker",
+    "seed_of",
+    "silent",
+    "tokens",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

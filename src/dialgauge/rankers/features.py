@@ -1,0 +1,122 @@
+"""Bags of words as sparse matrices.
+
+A distinct line is tokenised once; a point is a count over distinct lines, and its bag is that count times the lines'
+bags. Tokens are lower-cased and split on white space, so ``option:``, ``i'm`` and underscored names stay whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from dialgauge.dialogue import Fact
+from dialgauge.rankers.episode import Point
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words between white space."""
+    return text.lower().split()
+
+
+class Vocabulary:
+    """Words with their numbers, in order of first appearance; words it does not know are not counted."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.index = {word: place for place, word in enumerate(dict.fromkeys(words))}
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> Vocabulary:
+        """All words of the texts."""
+        return cls(word for text in texts for word in tokens(text))
+
+    def bags(self, texts: Sequence[str]) -> sparse.csr_matrix:
+        """How often each word occurs in each text (texts × words)."""
+        rows: list[int] = []
+        columns: list[int] = []
+        for row, text in enumerate(texts):
+            known = [self.index[word] for word in tokens(text) if word in self.index]
+            rows.extend([row] * len(known))
+            columns.extend(known)
+        return _counted(rows, columns, (len(texts), len(self)))
+
+
+#: From a vocabulary and points to their bags: :func:`history_bags` or :func:`utterance_bags`.
+Bags: TypeAlias = Callable[["Vocabulary", Sequence[Point]], sparse.csr_matrix]
+
+
+def history_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> sparse.csr_matrix:
+    """The bag of each point's whole history, facts and both speakers included, with the last utterance."""
+    return _bags_of_lines(vocabulary, [[*(line.text for line in point.history), point.utterance] for point in points])
+
+
+def utterance_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> sparse.csr_matrix:
+    """The bag of each point's last utterance alone."""
+    return _bags_of_lines(vocabulary, [[point.utterance] for point in points])
+
+
+def _bags_of_lines(vocabulary: Vocabulary, groups: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+    distinct: dict[str, int] = {}
+    rows: list[int] = []
+    columns: list[int] = []
+    for row, group in enumerate(groups):
+        columns.extend(distinct.setdefault(text, len(distinct)) for text in group)
+        rows.extend([row] * len(group))
+    return _counted(rows, columns, (len(groups), len(distinct))) @ vocabulary.bags(list(distinct))
+
+
+def _counted(rows: list[int], columns: list[int], shape: tuple[int, int]) -> sparse.csr_matrix:
+    matrix = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+    matrix.sum_duplicates()
+    return matrix
+
+
+# Match types: which kinds of knowledge-base entities a text mentions (Bordes et al. 2017, section 4.3).
+#
+# A type is a relation of the knowledge base (cuisine, location, price, party size, rating, phone, address, …); its
+# entities are all values that relation takes. A candidate *matches* a point in a type when one of its words is an
+# entity of that type and that word occurs in the point's history or last utterance.
+
+
+class TypedEntities:
+    """The entities of each type, as a knowledge base lists them."""
+
+    def __init__(self, words: dict[str, list[str]]) -> None:
+        self.words = words
+        self._vocabularies = {kind: Vocabulary(listed) for kind, listed in words.items()}
+
+    @classmethod
+    def of_facts(cls, facts: Iterable[Fact]) -> TypedEntities:
+        """One type per relation, entities in the facts' order."""
+        words: dict[str, dict[str, None]] = {}
+        for fact in facts:
+            words.setdefault(fact.relation, {})[fact.value.lower()] = None
+        return cls({kind: list(listed) for kind, listed in words.items()})
+
+    @property
+    def kinds(self) -> list[str]:
+        """The types, in the order of the knowledge base."""
+        return list(self.words)
+
+    def mentions(self, texts: Sequence[str]) -> list[sparse.csr_matrix]:
+        """Per type: which entities each text mentions (texts × entities)."""
+        return [vocabulary.bags(texts) for vocabulary in self._vocabularies.values()]
+
+    def present(self, points: Sequence[Point], bags: Bags = history_bags) -> list[sparse.csr_matrix]:
+        """Per type: which entities each point's input mentions (points × entities)."""
+        return [bags(vocabulary, points) for vocabulary in self._vocabularies.values()]
+
+
+def matches(
+    present: Sequence[sparse.csr_matrix], mentioned: Sequence[sparse.csr_matrix]
+) -> Iterator[sparse.csr_matrix]:
+    """Per type: points × candidates, 1 where the candidate mentions an entity of the type that the point has too."""
+    for of_points, of_candidates in zip(present, mentioned, strict=True):
+        shared = (of_points @ of_candidates.T).tocsr()
+        shared.data = np.ones_like(shared.data)
+        yield shared

@@ -1,0 +1,189 @@
+"""A fitted ranker in a folder: a manifest (``ranker.json``) and arrays (``arrays.npz``), never a pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic, check_writable
+from dialgauge.rankers.ranker import Ranker, TrainingName, options_by_model, ranker_class
+from dialgauge.rankers.task import RankingTask, place_of
+from dialgauge.responses import CHECKPOINT
+
+MANIFEST_VERSION = 1
+MANIFEST, ARRAYS = "ranker.json", "arrays.npz"
+
+
+class _Manifest(msgspec.Struct, kw_only=True):
+    version: int
+    ranker: str
+    task: int
+    seed: int
+    #: The options it was fitted with.
+    options: dict[str, str]
+    candidates: list[str]
+    settings: dict[str, Any]
+    arrays_sha256: str
+
+
+def save_ranker(ranker: Ranker, folder: Path, task: int) -> None:
+    """Write a fitted ranker to a folder: the arrays first, the manifest that names their checksum last."""
+    with atomic(folder / ARRAYS) as scratch:
+        with scratch.open("wb") as out:
+            np.savez(out, allow_pickle=False, **ranker.arrays())
+        digest = hashlib.sha256(scratch.read_bytes()).hexdigest()
+    manifest = _Manifest(
+        version=MANIFEST_VERSION,
+        ranker=ranker.name,
+        task=task,
+        seed=ranker.seed,
+        options=ranker.options,
+        candidates=list(ranker.candidates),
+        settings=ranker.settings(),
+        arrays_sha256=digest,
+    )
+    with atomic(folder / MANIFEST) as scratch:
+        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+
+
+def fitted_on(folder: Path) -> int:
+    """The number of the task that the model in a folder was fitted on."""
+    return _read_manifest(folder).task
+
+
+def seed_of(folder: Path) -> int:
+    """The seed that the model in a folder was fitted with."""
+    return _read_manifest(folder).seed
+
+
+def training_in(folder: Path) -> TrainingName | None:
+    """The training whose model lies in a folder; None where there is no model."""
+    if not (folder / MANIFEST).exists():
+        return None
+    manifest = _read_manifest(folder)
+    return TrainingName(manifest.ranker, manifest.task, manifest.seed)
+
+
+def load_ranker(folder: Path, *, task: RankingTask | None = None, options: Mapping[str, str] | None = None) -> Ranker:
+    """Read a fitted ranker back; a folder that is damaged, newer, or of another task is an error.
+
+    ``options`` (such as ``device``) come on top of those it was fitted with.
+    """
+    manifest = _read_manifest(folder)
+    if task is not None:
+        check_task(folder, task.number)
+        _check_candidates(manifest, task, folder)
+    ranker = ranker_class(manifest.ranker)(manifest.seed)
+    ranker.candidates = tuple(manifest.candidates)
+    ranker.options = {**manifest.options, **options_by_model([manifest.ranker], options or {})[manifest.ranker]}
+    arrays = _read_arrays(folder / ARRAYS, manifest.arrays_sha256)
+    try:
+        ranker.restore(manifest.settings, arrays)
+    except DialgaugeError as error:
+        raise error.at(file=str(folder)) from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise DialgaugeError(
+            f"the settings of the model {manifest.ranker} are damaged or of another version of dialgauge "
+            f"({type(error).__name__}: {error}); fit it again",
+            file=str(folder / MANIFEST),
+        ) from error
+    return ranker
+
+
+def check_task(folder: Path, number: int) -> None:
+    """A model of another task is an error."""
+    if (fitted := fitted_on(folder)) != number:
+        raise DialgaugeError(
+            f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it",
+            file=str(folder),
+        )
+
+
+def _check_candidates(manifest: _Manifest, task: RankingTask, folder: Path) -> None:
+    if tuple(manifest.candidates) != task.candidates:
+        raise DialgaugeError(
+            f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, and this data "
+            f"has {len(task.candidates):,} (other ones, or in another order)",
+            file=str(folder),
+        )
+
+
+def _read_manifest(folder: Path) -> _Manifest:
+    path = folder / MANIFEST
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DialgaugeError(
+            f"it holds no model: {MANIFEST} cannot be read ({error.strerror})", file=str(folder)
+        ) from error
+    try:
+        version = msgspec.json.decode(content, type=dict[str, Any]).get("version")
+        if isinstance(version, int) and version > MANIFEST_VERSION:
+            raise DialgaugeError(
+                f"the model was written by a newer dialgauge (manifest {version}, known {MANIFEST_VERSION})",
+                file=str(path),
+            )
+        return msgspec.json.decode(content, type=_Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DialgaugeError(f"it is not the manifest of a model: {error}", file=str(path)) from error
+
+
+def _read_arrays(path: Path, digest: str) -> dict[str, NDArray[Any]]:
+    try:
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise DialgaugeError(f"its checksum is not the one in {MANIFEST}; save the model again", file=str(path))
+        with np.load(io.BytesIO(content), allow_pickle=False) as held:
+            return {name: held[name] for name in held.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DialgaugeError(f"the arrays of the model cannot be read ({error})", file=str(path)) from error
+
+
+# The folder of a training: whose model or checkpoint lies in it. One of another training is never written over.
+#
+# A training is named by its model, task and seed. The same names with other data or settings are the same experiment in
+# another state, and its owner may repeat it in place.
+
+
+class _Progress(msgspec.Struct):
+    """Of what a checkpoint says, the name of its training; those of versions before it was written have none."""
+
+    training: TrainingName | None = None
+
+
+def claim_folder(folder: Path, ranker: Ranker, task: RankingTask) -> Path:
+    """The place for the checkpoint of a training in a folder; an error when another's work lies there.
+
+    So is a folder in which nothing can be written: better now than after hours of training.
+    """
+    wanted, checkpoint = TrainingName.of(ranker, task), folder / CHECKPOINT
+    for what, found in (("model", training_in(folder)), ("checkpoint", _training_of(checkpoint))):
+        if found not in (None, wanted):
+            raise DialgaugeError(
+                f"the {what} of another training lies there ({found}, not {wanted}); "
+                "choose another folder, or delete this one",
+                file=str(folder),
+            )
+    check_writable(folder)
+    return checkpoint
+
+
+def _training_of(checkpoint: Path) -> TrainingName | None:
+    if not checkpoint.exists():
+        return None
+    try:
+        with np.load(checkpoint, allow_pickle=False) as held:
+            return msgspec.json.decode(held["progress"].tobytes(), type=_Progress).training
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
+        raise DialgaugeError(
+            f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(checkpoint)
+        ) from error

@@ -1,0 +1,1 @@
+"""Models that learn, in PyTorch (the extra ``neural``). Nothing else imports torch."""

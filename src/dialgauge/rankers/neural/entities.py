@@ -1,0 +1,175 @@
+"""What a dialog says about each entity: marks that a model may weigh, computed the same way for every world.
+
+Entities are the values of the knowledge base's relations and the names they belong to, each with its kind (the
+relation, or ``name``). Nothing here knows which relation matters or that the highest rating comes first: that is
+learned.
+
+    present     the entity occurs in the dialog so far, facts included
+    latest      it is the entity of its kind that was mentioned last by user or bot
+    of named    it belongs to the name that was mentioned last by user or bot
+    listed      a fact of the dialog is about it (names only)
+    offered     the bot has said it (names only)
+    open        listed and not offered
+    most, least among the open names it has the largest, the smallest number of a relation (one pair per such relation)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.rankers.episode import NO_RESULT, Line, Point
+
+NAME = "name"
+_PLAIN = ("present", "latest", "of named", "listed", "offered", "open")
+
+Marks = NDArray[np.int64]
+
+
+class Entities:
+    """Entities numbered from 1 by kind and word; 0 is none. Kinds are numbered as the schema lists the relations."""
+
+    def __init__(self, facts: Iterable[Fact], schema: RelationSchema) -> None:
+        self.kinds = {kind: number for number, kind in enumerate((NAME, *schema.relations))}
+        self.of_word: dict[str, list[tuple[int, int]]] = {}
+        self._belongings: dict[str, list[int]] = {}
+        self._seen: dict[tuple[int, str], int] = {}
+        for fact in facts:
+            name = fact.entity.lower()
+            self._add(self.kinds[NAME], name)
+            number = self._add(self.kinds[fact.relation], fact.value.lower())
+            self._belongings.setdefault(name, []).append(number)
+        self.count = len(self._seen) + 1
+        self.numeric = schema.numeric
+        self.marks = [*_PLAIN, *(f"{side} {relation}" for relation in self.numeric for side in ("most", "least"))]
+        names = list(self.kinds)
+        self._kind_word = {word: f"<{names[found[0][0]]}>" for word, found in self.of_word.items()}
+        self._in_line: dict[str, list[tuple[int, int]]] = {}
+
+    def _add(self, kind: int, word: str) -> int:
+        number = self._seen.get((kind, word))
+        if number is None:
+            number = self._seen[kind, word] = len(self._seen) + 1
+            self.of_word.setdefault(word, []).append((kind, number))
+        return number
+
+    def typed(self, text: str) -> list[str]:
+        """The words of a text, each entity replaced by a word for its kind."""
+        return [self._kind_word.get(word, word) for word in text.lower().split()]
+
+    def bare(self, text: str) -> list[str]:
+        """The words of a text without its entities."""
+        return [word for word in text.lower().split() if word not in self.of_word]
+
+    def mentioned(self, text: str) -> list[tuple[int, int]]:
+        """(kind, entity) of each entity word in a text, in order."""
+        found = self._in_line.get(text)
+        if found is None:
+            found = [pair for word in text.lower().split() for pair in self.of_word.get(word, ())]
+            self._in_line[text] = found
+        return found
+
+    def marked(self, point: Point) -> Marks:
+        """(entity, mark) of everything the dialog says, as rows."""
+        talk = _Talk(self)
+        for line in point.history:
+            talk.take(line)
+        talk.take(Line("user", point.utterance))
+        return np.array(sorted(talk.marks()), dtype=np.int64).reshape(-1, 2)
+
+    def belongings(self, name: str) -> list[int]:
+        """The entities that facts give to a name."""
+        return self._belongings.get(name, [])
+
+
+class _Talk:
+    """What was said so far."""
+
+    def __init__(self, entities: Entities) -> None:
+        self._entities = entities
+        self._present: set[int] = set()
+        self._latest: dict[int, int] = {}
+        self._named = ""
+        self._offered: set[str] = set()
+        self._numbers: dict[str, dict[str, float]] = {}
+
+    def take(self, line: Line) -> None:
+        """Read one line."""
+        pairs = self._entities.mentioned(line.text)
+        self._present.update(number for _, number in pairs)
+        if line.kind == "fact":
+            self._take_fact(line.text)
+            return
+        self._latest.update(pairs)
+        for word in line.text.lower().split():
+            if any(kind == 0 for kind, _ in self._entities.of_word.get(word, ())):
+                self._named = word
+                if line.kind == "bot":
+                    self._offered.add(word)
+
+    def _take_fact(self, text: str) -> None:
+        if text == NO_RESULT:
+            return
+        name, relation, value = text.split(" ", 2)
+        about = self._numbers.setdefault(name.lower(), {})
+        if relation in self._entities.numeric and is_number(value):
+            about[relation] = float(value)
+
+    def marks(self) -> set[tuple[int, int]]:
+        """All marks as (entity, mark)."""
+        place = {mark: number for number, mark in enumerate(self._entities.marks)}
+        found = {(entity, place["present"]) for entity in self._present}
+        found.update((entity, place["latest"]) for entity in self._latest.values())
+        found.update((entity, place["of named"]) for entity in self._entities.belongings(self._named))
+        number = {name: self._name_number(name) for name in {*self._numbers, *self._offered}}
+        waiting = [name for name in self._numbers if name not in self._offered]
+        found.update((number[name], place["listed"]) for name in self._numbers)
+        found.update((number[name], place["offered"]) for name in self._offered)
+        found.update((number[name], place["open"]) for name in waiting)
+        for relation in self._entities.numeric:
+            values = {name: self._numbers[name][relation] for name in waiting if relation in self._numbers[name]}
+            for side, extreme in (("most", max), ("least", min)):
+                if values:
+                    edge = extreme(values.values())
+                    found.update((number[name], place[f"{side} {relation}"]) for name in values if values[name] == edge)
+        return found
+
+    def _name_number(self, name: str) -> int:
+        return next((number for kind, number in self._entities.of_word.get(name, ()) if kind == 0), 0)
+
+
+# The relations a model knows, in the order that numbers its weights: what stays when it moves to another world.
+
+
+class RelationSchema(msgspec.Struct, frozen=True):
+    """Relations in the order of first appearance, and those of them all of whose values are numbers."""
+
+    relations: tuple[str, ...]
+    numeric: tuple[str, ...]
+
+    @classmethod
+    def of(cls, facts: Sequence[Fact]) -> RelationSchema:
+        """The schema of a knowledge base."""
+        numbers: dict[str, bool] = {}
+        for fact in facts:
+            numbers[fact.relation] = numbers.get(fact.relation, True) and is_number(fact.value)
+        return cls(tuple(numbers), tuple(relation for relation, numeric in numbers.items() if numeric))
+
+    def check(self, facts: Sequence[Fact]) -> None:
+        """A relation that the model has no weights for is an error."""
+        unknown = next((fact.relation for fact in facts if fact.relation not in self.relations), None)
+        if unknown is not None:
+            raise DialgaugeError(
+                f"the knowledge base has the relation {unknown}, which the model never saw."
+                f"{nearest(unknown, self.relations)}"
+            )
+
+
+def is_number(text: str) -> bool:
+    """Whether a value reads as a decimal number."""
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()

@@ -1,0 +1,151 @@
+"""What a ranker is: fit on a task's training and development dialogs, then give every candidate a score.
+
+A ranker is one module with one class, found through the entry-point group ``dialgauge.rankers``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError, missing_extra, nearest
+from dialgauge.rankers.episode import Point
+from dialgauge.rankers.task import RankingTask, place_of
+
+GROUP = "dialgauge.rankers"
+#: Options that say where a model works, not what comes out.
+OUTWARD = frozenset({"device"})
+#: Every generator of random numbers takes seeds below this.
+SEEDS = 2**63
+
+Scores = NDArray[np.float64]
+#: Called with a line about the work while it goes on.
+Tell = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """Tell nobody."""
+
+
+class TrainingName(msgspec.Struct, frozen=True):
+    """What a training is called: whoever says the same names means the same experiment."""
+
+    model: str
+    task: int
+    seed: int
+
+    @classmethod
+    def of(cls, ranker: Ranker, task: RankingTask) -> TrainingName:
+        """The training of a ranker on a task."""
+        return cls(ranker.name, task.number, ranker.seed)
+
+    def __str__(self) -> str:
+        return f"{self.model} on {place_of(self.task)}, seed {self.seed}"
+
+
+class Ranker(ABC):
+    """A bot that answers by choosing among candidates."""
+
+    #: The name in tables and on the command line, and one line for ``dialgauge babi models``.
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    #: Does fitting draw random numbers? If so, several seeds are worth running.
+    seeded: ClassVar[bool] = False
+    #: The names :attr:`options` may have.
+    settable: ClassVar[tuple[str, ...]] = ()
+
+    candidates: tuple[str, ...] = ()
+    #: A file for checkpoints while fitting; None keeps none, and rankers that fit at once need none.
+    checkpoint: Path | None = None
+
+    def __init__(self, seed: int = 0) -> None:
+        if not 0 <= seed < SEEDS:
+            raise DialgaugeError(f"the seed of a model is a number from 0 to {SEEDS - 1}, not {seed}")
+        self.seed = seed
+        #: Settings by name, as given on the command line; what they mean is the ranker's business.
+        self.options: dict[str, str] = {}
+        #: What happened while fitting, one record per epoch, for the run store.
+        self.log: list[dict[str, Any]] = []
+
+    @abstractmethod
+    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
+        """Learn from the task's ``trn`` split, choose on its ``dev`` split; nothing else of it may be looked at."""
+
+    @abstractmethod
+    def scores(self, points: Sequence[Point]) -> Scores:
+        """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        """Go on in another world, with other candidates and another knowledge base, without learning anything new."""
+        del facts
+        if tuple(candidates) != self.candidates:
+            raise DialgaugeError(f"the model {self.name} cannot move to other candidates than it was fitted with")
+
+    def settings(self) -> dict[str, Any]:
+        """What besides arrays is needed to use the ranker again: plain JSON values."""
+        return {}
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """The numbers that were learned."""
+        return {}
+
+    def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what :meth:`settings` and :meth:`arrays` gave; ``candidates`` is already set."""
+        del settings, arrays
+
+
+def ranker_names() -> list[str]:
+    """The names of all rankers."""
+    return sorted(point.name for point in entry_points(group=GROUP))
+
+
+def ranker_class(name: str) -> type[Ranker]:
+    """The ranker of that name, or an error with the nearest names or the package it lacks."""
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        raise DialgaugeError(f"there is no model named '{name}'.{nearest(name, points)}")
+    try:
+        loaded: type[Ranker] = points[name].load()
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing == "torch":
+            raise missing_extra("torch", "neural", f"The model {name}") from error
+        raise DialgaugeError(f"the model '{name}' cannot be used here: the package {missing} is missing") from error
+    except (ImportError, AttributeError) as error:
+        raise DialgaugeError(f"the model '{name}' cannot be used here ({error})") from error
+    return loaded
+
+
+def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The options each model takes; one that none of them takes is an error with the nearest names."""
+    takers = {model: ranker_class(model).settable for model in models}
+    known = {name for names in takers.values() for name in names}
+    for name in given:
+        if name not in known:
+            raise DialgaugeError(f"there is no setting '{name}' of {' or '.join(takers)}.{nearest(name, known)}")
+    return {model: {name: given[name] for name in sorted(given) if name in names} for model, names in takers.items()}
+
+
+def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
+    """The ranker's scores, or an error when they are not one number per point and candidate."""
+    scores = np.asarray(ranker.scores(points), dtype=np.float64)
+    wanted = (len(points), len(ranker.candidates))
+    if scores.shape != wanted:
+        raise DialgaugeError(
+            f"the model {ranker.name} returned scores of shape {scores.shape} for {wanted[0]} replies among "
+            f"{wanted[1]:,} candidates; it must be {wanted}"
+        )
+    if np.isnan(scores).any():
+        at = points[int(np.isnan(scores).any(axis=1).argmax())]
+        raise DialgaugeError(
+            f"the model {ranker.name} returned a score that is not a number", dialogue=at.dialogue, turn=at.turn
+        )
+    return scores

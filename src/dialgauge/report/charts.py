@@ -1,0 +1,239 @@
+"""Figures over systems: means and spreads, intervals, the lambda sweep, scores by domain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dialgauge.report.figures import INK, PAPER, QUIET, SHADES, altair, data, lines, shades, styled
+
+#: Panels side by side before the next row begins.
+_ACROSS = 4
+
+#: Bars of a group whose numbers stand upright; those of more bars are turned, and the bars are narrow.
+_UPRIGHT = 5
+
+#: Crossings that are labelled; more would hide each other.
+_LABELLED = 4
+
+
+def mean_spread(
+    measures: Sequence[str],
+    means: Sequence[float],
+    spreads: Sequence[float],
+    *,
+    points: Mapping[str, Sequence[float]] | None = None,
+    title: str = "",
+    note: str = "",
+) -> Any:
+    """Bars of each measure's mean over systems, whiskers of one standard deviation, a dot for every system."""
+    alt = altair()
+    rows = [
+        {
+            "measure": name,
+            "mean": mean,
+            "low": mean - spread,
+            "high": mean + spread,
+            "top": max([mean + spread, *(points or {}).get(name, ())]),
+            "text": f"{mean:.3f} ± {spread:.3f}",
+        }
+        for name, mean, spread in zip(measures, means, spreads, strict=True)
+    ]
+    order = list(measures)
+    x = alt.X("measure:N", sort=order, title=None, axis=alt.Axis(labelAngle=0))
+    base = alt.Chart(data(rows)).encode(x=x)
+    y = alt.Y("mean:Q", title="mean over systems", axis=alt.Axis(grid=False))
+    layers = base.mark_bar(color=SHADES[2], stroke=INK, strokeWidth=0.6, size=48).encode(y=y)
+    single = [{"measure": name, "value": value} for name in order for value in (points or {}).get(name, ())]
+    if single:
+        dots = alt.Chart(data(single)).mark_circle(color=SHADES[0], size=26, opacity=0.75, xOffset=36)
+        layers = layers + dots.encode(x=x, y="value:Q")
+    layers = layers + base.mark_rule(color=INK, strokeWidth=1.6).encode(y="low:Q", y2="high:Q")
+    for edge in ("low", "high"):
+        layers = layers + base.mark_tick(color=INK, size=14, thickness=1.6, opacity=1).encode(y=f"{edge}:Q")
+    layers = layers + base.mark_text(dy=-12).encode(y="top:Q", text="text:N")
+    return styled(
+        layers.properties(width=alt.Step(120), height=260), title=title or "Mean and spread across systems", note=note
+    )
+
+
+def interval_plot(rows: Sequence[Mapping[str, Any]], *, title: str = "", note: str = "") -> Any:
+    """One panel per measure, one line per system: the score as a point in its confidence interval.
+
+    Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``.
+    """
+    alt = altair()
+    shown = [dict(row, text=f"{row['value']:.3f}") for row in rows if row["value"] is not None]
+    measures = list(dict.fromkeys(row["measure"] for row in shown))
+    systems = list(dict.fromkeys(row["system"] for row in shown))
+    panels = [
+        _panel(alt, shown, measure, systems, labelled=not place % _ACROSS) for place, measure in enumerate(measures)
+    ]
+    rows_of_panels = [
+        alt.hconcat(*panels[start : start + _ACROSS], spacing=18) for start in range(0, len(panels), _ACROSS)
+    ]
+    chart = rows_of_panels[0] if len(rows_of_panels) == 1 else alt.vconcat(*rows_of_panels, spacing=18)
+    return styled(chart, title=title or "Scores with confidence intervals", note=note)
+
+
+def _panel(alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, labelled: bool) -> Any:
+    """The systems on one measure; the systems' names stand at the leftmost panel only."""
+    axis = alt.Axis(ticks=False, domain=False) if labelled else None
+    base = alt.Chart(data([row for row in rows if row["measure"] == measure])).encode(
+        y=alt.Y("system:N", sort=systems, title=None, axis=axis)
+    )
+    x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=4))
+    rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
+    point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
+    number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
+    title = alt.Title(measure, fontSize=12)
+    return (rule + point + number).properties(width=170, height=alt.Step(36), title=title)
+
+
+def lambda_sweep(
+    lambdas: Sequence[float],
+    scores: Mapping[str, Sequence[float]],
+    *,
+    swaps: Sequence[float] = (),
+    title: str = "",
+    note: str = "",
+) -> Any:
+    """Flexible goal accuracy over lambda, one line per system; dashed rules where two systems change places."""
+    alt = altair()
+    names = list(scores)
+    rows = [
+        {"system": name, "lambda": at, "fga": value}
+        for name in names
+        for at, value in zip(lambdas, scores[name], strict=True)
+    ]
+    legend = alt.Legend(title=None, symbolStrokeWidth=2.5, symbolSize=500)
+    colours, dashes = (alt.Scale(domain=names, range=look) for look in lines(len(names)))
+    x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale=alt.Scale(nice=False))
+    y = alt.Y("fga:Q", title="flexible goal accuracy", scale=alt.Scale(zero=False))
+    base = alt.Chart(data(rows)).encode(x=x, y=y)
+    layers = base.mark_line(strokeWidth=2).encode(
+        color=alt.Color("system:N", sort=names, scale=colours, legend=legend),
+        strokeDash=alt.StrokeDash("system:N", sort=names, scale=dashes, legend=legend),
+    )
+    if swaps:
+        shown = [{"lambda": at, "text": f"λ = {at:.2f}" if len(swaps) <= _LABELLED else ""} for at in swaps]
+        marks = alt.Chart(data(shown))
+        layers = layers + marks.mark_rule(color=QUIET, strokeDash=[2, 3]).encode(x=x)
+        layers = layers + marks.mark_text(align="left", dx=4, baseline="bottom", color=QUIET).encode(
+            x=x, y=alt.value(258), text="text:N"
+        )
+    return styled(layers.properties(width=420, height=260), title=title or "FGA by strictness", note=note)
+
+
+def domain_bars(
+    scores: Mapping[str, Mapping[str, float | None]], *, title: str = "", note: str = "", value: str = "score"
+) -> Any:
+    """Groups of bars: ``scores`` maps a domain to its bars (measures or systems) and their heights."""
+    alt = altair()
+    groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
+    rows = [
+        {"domain": domain, "group": name, "value": height, "text": f"{height:.2f}"}
+        for domain, bars in scores.items()
+        for name, height in bars.items()
+        if height is not None
+    ]
+    x = alt.X("domain:N", sort=list(scores), title=None, axis=alt.Axis(labelAngle=0))
+    base = alt.Chart(data(rows)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
+    bars = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(
+        y=alt.Y("value:Q", title=value, axis=alt.Axis(grid=False)),
+        color=alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups)))),
+    )
+    crowded = len(groups) > _UPRIGHT
+    look = {"angle": 270, "align": "left", "dx": 3} if crowded else {"dy": -6}
+    numbers = base.mark_text(fontSize=9, **look).encode(y="value:Q", text="text:N")
+    width = alt.Step(30, **{"for": "position"}) if len(groups) == 1 else alt.Step(13 if crowded else 26)
+    return styled((bars + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
+
+
+# Figures that count dialogues: where the first error falls, and how many slots a dialogue has.
+
+
+def error_onset(positions: Sequence[float], *, bins: int = 10, title: str = "", note: str = "") -> Any:
+    """Histogram of the relative position (0 to 1) of the first wrong turn, among dialogues that end wrong."""
+    alt = altair()
+    tally = Counter(min(int(position * bins), bins - 1) for position in positions)
+    rows = [{"low": place / bins, "high": (place + 1) / bins, "n": tally[place]} for place in range(bins)]
+    x = alt.X(
+        "low:Q",
+        title="relative position of the first wrong turn",
+        bin="binned",
+        axis=alt.Axis(format=".1f", grid=False),
+    )
+    base = alt.Chart(data(rows)).encode(x=x, x2="high:Q")
+    bars = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6).encode(
+        y=alt.Y("n:Q", title="dialogues", axis=alt.Axis(grid=False, tickMinStep=1))
+    )
+    middle = alt.Chart(data([{"x": (row["low"] + row["high"]) / 2, "n": row["n"]} for row in rows if row["n"]]))
+    numbers = middle.mark_text(dy=-7).encode(x="x:Q", y="n:Q", text="n:Q")
+    heading = title or "Where the first error falls"
+    return styled((bars + numbers).properties(width=420, height=240), title=heading, note=note)
+
+
+def slots_per_dialogue(counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str = "") -> Any:
+    """Histogram of the largest number of slots a dialogue's states hold; a rule marks ``threshold``."""
+    alt = altair()
+    tally = Counter(counts)
+    rows = [{"slots": slots, "n": tally[slots]} for slots in range(min(tally, default=0), max(tally, default=0) + 1)]
+    steps = [row["slots"] for row in rows]
+    x = alt.X("slots:O", title="slots in the fullest state of a dialogue", sort=steps, axis=alt.Axis(labelAngle=0))
+    base = alt.Chart(data(rows)).encode(
+        x=x, y=alt.Y("n:Q", title="dialogues", axis=alt.Axis(grid=False, tickMinStep=1))
+    )
+    layers = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6)
+    layers = layers + base.mark_text(dy=-7, fontSize=9).encode(text=alt.Text("n:Q"))
+    if threshold is not None and threshold in steps:
+        below = sum(count < threshold for count in counts) / max(len(counts), 1)
+        mark = alt.Chart(data([{"slots": threshold, "text": f"{below:.1%} below {threshold}"}]))
+        layers = layers + mark.mark_rule(color=INK, strokeDash=[4, 3], xOffset=-11).encode(x=x)
+        layers = layers + mark.mark_text(align="left", baseline="top", xOffset=-5, color=QUIET).encode(
+            x=x, y=alt.value(0), text="text:N"
+        )
+    heading = title or "Slots per dialogue"
+    return styled(layers.properties(width=alt.Step(22), height=240), title=heading, note=note)
+
+
+# Heat maps of correlation matrices, every cell with its number.
+
+_UNDEFINED = "#efefef"
+
+
+def correlation_heatmap(
+    names: Sequence[str], matrix: Sequence[Sequence[float | None]], *, title: str = "", note: str = ""
+) -> Any:
+    """A correlation matrix. Undefined correlations are pale cells with a dash.
+
+    Without negative values the scale runs from 0 to 1 in one hue; with them it runs from -1 to 1, and the numbers say
+    which side is which, also in grey. They make a legend of the colours superfluous.
+    """
+    alt = altair()
+    rows: list[dict[str, Any]] = [
+        {"row": row, "column": column, "r": value, "text": "–" if value is None else f"{value:.2f}".replace("-", "−")}
+        for row, values in zip(names, matrix, strict=True)
+        for column, value in zip(names, values, strict=True)
+    ]
+    negative = any(row["r"] is not None and row["r"] < 0 for row in rows)
+    domain, scheme = ([-1, 1], "purpleorange") if negative else ([0, 1], "blues")
+    order = list(names)
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X(
+            "column:N", sort=order, title=None, axis=alt.Axis(labelAngle=0, orient="top", ticks=False, domain=False)
+        ),
+        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False)),
+    )
+    scale = alt.Scale(domain=domain, scheme=scheme, reverse=negative)
+    cells = base.mark_rect(stroke=PAPER, strokeWidth=2, invalid="show").encode(
+        color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, legend=None))
+    )
+    dark = "abs(datum.r) > 0.62" if negative else "datum.r > 0.7"
+    numbers = base.mark_text(fontSize=12).encode(
+        text="text:N", color=alt.condition(dark, alt.value(PAPER), alt.value(INK))
+    )
+    size = alt.Step(max(58, 7 * max(map(len, names), default=0)))
+    chart = (cells + numbers).properties(width=size, height=alt.Step(40))
+    return styled(chart, title=title or "Correlation of measures", note=note)

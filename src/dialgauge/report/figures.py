@@ -1,0 +1,135 @@
+"""One look for every figure: readable in print, in grey and for colour-blind people.
+
+Colour is never the only sign. Shades of one hue differ in lightness, lines differ in dash, and cells and bars carry
+their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.files import atomic
+
+#: Pixels for the name of a system or a measure; longer ones end in dots.
+_NAME = 420
+
+INK, QUIET, PAPER = "#1a1a1a", "#6b6b6b", "#ffffff"
+
+#: Dark to light shades of one hue, far enough apart to tell in grey: groups of bars.
+SHADES = ("#0b2545", "#3d76a6", "#86b0d1", "#c3daea", "#f0f5fa")
+
+#: Lines: colours of the palette of Okabe and Ito that differ in lightness, each with a dash of its own.
+LINES = ("#12355b", "#d55e00", "#009e73", "#8c5a83", "#e69f00", "#56b4e9", "#000000", "#7d7d7d")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 1, 1, 1], [1, 3], [10, 2, 2, 2, 2, 2])
+
+#: Metric-compatible with Arial and Helvetica, and part of the renderer, so figures look alike on every machine.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+
+def altair() -> Any:
+    """The module altair, or an error with the line that installs it."""
+    try:
+        import altair as module
+    except ImportError as error:
+        raise missing_extra("altair", "figures", "Drawing a figure") from error
+    return module
+
+
+def shades(size: int) -> list[str]:
+    """So many shades from dark to light, evenly spaced where the palette does not have enough."""
+    if size <= len(SHADES):
+        return list(SHADES[:size])
+    dark, light = (
+        tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)) for colour in (SHADES[0], SHADES[-1])
+    )
+    steps = [step / (size - 1) for step in range(size)]
+    mixed = [[round(a + (b - a) * step) for a, b in zip(dark, light, strict=True)] for step in steps]
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed]
+
+
+def lines(size: int) -> tuple[list[str], list[list[int]]]:
+    """So many colours and dashes; no two lines share both, up to the product of their numbers."""
+    colours = [LINES[place % len(LINES)] for place in range(size)]
+    dashes = [DASHES[(place + place // len(LINES)) % len(DASHES)] for place in range(size)]
+    return colours, dashes
+
+
+def styled(chart: Any, *, title: str, note: str = "") -> Any:
+    """The chart with its title, a quieter line below it, and the house's look."""
+    heading: dict[str, Any] = {"text": title}
+    if note:
+        heading["subtitle"] = note
+    look = {
+        "background": PAPER,
+        "font": FONT,
+        "padding": 8,
+        "view": {"stroke": None},
+        "title": {
+            "anchor": "start", "fontSize": 14, "fontWeight": "bold", "color": INK, "offset": 12,
+            "subtitleFontSize": 11, "subtitleColor": QUIET, "subtitlePadding": 4,
+        },
+        "axis": {
+            "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal", "labelColor": INK, "titleColor": INK,
+            "domainColor": INK, "tickColor": INK, "gridColor": "#e3e3e3", "labelLimit": _NAME,
+            "labelFlush": False, "titlePadding": 8,
+        },
+        "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK, "titleColor": INK},
+        "legend": {
+            "labelLimit": _NAME, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal",
+            "symbolStrokeWidth": 0.8,
+        },
+        "text": {"fontSize": 11, "color": INK},
+    }  # fmt: skip
+    return chart.properties(title=heading).configure(**look)
+
+
+def data(rows: list[dict[str, Any]]) -> Any:
+    """Rows as the chart's own data: figures never load anything."""
+    return altair().Data(values=rows)
+
+
+# A chart as a file: SVG and PDF for papers, PNG for slides, Vega-Lite JSON for other tools. No browser, no network.
+
+#: Sharp in print at the size it is drawn.
+PNG_PPI = 200
+
+ENDINGS = (".svg", ".png", ".pdf", ".json")
+
+
+def save(chart: Any, path: str | Path) -> Path:
+    """Write the chart, atomically, in the format of the file's ending (``.svg``, ``.png``, ``.pdf``, ``.json``)."""
+    target = Path(path)
+    content = _rendered(chart, check_ending(target))
+    with atomic(target) as scratch:
+        scratch.write_bytes(content)
+    return target
+
+
+def check_ending(target: Path) -> str:
+    """The ending of a figure's file, in small letters; an error unless a figure can be written so."""
+    ending = target.suffix.lower()
+    if ending not in ENDINGS:
+        raise DialgaugeError(f"a figure is written as {', '.join(ENDINGS)}; choose such an ending", file=str(target))
+    return ending
+
+
+def _rendered(chart: Any, ending: str) -> bytes:
+    specification: dict[str, Any] = chart.to_dict()
+    if ending == ".json":
+        return json.dumps(specification, indent=1, ensure_ascii=False).encode() + b"\n"
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise missing_extra("vl-convert-python", "figures", "Drawing a figure") from error
+    allowed: dict[str, Any] = {"allowed_base_urls": []}
+    draw: dict[str, Callable[[], bytes | str]] = {
+        ".svg": lambda: vl_convert.vegalite_to_svg(specification, **allowed),
+        ".png": lambda: vl_convert.vegalite_to_png(specification, ppi=PNG_PPI, **allowed),
+        ".pdf": lambda: vl_convert.vegalite_to_pdf(specification, **allowed),
+    }
+    drawn = draw[ending]()
+    return drawn.encode() if isinstance(drawn, str) else drawn

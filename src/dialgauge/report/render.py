@@ -1,0 +1,210 @@
+"""A table as text: Markdown, LaTeX (booktabs), HTML, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.measure import Measurement
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from dialgauge.report.escape import latex, markdown, plain
+from dialgauge.report.table import Cell, Column
+
+if TYPE_CHECKING:
+    from dialgauge.report.table import Table
+
+
+def render_markdown(table: Table) -> str:
+    """A pipe table under its title in bold, notes as paragraphs below."""
+    titles = [markdown(column.title) for column in table.columns]
+    rules = ["---:" if table.right_aligned(place) else ":---" for place in range(len(titles))]
+    rows = [
+        [_markdown_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.cells
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in (titles, rules, *rows)]
+    head = [f"**{markdown(table.title)}**", ""] if table.title else []
+    notes = [line for note in table.notes for line in ("", markdown(note))]
+    return "\n".join([*head, *lines, *notes]) + "\n"
+
+
+def _markdown_cell(column: Column, cell: Cell) -> str:
+    text = markdown(column.text(cell.value))
+    parts = [f"**{text}**" if cell.bold else text, markdown(cell.mark)]
+    return " ".join(filter(None, ["".join(parts), markdown(cell.interval(column))]))
+
+
+def render_latex(table: Table) -> str:
+    """A ``table`` environment for the package booktabs; notes stand below the rules in footnote size."""
+    shape = "".join("r" if table.right_aligned(place) else "l" for place in range(len(table.columns)))
+    titles = " & ".join(latex(column.title) for column in table.columns)
+    rows = [
+        " & ".join(_latex_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)) + r" \\"
+        for row in table.cells
+    ]
+    notes = [rf"\par\smallskip{{\footnotesize {_breakable(latex(note))}}}" for note in table.notes]
+    return (
+        "\n".join(
+            [
+                r"% needs \usepackage{booktabs}",
+                r"\begin{table}",
+                r"\centering",
+                *([rf"\caption{{{latex(table.title)}}}"] if table.title else []),
+                rf"\begin{{tabular}}{{{shape}}}",
+                r"\toprule",
+                titles + r" \\",
+                r"\midrule",
+                *rows,
+                r"\bottomrule",
+                r"\end{tabular}",
+                *notes,
+                r"\end{table}",
+            ]
+        )
+        + "\n"
+    )
+
+
+def _breakable(note: str) -> str:
+    """A signature has no spaces: let lines end after its bars."""
+    return note.replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+
+
+def _latex_cell(column: Column, cell: Cell) -> str:
+    text = latex(column.text(cell.value))
+    if text.startswith("["):
+        text = "{}" + text  # after \\ an opening bracket would be read as an optional argument
+    bold = rf"\textbf{{{text}}}" if cell.bold else text
+    mark = rf"\textsuperscript{{{latex(cell.mark)}}}" if cell.mark else ""
+    interval = rf" {{\scriptsize {latex(cell.interval(column))}}}" if cell.has_interval else ""
+    return bold + mark + interval
+
+
+def render_csv(table: Table) -> str:
+    """Raw values with full precision; an interval is two more columns, a mark one more; undefined is empty.
+
+    Line breaks inside a text become plain line feeds: the csv module would write a lone carriage return unquoted.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_csv_value(name) for name in table.names()])
+    writer.writerows([[_csv_value(value) for value in record.values()] for record in table.records()])
+    return text.getvalue()
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")
+    return "" if value is None else value
+
+
+def render_json(table: Table) -> str:
+    """Title, column names, rows of raw values, notes."""
+    import orjson
+
+    return orjson.dumps(as_json(table), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """What :func:`render_json` writes, as plain Python values."""
+    return {
+        "title": table.title,
+        "columns": [column.title for column in table.columns],
+        "rows": table.records(),
+        "notes": table.notes,
+    }
+
+
+# Tables as parts of a web page: everything from data is escaped.
+
+#: Letters from which on a text is a sentence and no name.
+_LONG = 40
+
+
+def render_html(table: Table, *, captioned: bool = True) -> str:
+    """One table with its title as caption (unless that stands above it already) and its notes below."""
+    right = [table.right_aligned(place) for place in range(len(table.columns))]
+    titles = "".join(f"<th{_kind(n)}>{escape(c.title)}</th>" for n, c in zip(right, table.columns, strict=True))
+    rows = [
+        "".join(
+            f"<td{_kind(n, column.text(cell.value))}>{_cell(column, cell)}</td>"
+            for n, column, cell in zip(right, table.columns, row, strict=True)
+        )
+        for row in table.cells
+    ]
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
+    caption = f"<caption>{escape(table.title)}</caption>\n" if table.title and captioned else ""
+    return f"<table>\n{caption}<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
+
+
+def _kind(right: bool, text: str = "") -> str:
+    """Numbers stand on the right, and sentences may be broken into lines."""
+    return ' class="n"' if right else ' class="long"' if len(text) > _LONG else ""
+
+
+def _cell(column: Column, cell: Cell) -> str:
+    text = escape(column.text(cell.value))
+    mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
+    interval = f" <small>{escape(cell.interval(column))}</small>" if cell.has_interval else ""
+    return f"{f'<strong>{text}</strong>' if cell.bold else text}{mark}{interval}"
+
+
+def escape(text: str) -> str:
+    """The text without control characters, and with every character escaped that HTML would act upon."""
+    return html.escape(plain(text))
+
+
+# A table for the terminal, through rich. In a pipe it takes the width it needs: nothing is cut off.
+
+_UNLIMITED = 100_000
+
+
+class _FullWidth:
+    """A rich table that shrinks to a terminal but never to a file or a pipe."""
+
+    def __init__(self, grid: RichTable) -> None:
+        self.grid = grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        folding = options.update(no_wrap=False, overflow="fold")
+        if not console.is_terminal:
+            free = folding.update(width=_UNLIMITED, max_width=_UNLIMITED)
+            folding = free.update_width(Measurement.get(console, free, self.grid).maximum)
+        yield from console.render(self.grid, folding)
+
+
+def render_terminal(table: Table) -> Group:
+    """Title, grid and notes."""
+    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, column in enumerate(table.columns):
+        right = table.right_aligned(place)
+        grid.add_column(Text(plain(column.title)), justify="right" if right else "left", overflow="fold")
+    for row in table.cells:
+        grid.add_row(*(_cell_terminal(column, cell) for column, cell in zip(table.columns, row, strict=True)))
+    title = [Text(plain(table.title), style="bold")] if table.title else []
+    notes = [Text(plain(note), style="dim") for note in table.notes]
+    return Group(*title, _FullWidth(grid), *notes)
+
+
+def _cell_terminal(column: Column, cell: Cell) -> Text:
+    text = Text(plain(column.text(cell.value)), style="bold" if cell.bold else "")
+    text.append(plain(cell.mark))
+    if cell.has_interval:
+        text.append(f" {cell.interval(column)}", style="dim")
+    return text
+
+
+RENDERERS: dict[str, Callable[[Table], str]] = {
+    "markdown": render_markdown,
+    "latex": render_latex,
+    "html": render_html,
+    "csv": render_csv,
+    "json": render_json,
+}

@@ -1,0 +1,152 @@
+"""The papers that can be reproduced. Each is a module with ``reproduce(data) -> Reproduction``.
+
+One that trains models has ``reproduce(data, fresh=None)``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import read
+from dialgauge.reproduce.reproduction import Fresh, Reproduction
+from dialgauge.tracking import Study, SystemScores, parse_measures, score_study
+from dialgauge.values import profile_named
+
+#: Name on the command line, and the module. A later part of the project adds its line here.
+PAPERS = {
+    "fga": "dialgauge.reproduce.fga",
+    "rsa": "dialgauge.reproduce.rsa",
+    "babi": "dialgauge.reproduce.babi",
+    "gcdf1": "dialgauge.reproduce.gcdf1",
+}
+
+#: Papers whose module also takes ``fresh``.
+TRAINED = ("babi",)
+
+ENVIRONMENT = "DIALGAUGE_DATA"
+
+
+def data_folder(given: str | Path | None) -> Path | None:
+    """The folder with the datasets: the one named, else ``$DIALGAUGE_DATA``, else none."""
+    named = given if given is not None else os.environ.get(ENVIRONMENT) or None
+    if named is None:
+        return None
+    folder = Path(named)
+    if not folder.is_dir():
+        raise DialgaugeError("there is no such folder; name the one that holds the datasets", file=str(folder))
+    return folder
+
+
+def reproduce(paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None) -> Reproduction:
+    """Compute what a paper printed, as far as the data in the folder allows.
+
+    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package.
+    """
+    if paper not in PAPERS:
+        raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
+    if fresh is not None and paper not in TRAINED:
+        raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
+    module = importlib.import_module(PAPERS[paper])
+    chosen = {} if fresh is None else {"fresh": fresh}
+    result = module.reproduce(data_folder(data), **chosen)
+    if not isinstance(result, Reproduction):
+        raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")
+    return result
+
+
+# Which data of the papers is present, and where. Layout: FOLDER/multiwoz21 and FOLDER/dst_predictions.
+
+#: TRADE-style preprocessing drops this dialogue (one utterance is too long), so papers report 999 of 1,000.
+DROPPED = "PMUL1455"
+
+HUMAN_100 = "somdst_human100.tar.gz"
+
+
+class Sources:
+    """Files below a data folder; a file that is not there is None."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def _file(self, *parts: str) -> Path | None:
+        path = self.folder.joinpath(*parts) if self.folder else None
+        return path if path is not None and path.exists() else None
+
+    def human_100(self) -> list[Dialogue] | None:
+        """SOM-DST's states for the 100 dialogues of the FGA paper's human evaluation, gold beside them."""
+        path = self._file("dst_predictions", HUMAN_100)
+        return read(path).dialogues if path else None
+
+    def multiwoz(self, split: str) -> list[Dialogue] | None:
+        """The dialogues of MultiWOZ 2.1 (``test`` or ``val``), without the one that papers drop."""
+        path = self._file("multiwoz21", f"{split}.json.gz") or self._file("multiwoz21", f"{split}.json")
+        if path is None:
+            return None
+        return [dialogue for dialogue in read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
+
+    def predictions(self, *names: str) -> list[Dialogue] | None:
+        """A system's predictions on the whole test set: ``dst_predictions/NAME.*``, the first name that is there."""
+        folder = self._file("dst_predictions")
+        for name in names if folder else ():
+            for path in sorted(folder.glob(f"{name}.*") if folder else ()):
+                return read(path).dialogues
+        return None
+
+
+def user_turns(dialogues: Sequence[Dialogue]) -> int:
+    """The number of user turns."""
+    return sum(1 for dialogue in dialogues for _ in dialogue.user_turns())
+
+
+def silent(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
+    """The predictions of a tracker that predicts nothing."""
+    return [
+        Dialogue(id=dialogue.id, turns=tuple(Turn(speaker="user", predicted={}) for _ in dialogue.user_turns()))
+        for dialogue in dialogues
+    ]
+
+
+# What the papers print, from our YAML files, and their worked examples as scored dialogues.
+
+#: The examples' states, written as the papers print them; slot accuracy counts MultiWOZ's 30 slots.
+PROFILE = "plain"
+
+
+def published(paper: str) -> dict[str, Any]:
+    """Our file of what a paper prints."""
+    import yaml
+
+    text = files("dialgauge.reproduce").joinpath("published", f"{paper}.yaml").read_text(encoding="utf-8")
+    content: dict[str, Any] = yaml.safe_load(text)
+    return content
+
+
+def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> SystemScores:
+    """Scores of one dialogue given as gold and predicted states; keys are ``domain-slot``."""
+    states = [Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"])) for turn in turns]
+    study = Study(None, {"example": [Dialogue(id="example", turns=tuple(states))]})
+    return score_study(study, parse_measures(measures), [profile_named(PROFILE)], resampling=None)[0]
+
+
+def _state(flat: Mapping[str, str]) -> State:
+    state: State = {}
+    for name, value in flat.items():
+        domain, slot = name.split("-", 1)
+        state.setdefault(domain, {})[slot] = (value,)
+    return state
+
+
+def marks(values: Sequence[object]) -> str:
+    """A row of ones and zeros, as the papers' examples are kept in our files.
+
+    >>> marks([True, False, True])
+    '1 0 1'
+    """
+    return " ".join("1" if value else "0" for value in values)

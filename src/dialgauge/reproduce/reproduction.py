@@ -1,0 +1,288 @@
+"""Theirs beside ours: what a paper printed, what we compute, the difference, and a verdict.
+
+A paper's module fills a :class:`Reproduction`; everything about printing it is here and in ``tables``.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from dialgauge import __version__
+from dialgauge.report import Column, Figure, Section, Table, markdown, save, write_page
+
+Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]
+
+EXACT: Verdict = "exact"
+HOLDS: Verdict = "holds"
+WITHIN: Verdict = "within spread"
+COMPUTED: Verdict = "computed"
+DIFFERS: Verdict = "differs"
+IMPOSSIBLE: Verdict = "cannot be computed"
+VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSSIBLE)
+
+_NUMBER = re.compile(r"(?P<digits>[+-]?\d+(?:,\d{3})*(?:\.\d+)?)(?P<percent>\s*%)?")
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A number as printed: its value as a fraction, half a unit of its last digit, and how it is written."""
+
+    text: str
+    value: float
+    half_unit: float
+    digits: int
+    percent: bool
+
+    @classmethod
+    def parse(cls, text: str) -> PrintedNumber:
+        """From ``48.86%``, ``0.8759`` or ``7,368``.
+
+        >>> PrintedNumber.parse("48.86%")
+        PrintedNumber(text='48.86%', value=0.4886, half_unit=5e-05, digits=2, percent=True)
+        """
+        match = _NUMBER.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is no printed number")
+        exact = Decimal(match["digits"].replace(",", ""))
+        exponent = int(exact.as_tuple().exponent)
+        scale = Decimal(100) if match["percent"] else Decimal(1)
+        half = Decimal(1).scaleb(exponent) / scale / 2
+        return cls(text, float(exact / scale), float(half), -exponent, bool(match["percent"]))
+
+    def show(self, value: float, *, signed: bool = False) -> str:
+        """A number of ours in the same unit, with one digit more."""
+        scaled, unit = (100 * value, "%") if self.percent else (value, "")
+        if not self.digits and not self.percent and float(scaled).is_integer():
+            return f"{scaled:+.0f}" if signed else f"{scaled:.0f}"
+        shown = f"{scaled:{'+' if signed else ''}.{self.digits + 1}f}"
+        return f"{shown.replace('-', '+') if signed and not float(shown) else shown}{unit}"
+
+    def agrees(self, value: float) -> bool:
+        """Whether a number, rounded to as many digits, is the printed one; halves may round either way."""
+        return abs(value - self.value) <= self.half_unit * (1 + 1e-9) + 1e-12
+
+
+@dataclass(frozen=True)
+class Comparand:
+    """One line: where in the paper, what, theirs as printed, ours, and how they compare."""
+
+    part: str
+    what: str
+    theirs: str
+    ours: float | str | None
+    verdict: Verdict
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """How models are trained anew: with which seeds, in how many processes, and where their results are kept."""
+
+    seeds: int = 3
+    workers: int = 1
+    #: The run store's folder; None is the usual one.
+    store: Path | None = None
+    #: Called with a line about the work.
+    tell: Callable[[str], None] = lambda _: None
+
+
+@dataclass
+class Reproduction:
+    """All lines of one paper, what is missing to do more, and the figures that can be drawn."""
+
+    paper: str
+    title: str
+    citation: str
+    missing: list[str] = field(default_factory=list)
+    items: list[Comparand] = field(default_factory=list)
+    #: Part of the paper to tables of a shape of their own, which follow the part's lines.
+    tables: dict[str, list[Table]] = field(default_factory=dict)
+    #: Part of the paper to sentences about its lines.
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    #: Name of the file to the function that makes the chart.
+    figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
+
+    def printed(self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "") -> None:
+        """A number both have: exact when ours rounds to theirs; else ``why`` is the note, if there is no other."""
+        number = PrintedNumber.parse(theirs)
+        exact = number.agrees(ours)
+        said = note if exact else note or why
+        verdict = EXACT if exact else DIFFERS
+        self.items.append(Comparand(part, what, theirs, ours, verdict, ours - number.value, note=said))
+
+    def sampled(
+        self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
+    ) -> None:
+        """A number we have on other dialogues than they: within spread when theirs lies in our interval."""
+        number, (low, high) = PrintedNumber.parse(theirs), interval
+        inside = low - number.half_unit <= number.value <= high + number.half_unit
+        verdict = WITHIN if inside else DIFFERS
+        self.items.append(Comparand(part, what, theirs, ours, verdict, ours - number.value, low, high, note))
+
+    def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "") -> None:
+        """Something that is no single number, such as a row of marks: exact when the texts are equal."""
+        self.items.append(Comparand(part, what, theirs, ours, EXACT if theirs == ours else DIFFERS, note=note))
+
+    def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "") -> None:
+        """A statement of the paper in words, and the numbers by which it holds or does not."""
+        self.items.append(Comparand(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note))
+
+    def pictured(self, part: str, what: str, ours: str, *, note: str = "") -> None:
+        """What the paper shows as a picture without numbers: ours stands alone."""
+        self.items.append(Comparand(part, what, "a picture", ours, COMPUTED, note=note))
+
+    def impossible(self, part: str, what: str, theirs: str, why: str) -> None:
+        """What cannot be computed, and why."""
+        self.items.append(Comparand(part, what, theirs, None, IMPOSSIBLE, note=why))
+
+    def tally(self) -> dict[str, int]:
+        """How many lines got which verdict."""
+        return {verdict: sum(item.verdict == verdict for item in self.items) for verdict in VERDICTS}
+
+
+# A reproduction as tables, Markdown and JSON. What is missing is said first.
+
+
+def missing_table(reproduction: Reproduction, title: str | None = None) -> Table:
+    """What would be needed to compute more."""
+    table = Table(title or f"{reproduction.title}: what is missing", ["missing"])
+    for line in reproduction.missing:
+        table.add(line)
+    return table
+
+
+def item_tables(reproduction: Reproduction) -> list[Table]:
+    """The tables of every part of the paper, in its order."""
+    return [table for found in tables_by_part(reproduction).values() for table in found]
+
+
+def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
+    """Part of the paper to its lines as a table, with a summary below the last, and its tables of another shape."""
+    parts: dict[str, list[Comparand]] = {}
+    for item in reproduction.items:
+        parts.setdefault(item.part, []).append(item)
+    lines = {part: _table(part, items, reproduction.notes.get(part, ())) for part, items in parts.items()}
+    if lines:
+        list(lines.values())[-1].notes.append(summary(reproduction))
+    return {part: [table, *reproduction.tables.get(part, ())] for part, table in lines.items()}
+
+
+def _table(part: str, items: list[Comparand], notes: Sequence[str]) -> Table:
+    columns = [
+        Column("what"),
+        Column("theirs", align="right"),
+        Column("ours", align="right"),
+        Column("difference", align="right"),
+        Column("verdict"),
+        Column("note"),
+    ]
+    noted = any(item.note for item in items)
+    table = Table(part, columns if noted else columns[:-1], notes=list(notes))
+    for item in items:
+        ours, difference = _shown(item)
+        table.add(item.what, item.theirs, ours, difference, item.verdict, *([item.note or None] if noted else []))
+    return table
+
+
+def _shown(item: Comparand) -> tuple[str | None, str | None]:
+    """Ours and the difference in the unit in which theirs is printed."""
+    if not isinstance(item.ours, float | int):
+        return item.ours, None
+    printed = PrintedNumber.parse(item.theirs)
+    ours = printed.show(item.ours)
+    if item.low is not None and item.high is not None:
+        ours += f" [{printed.show(item.low)}, {printed.show(item.high)}]"
+    return ours, None if item.difference is None else printed.show(item.difference, signed=True)
+
+
+def summary(reproduction: Reproduction) -> str:
+    """How it went, in one sentence."""
+    counts = [f"{count} {verdict}" for verdict, count in reproduction.tally().items() if count]
+    return f"{len(reproduction.items)} lines: {', '.join(counts)}. dialgauge {__version__}."
+
+
+def as_markdown(reproduction: Reproduction) -> str:
+    """A page: the paper, what is missing, every table."""
+    lines = [f"# {markdown(reproduction.title)}", "", markdown(reproduction.citation), ""]
+    if reproduction.missing:
+        lines += ["## What is missing", "", *(f"- {markdown(line)}" for line in reproduction.missing), ""]
+    return "\n".join(lines) + "\n" + "\n".join(table.render("markdown") for table in item_tables(reproduction))
+
+
+def as_json(reproduction: Reproduction) -> dict[str, Any]:
+    """Everything, for programs."""
+    return {
+        "paper": reproduction.paper,
+        "title": reproduction.title,
+        "citation": reproduction.citation,
+        "missing": reproduction.missing,
+        "tally": reproduction.tally(),
+        "items": [asdict(item) for item in reproduction.items],
+        "notes": reproduction.notes,
+        "tables": {
+            part: [{"title": table.title, "rows": table.records(), "notes": table.notes} for table in tables]
+            for part, tables in reproduction.tables.items()
+        },
+        "figures": sorted(reproduction.figures),
+        "version": __version__,
+    }
+
+
+# A reproduction as a web page: every part of the paper with its tables and figures.
+
+_MISSING = "What is missing"
+#: ``rsa_figureA1_trade`` belongs to Figure A1.
+_PART = re.compile(r"_(table|figure)([A-Z]?\d+)(?:_|$)")
+
+
+def write_html(reproduction: Reproduction, path: Path) -> None:
+    """Write the page, atomically; the figures are part of the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = _drawn(reproduction, Path(folder))
+        sections = [Section(_MISSING, parts=[missing_table(reproduction, _MISSING)])] if reproduction.missing else []
+        for part, tables in tables_by_part(reproduction).items():
+            figures = drawn.pop(part, [])
+            sections.append(Section(part, parts=[*tables, *figures]))
+        others: list[Table | Figure] = [figure for figures in drawn.values() for figure in figures]
+        if others:
+            sections.append(Section("Other figures", parts=others))
+        write_page(path, reproduction.title, sections, footer=f"{reproduction.citation}. {summary(reproduction)}")
+
+
+def _drawn(reproduction: Reproduction, folder: Path) -> dict[str, list[Figure]]:
+    """Part of the paper to its figures; what belongs to no part is under an empty name."""
+    found: dict[str, list[Figure]] = {}
+    for name, draw in reproduction.figures.items():
+        figure = Figure(save(draw(), folder / f"{name}.svg"), caption_of(name))
+        found.setdefault(part_of(name), []).append(figure)
+    return found
+
+
+def caption_of(figure: str) -> str:
+    """A figure's name in words, without the paper's.
+
+    >>> caption_of("rsa_figureA1_trade"), caption_of("fga_figure1"), caption_of("fga_lambda_sweep")
+    ('Figure A1: trade', 'Figure 1', 'lambda sweep')
+    """
+    match = _PART.search(figure)
+    rest = figure[match.end() :] if match else figure.partition("_")[2]
+    return ": ".join(text for text in (part_of(figure), rest.replace("_", " ")) if text)
+
+
+def part_of(figure: str) -> str:
+    """The part of the paper that a figure's name points to.
+
+    >>> part_of("rsa_figureA1_trade"), part_of("fga_lambda_sweep")
+    ('Figure A1', '')
+    """
+    match = _PART.search(figure)
+    return f"{match[1].capitalize()} {match[2]}" if match else ""

@@ -1,1 +1,0 @@
-"""The rankers: one module each, found through the entry-point group ``dialgauge.rankers``."""

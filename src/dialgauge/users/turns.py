@@ -1,0 +1,240 @@
+"""Dialogue acts as the scorer sees them: families found in the act's name, and parameters in lower case.
+
+Every distinct set of acts is prepared once for a whole corpus: simulated users repeat themselves.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.profile import FAMILIES, DatasetProfile
+
+(INFORM, REQUEST, NOBOOK, BOOKING_INFORM, RECOMMEND, OFFERBOOKED, OFFERBOOK, BOOK, NOOFFER) = (
+    1 << place for place in range(len(FAMILIES))
+)
+#: What a system can say a value with.
+SLOT_VALUE = INFORM | RECOMMEND | OFFERBOOKED | BOOK | NOOFFER
+#: What a system can present an entity with.
+PRESENT = INFORM | RECOMMEND | BOOK
+
+EQUALS = "==="
+BETWEEN = "###"
+
+
+class ActParameter(Struct, frozen=True, gc=False):
+    """A slot and its value as one text ``slot===value`` (or only ``slot`` when there is no value).
+
+    ``matchable``: may its value be brought to a canonical form? Not in requests and general acts.
+    """
+
+    text: str
+    slot: str
+    value: str
+    matchable: bool
+
+
+class Said(Struct, frozen=True):
+    """One act: its families as bits, its slot, and one parameter for each of its values."""
+
+    families: int
+    slot: str
+    parameters: tuple[ActParameter, ...]
+    has_value: bool
+
+
+class Utterance(Struct, frozen=True, eq=False):
+    """The acts of one turn by service, services in order of appearance, and the families of all acts together.
+
+    ``torn``: a value of the turn that is taken apart because it contains the separator of values.
+    """
+
+    services: dict[str, list[Said]]
+    families: int
+    torn: str = ""
+
+
+class ActLexicon:
+    """Prepares acts for one dataset profile."""
+
+    def __init__(self, profile: DatasetProfile, *, merge_values: bool, strict: bool) -> None:
+        self._merge, self._strict = merge_values, strict
+        self._expressions = [self._compile(profile, family, repaired=not strict) for family in FAMILIES]
+        self._request = self._expressions[FAMILIES.index("request")]
+        self._general = profile.general_service
+        self._slot_names = profile.slot_names
+        self._families: dict[str, int] = {}
+        self._utterances: dict[tuple[Act, ...], Utterance] = {}
+
+    @staticmethod
+    def _compile(profile: DatasetProfile, family: str, *, repaired: bool) -> list[re.Pattern[str]]:
+        expressions = [*profile.acts.get(family, ()), *(profile.acts_repaired.get(family, ()) if repaired else ())]
+        return [re.compile(expression) for expression in expressions]
+
+    def families(self, name: str) -> int:
+        """The families an act's name belongs to, as bits."""
+        known = self._families.get(name)
+        if known is None:
+            known = 0
+            for place, expressions in enumerate(self._expressions):
+                if any(expression.search(name) for expression in expressions):
+                    known |= 1 << place
+            self._families[name] = known
+        return known
+
+    def utterance(self, acts: tuple[Act, ...]) -> Utterance:
+        """The acts of one turn, prepared. Equal acts give the very same utterance."""
+        known = self._utterances.get(acts)
+        if known is None:
+            services: dict[str, list[Said]] = {}
+            families = 0
+            for act in acts:
+                said = self._prepare(act)
+                families |= said.families
+                services.setdefault(act.domain, []).append(said)
+            known = self._utterances[acts] = Utterance(services, families, self._torn(acts))
+        return known
+
+    def _torn(self, acts: tuple[Act, ...]) -> str:
+        if not self._strict:
+            return ""
+        return next((value for act in acts for value in act.values if BETWEEN in value), "")
+
+    def _prepare(self, act: Act) -> Said:
+        slot = self._slot(act)
+        values = self._values(act)
+        return Said(
+            families=self.families(act.name),
+            slot=slot,
+            parameters=tuple(self._parameter(act.name, slot, value) for value in values) if slot else (),
+            has_value=values != ("",),
+        )
+
+    def _slot(self, act: Act) -> str:
+        """The act's slot under the name that goals use."""
+        slot = act.slot.lower()
+        for service in (act.domain, "*"):
+            name = self._slot_names.get(service, {}).get(slot)
+            if name is not None:
+                return name
+        return slot
+
+    def _values(self, act: Act) -> tuple[str, ...]:
+        """The values to take one by one. The reference joins with ``###`` and takes apart at ``###`` again, so that a
+        value which contains the mark comes apart too; in recommended mode it stays whole."""
+        if not self._strict:
+            given = tuple(value.lower() for value in act.values if value)
+            return ((" ".join(given),) if self._merge else given) or ("",)
+        joined = BETWEEN.join(act.values).lower()
+        return (joined.replace(BETWEEN, " "),) if self._merge else tuple(joined.split(BETWEEN))
+
+    def _parameter(self, name: str, slot: str, value: str) -> ActParameter:
+        text = f"{slot}{EQUALS}{value}" if value else slot
+        whole = f"{name.lower()}<<<{text}"
+        matchable = (
+            bool(value)
+            and not (self._general and self._general in whole)
+            and not any(expression.search(whole) for expression in self._request)
+        )
+        return ActParameter(text, slot, value, matchable)
+
+
+# A dialogue prepared for scoring: its turns' acts by service, what was heard of them, and what was requested.
+
+
+class PreparedTurn(Struct):
+    """One turn. ``heard`` is what the *other* side understood of it; None when that was not recorded."""
+
+    position: int
+    text: str
+    said: Utterance
+    services: dict[str, list[Said]]
+    #: The families of all acts together, so that most questions are answered without looking at them.
+    families: int
+    heard: Utterance | None
+    requested: dict[str, tuple[str, ...]]
+
+    def has(self, families: int, services: tuple[str, ...]) -> bool:
+        """Is there an act of one of the families in one of the services?"""
+        if not self.families & families:
+            return False
+        for service in services:
+            for said in self.services.get(service, ()):
+                if said.families & families:
+                    return True
+        return False
+
+    def slots(self, families: int, services: tuple[str, ...]) -> set[str]:
+        """The slots of the acts of the families in the services."""
+        if not self.families & families:
+            return set()
+        return {
+            said.slot
+            for service in services
+            for said in self.services.get(service, ())
+            if said.families & families and said.slot
+        }
+
+    def services_with(self, families: int) -> list[str]:
+        """The services that have an act of the families."""
+        if not self.families & families:
+            return []
+        return [service for service, acts in self.services.items() if any(act.families & families for act in acts)]
+
+
+def moments(
+    dialogue: Dialogue, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int
+) -> list[PreparedTurn]:
+    """The turns prepared, or the reason why the dialogue cannot be scored."""
+    if len(dialogue.turns) > max_turns:
+        raise DialgaugeError(
+            f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
+            turn=max_turns,
+        )
+    return [_moment(place, turn, lexicon, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+
+
+def _moment(position: int, turn: Turn, lexicon: ActLexicon, carry_service: bool) -> PreparedTurn:
+    expected = "system" if position % 2 else "user"
+    if turn.speaker != expected:
+        raise DialgaugeError(
+            f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
+            turn=position,
+        )
+    said = lexicon.utterance(turn.acts or ())
+    services = said.services
+    if "" in services:
+        raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
+    requested = {} if not turn.requested else _requested(turn.requested, carry_service)
+    if turn.requested is None and position % 2 == 0:
+        requested = _requests_in_acts(services)
+    return PreparedTurn(
+        position=position,
+        text=turn.text,
+        said=said,
+        services=services,
+        families=said.families,
+        heard=None if turn.heard is None else lexicon.utterance(turn.heard),
+        requested=requested,
+    )
+
+
+def _requested(requested: dict[str, tuple[str, ...]], carry_service: bool) -> dict[str, tuple[str, ...]]:
+    return {
+        service: tuple(dict.fromkeys((slot if carry_service else f"{service}-{slot}").lower() for slot in slots))
+        for service, slots in requested.items()
+        if slots
+    }
+
+
+def _requests_in_acts(services: dict[str, list[Said]]) -> dict[str, tuple[str, ...]]:
+    """Where no requested slots were recorded, the request acts say what was asked."""
+    found: dict[str, tuple[str, ...]] = {}
+    for service, acts in services.items():
+        slots = [f"{service}-{act.slot}".lower() for act in acts if act.families & REQUEST and act.slot]
+        if slots:
+            found[service] = tuple(dict.fromkeys(slots))
+    return found

@@ -1,0 +1,1 @@
+"""Where dialogues can happen: venues, databases, goals and phrases. No agents."""

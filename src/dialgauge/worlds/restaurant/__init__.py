@@ -1,0 +1,68 @@
+"""The restaurant world of the bAbI dialog tasks: knowledge base, phrases, what its users want."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.worlds.restaurant.database import FactDatabase
+    from dialgauge.worlds.restaurant.draws import Draws
+    from dialgauge.worlds.restaurant.dstc2 import (
+        Joiner,
+        convert,
+        entities_of,
+        read_ontology,
+        read_sessions,
+        venues_mentioned,
+        venues_of,
+    )
+    from dialgauge.worlds.restaurant.goals import HALF_OF, SPLITS, Setting, UserPlan, draw_plan, prepare
+    from dialgauge.worlds.restaurant.knowledge import (
+        KnowledgeBase,
+        WorldLexicon,
+        draw_knowledge_base,
+        lexicon_of,
+        lexicon_of_world,
+        world_candidates,
+    )
+    from dialgauge.worlds.restaurant.phrases import FIELDS, INFO, BotKind, Heard, Phrases
+    from dialgauge.worlds.restaurant.world import TASKS, Parameters, Range, World
+    from dialgauge.worlds.restaurant.world_file import load_world
+
+__all__ = [
+    "FIELDS",
+    "HALF_OF",
+    "INFO",
+    "SPLITS",
+    "TASKS",
+    "BotKind",
+    "Draws",
+    "FactDatabase",
+    "Heard",
+    "Joiner",
+    "KnowledgeBase",
+    "Parameters",
+    "Phrases",
+    "Range",
+    "Setting",
+    "UserPlan",
+    "World",
+    "WorldLexicon",
+    "convert",
+    "draw_knowledge_base",
+    "draw_plan",
+    "entities_of",
+    "lexicon_of",
+    "lexicon_of_world",
+    "load_world",
+    "prepare",
+    "read_ontology",
+    "read_sessions",
+    "venues_mentioned",
+    "venues_of",
+    "world_candidates",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

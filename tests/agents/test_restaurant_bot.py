@@ -1,0 +1,152 @@
+"""The rule bot: complete on all 20 released files and in conversation; sensible where the tasks do not lead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from dialgauge.agents.restaurant_bot import RuleBot
+from dialgauge.agents.session import converse
+from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.formats.babi import SILENCE, load_kb
+from dialgauge.worlds.restaurant.goals import prepare
+from dialgauge.worlds.restaurant.knowledge import WorldLexicon, lexicon_of, lexicon_of_world
+from dialgauge.worlds.restaurant.world import Half, Parameters, World
+from dialgauge.worlds.restaurant.world_file import check_world, load_world
+from support.babi_release import SPLITS, TASKS, released
+
+WORLD = load_world()
+
+
+def new_bot(lexicon: WorldLexicon | None = None) -> RuleBot:
+    return RuleBot(WORLD.phrases, lexicon or lexicon_of_world(WORLD))
+
+
+def wrong_replies(bot: RuleBot, dialogue: Dialogue) -> int:
+    """How many replies differ from the recorded ones, with the recorded history."""
+    bot.reset()
+    wrong = 0
+    for user, recorded in zip(dialogue.turns[::2], dialogue.turns[1::2], strict=True):
+        bot.hear(user.text, user.results)
+        wrong += bot.reply() != recorded.text
+        bot.said(recorded.text)
+    return wrong
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("split", SPLITS)
+def test_complete_on_the_released_files(shared_data: Path, task: int, split: str) -> None:
+    bot = new_bot(lexicon_of(load_kb(shared_data / "babi" / "dialog-babi-kb-all.txt.gz")))
+    dialogues = released(shared_data, task, split)
+    assert len(dialogues) == 1000
+    assert [dialogue.id for dialogue in dialogues if wrong_replies(bot, dialogue)] == []
+
+
+@pytest.mark.parametrize("name", ["restaurant", "bakery"])
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("split", ["tst", "tst-OOV"])
+def test_carries_every_conversation(name: str, task: int, split: str) -> None:
+    world = load_world(name)
+    setting = prepare(world, task, split, Parameters(seed=11))
+    bot = RuleBot(world.phrases, lexicon_of_world(world))
+    count = 1000 if name == "restaurant" else 100
+    failures = [talk.failure for talk in converse(setting, bot, count) if not talk.success]
+    assert failures == []
+
+
+syllables = st.text("bdfgklmnprst", min_size=1, max_size=3)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """The restaurant world with other values, none of which is a word of its sentences."""
+    words = draw(st.lists(syllables, min_size=14, max_size=20, unique=True))
+    halves = (
+        Half(name="A", locations=tuple(words[:3]), cuisines=tuple(words[3:5])),
+        Half(name="B", locations=tuple(words[5:7]), cuisines=tuple(words[7:10])),
+    )
+    ratings = draw(st.lists(st.integers(-5, 50), min_size=4, max_size=12, unique=True))
+    return replace(WORLD, halves=halves, prices=tuple(words[10:12]), sizes=tuple(words[12:]), ratings=tuple(ratings))
+
+
+@settings(max_examples=30, deadline=None)
+@given(worlds(), st.sampled_from(TASKS), st.sampled_from(["trn", "tst-OOV"]), st.integers(0, 99))
+def test_carries_conversations_in_any_world(world: World, task: int, split: str, seed: int) -> None:
+    check_world(world)
+    setting = prepare(world, task, split, Parameters(seed=seed, min_results=1))
+    bot = RuleBot(world.phrases, lexicon_of_world(world))
+    assert [talk.failure for talk in converse(setting, bot, 5)] == [""] * 5
+
+
+@pytest.mark.parametrize("accept", [0.0, 1.0])
+def test_carries_conversations_with_other_parameters(accept: float) -> None:
+    parameters = Parameters(
+        seed=2, accept=accept, min_results=1, fields={5: (0, 4)}, updates={5: (1, 4)}, info=(1.0, 0.0, 1.0)
+    )
+    setting = prepare(WORLD, 5, "tst", parameters)
+    assert all(talk.success for talk in converse(setting, new_bot(), 100))
+
+
+def test_replying_twice_changes_nothing() -> None:
+    bot = new_bot()
+    bot.hear("hi")
+    assert bot.reply() == bot.reply() == "hello what can i help you with today"
+
+
+def facts(name: str, rating: str) -> list[Fact]:
+    return [Fact(name, "R_rating", rating), Fact(name, "R_phone", f"{name}_phone")]
+
+
+def talk(bot: RuleBot, *said: str) -> list[str]:
+    return [bot.respond(text) for text in said]
+
+
+def ask_for_a_table(bot: RuleBot) -> None:
+    request = "may i have a table for two in paris with french food in a cheap price range"
+    assert talk(bot, "hi", request, SILENCE, SILENCE)[-1] == "api_call french paris two cheap"
+
+
+def test_no_results_and_no_options_left_lead_to_an_update() -> None:
+    bot = new_bot()
+    ask_for_a_table(bot)
+    assert bot.respond(SILENCE, []) == "sure is there anything else to update"
+    bot.reset()
+    ask_for_a_table(bot)
+    assert bot.respond(SILENCE, facts("one", "3")).endswith("one")
+    talk(bot, "do you have something else")
+    assert bot.respond(SILENCE) == "sure is there anything else to update"
+
+
+def test_an_update_after_options_makes_a_new_call() -> None:
+    bot = new_bot()
+    ask_for_a_table(bot)
+    bot.respond(SILENCE, facts("one", "3"))
+    replies = talk(bot, "actually i would prefer in rome", "no", SILENCE)
+    assert replies[-1] == "api_call french rome two cheap"
+    assert bot.respond(SILENCE, facts("two", "1")).endswith("two")
+
+
+def test_unrated_restaurants_come_last_and_questions_need_only_the_telling_word() -> None:
+    bot = new_bot()
+    ask_for_a_table(bot)
+    listed = [Fact("zero", "R_phone", "zero_phone"), *facts("low", "-1"), *facts("high", "10"), *facts("nine", "9")]
+    order = [bot.respond(SILENCE, listed).split()[-1]]
+    for _ in range(3):
+        bot.respond("do you have something else")
+        order.append(bot.respond(SILENCE).split()[-1])
+    assert order == ["high", "nine", "low", "zero"]
+    assert bot.respond("ok") == "great let me do the reservation"
+    assert bot.respond("and the phone please") == "here it is zero_phone"
+
+
+def test_utterances_of_unknown_words_only() -> None:
+    bot = new_bot()
+    assert talk(bot, "qwer", "asdf zxcv", SILENCE) == [
+        "hello what can i help you with today",
+        "i'm on it",
+        "any preference on a type of cuisine",
+    ]

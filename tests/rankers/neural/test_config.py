@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset, memory_preset, updated
+
+
+def test_texts_become_settings_of_the_right_kind() -> None:
+    found = updated(Hyperparameters(), {"dim": "64", "learning_rate": "1e-2", "shared": "true", "loss": "margin"})
+    assert (found.dim, found.learning_rate, found.shared, found.loss) == (64, 0.01, True, "margin")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dims": "3"}, "no setting 'dims'. Did you mean 'dim'"),
+        ({"dim": "many"}, "wrong kind of value: Expected `int`, got `str` - at `..dim`"),
+        ({"dim": "0"}, "dim must be at least 1"),
+        ({"patience": "-1"}, "patience must be at least 1"),
+        ({"loss": "hinge"}, "wrong kind of value"),
+        ({"learning_rate": "0"}, "above 0"),
+        ({"learning_rate": "nan"}, "learning_rate must be a finite number"),
+        ({"std": "-1"}, "above 0"),
+        ({"margin": "inf"}, "margin must be a finite number"),
+        ({"entity_dropout": "1"}, "entity_dropout must be at least 0 and below 1, not 1.0"),
+        ({"entity_dropout": "nan"}, "entity_dropout must be at least 0 and below 1"),
+    ],
+)
+def test_settings_that_cannot_be(options: dict[str, str], message: str) -> None:
+    with pytest.raises(DialgaugeError, match=message):
+        updated(Hyperparameters(), options)
+
+
+def test_presets_are_the_papers_sizes() -> None:
+    assert (memory_preset(6).dim, memory_preset(6).hops) == (128, 4)
+    paper = memory_preset(1, "paper")
+    assert (paper.optimiser, paper.learning_rate, paper.dim) == ("sgd", 0.01, 128)
+    embeddings = embedding_preset(3, "paper")
+    assert (embeddings.loss, embeddings.margin, embeddings.negatives, embeddings.history) == (
+        "margin",
+        0.1,
+        1000,
+        False,
+    )
+    assert embedding_preset(5).loss == "softmax"
+    with pytest.raises(DialgaugeError, match=r"no preset 'papers'. Did you mean 'paper'"):
+        memory_preset(1, "papers")
+
+
+def test_the_margin_preset_keeps_the_papers_sizes_and_loss() -> None:
+    found, paper = embedding_preset(5, "margin"), embedding_preset(5, "paper")
+    assert (found.loss, found.margin, found.negatives, found.dim) == ("margin", 0.01, 100, 32)
+    assert (found.optimiser, paper.optimiser) == ("adam", "sgd")
+    assert memory_preset(3, "margin").loss == "margin"
+
+
+def test_memory_networks_leave_entities_out_where_dev_gained_and_never_in_the_papers_preset() -> None:
+    assert [memory_preset(task).entity_dropout for task in range(1, 7)] == [0.3, 0, 0.3, 0, 0.3, 0]
+    assert memory_preset(1, "paper").entity_dropout == 0

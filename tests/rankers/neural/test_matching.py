@@ -1,0 +1,155 @@
+"""Match types and entity marks against loops straight from their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.episode import NO_RESULT, Point, points_of
+from dialgauge.rankers.neural.entities import Entities, RelationSchema
+from dialgauge.rankers.neural.matching import MatchTypes
+from dialgauge.rankers.neural.memory_network import MarkedMemory
+from support.tiny_world import point, tiny_task
+
+FACTS = [
+    Fact("inn", "R_cuisine", "Thai"),
+    Fact("inn", "R_rating", "3"),
+    Fact("inn", "R_phone", "inn_phone"),
+    Fact("pub", "R_cuisine", "greek"),
+    Fact("pub", "R_rating", "8"),
+    Fact("pub", "R_phone", "pub_phone"),
+    Fact("bar", "R_cuisine", "thai"),
+    Fact("bar", "R_rating", "8"),
+    # A word of two types.
+    Fact("bar", "R_location", "greek"),
+]
+SCHEMA = RelationSchema.of(FACTS)
+CANDIDATES = ("call thai greek", "call greek", "the inn", "inn_phone", "hello", "thai thai pub bar")
+SPOKEN = st.lists(st.sampled_from(["Thai", "greek", "inn", "pub", "bar", "inn_phone", "8", "well"]), max_size=5).map(
+    " ".join
+)
+SHOWN = st.sampled_from([f"{fact.entity} {fact.relation} {fact.value}" for fact in FACTS] + [NO_RESULT])
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> Point:
+    lines = st.one_of(st.tuples(st.sampled_from(["user", "bot"]), SPOKEN), st.tuples(st.just("fact"), SHOWN))
+    return point(*draw(st.lists(lines, max_size=7)), utterance=draw(SPOKEN))
+
+
+def words(text: str) -> list[str]:
+    return text.lower().split()
+
+
+def said(one: Point) -> set[str]:
+    return {word for text in (*(line.text for line in one.history), one.utterance) for word in words(text)}
+
+
+def test_a_schema_lists_relations_and_which_are_numbers() -> None:
+    assert SCHEMA.relations == ("R_cuisine", "R_rating", "R_phone", "R_location")
+    assert SCHEMA.numeric == ("R_rating",)
+    SCHEMA.check(FACTS[:2])
+    with pytest.raises(DialgaugeError, match=r"the relation R_ratings, which the model never saw. Did you mean"):
+        SCHEMA.check([Fact("inn", "R_ratings", "3")])
+
+
+@given(st.lists(asked(), min_size=1, max_size=4), st.booleans())
+def test_match_types_against_a_double_loop(found: list[Point], everything: bool) -> None:
+    types = MatchTypes(FACTS, SCHEMA, CANDIDATES)
+    contexts = types.matcher.everything(found) if everything else types.matcher.present(found)
+    matches = types.matches(contexts, torch.from_numpy)
+    by_type = torch.tensor([[1.0, 10.0, 100.0, 1000.0]]).repeat(len(found), 1)
+    added = matches.added(torch.zeros(len(found), len(CANDIDATES)), by_type)
+    values = {relation: {f.value.lower() for f in FACTS if f.relation == relation} for relation in SCHEMA.relations}
+    for row, one in enumerate(found):
+        for column, candidate in enumerate(CANDIDATES):
+            shared = set(words(candidate)) & (set(words(candidate)) if everything else said(one))
+            kinds = [bool(shared & values[relation]) for relation in SCHEMA.relations]
+            assert added[row, column] == sum(10**place for place, matched in enumerate(kinds) if matched)
+
+
+def naive_marks(one: Point) -> dict[str, set[str]]:
+    """Per mark the entities that carry it, each as ``kind:word``."""
+    relations = {fact.relation: {f.value.lower() for f in FACTS if f.relation == fact.relation} for fact in FACTS}
+    kinds = {"name": {fact.entity for fact in FACTS}, **relations}
+    lines = [(line.kind, line.text) for line in one.history] + [("user", one.utterance)]
+    marks: dict[str, set[str]] = {
+        "present": {f"{k}:{w}" for k, known in kinds.items() for w in known if w in said(one)}
+    }
+    spoken = [word for kind, text in lines if kind != "fact" for word in words(text)]
+    latest = {kind: next((w for w in reversed(spoken) if w in known), None) for kind, known in kinds.items()}
+    marks["latest"] = {f"{kind}:{word}" for kind, word in latest.items() if word}
+    marks["of named"] = {f"{f.relation}:{f.value.lower()}" for f in FACTS if f.entity == latest["name"]}
+    listed = {words(text)[0] for kind, text in lines if kind == "fact" and text != NO_RESULT}
+    offered = {word for kind, text in lines if kind == "bot" for word in words(text) if word in kinds["name"]}
+    marks["listed"] = {f"name:{name}" for name in listed}
+    marks["offered"] = {f"name:{name}" for name in offered}
+    marks["open"] = {f"name:{name}" for name in listed - offered}
+    ratings = {
+        words(text)[0]: float(words(text)[2])
+        for kind, text in lines
+        if kind == "fact" and "R_rating" in text and words(text)[0] not in offered
+    }
+    for side, extreme in (("most", max), ("least", min)):
+        edge = extreme(ratings.values(), default=None)
+        marks[f"{side} R_rating"] = {f"name:{name}" for name, value in ratings.items() if value == edge}
+    return marks
+
+
+@settings(max_examples=200)
+@given(asked())
+def test_entity_marks_against_their_definitions(one: Point) -> None:
+    entities = Entities(FACTS, SCHEMA)
+    names = {
+        number: f"{kind}:{word}"
+        for kind, place in entities.kinds.items()
+        for word, found in entities.of_word.items()
+        for k, number in found
+        if k == place
+    }
+    ours: dict[str, set[str]] = {mark: set() for mark in entities.marks}
+    for entity, mark in entities.marked(one):
+        ours[entities.marks[mark]].add(names[entity])
+    assert ours == naive_marks(one)
+
+
+def test_typed_lines_and_bare_candidates() -> None:
+    entities = Entities(FACTS, SCHEMA)
+    assert entities.typed("the INN has thai food") == ["the", "<name>", "has", "<R_cuisine>", "food"]
+    assert entities.bare("call THAI greek") == ["call"]
+
+
+def test_marked_scores_against_a_loop() -> None:
+    """Two points, entities 1 to 3, two rows of weights; candidate 0 names entity 1 twice, candidate 1 names 2 and 3."""
+    point_of, entity, row = (torch.tensor(column) for column in ([0, 0, 1, 1], [1, 2, 3, 3], [0, 1, 0, 1]))
+    candidate, named = torch.tensor([0, 0, 1, 1]), torch.tensor([1, 1, 2, 3])
+    by_row = torch.tensor([[1.0, 10.0], [100.0, 1000.0]])
+    found = MarkedMemory((point_of, entity, row), 4, (candidate, named)).added(torch.zeros(2, 3), by_row)
+    assert found.tolist() == [[2.0, 10.0, 0.0], [0.0, 1100.0, 0.0]]
+
+
+def test_kinds_keep_their_numbers_in_another_world() -> None:
+    other = [Fact("x", "R_location", "y"), Fact("x", "R_rating", "many"), Fact("x", "R_cuisine", "z")]
+    entities = Entities(other, SCHEMA)
+    assert list(entities.kinds) == ["name", *SCHEMA.relations]
+    assert entities.marks == Entities(FACTS, SCHEMA).marks
+
+
+def test_marks_of_real_dialogs() -> None:
+    """In every dialog of task 3 the option that is proposed is open and has the most of R_rating."""
+    task = tiny_task(3)
+    entities = Entities(task.facts, RelationSchema.of(task.facts))
+    place = entities.marks.index("most R_rating")
+    seen = 0
+    for one in points_of(task.split("tst-OOV")):
+        if "option:" in one.reply:
+            name = next(number for kind, number in entities.mentioned(one.reply) if kind == 0)
+            assert [name, place] in entities.marked(one).tolist()
+            seen += 1
+    assert seen > 30
+    assert np.array_equal(entities.marked(one), entities.marked(one))

@@ -1,0 +1,202 @@
+"""The training loop on a model of one weight, and its checkpoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.neural.config import Hyperparameters
+from dialgauge.rankers.neural.training import Training, device_named
+
+
+class Line(nn.Module):
+    """One weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.zeros(()))
+
+
+class Play:
+    """A training whose loss is (slope - target)² and whose accuracy on dev is given beforehand."""
+
+    def __init__(self, checkpoint: Path | None, dev: list[float], **settings: object) -> None:
+        self.module = Line()
+        config = Hyperparameters(learning_rate=0.1, **settings)  # type: ignore[arg-type]
+        self.training = Training(self.module, config, "play", checkpoint)
+        self.dev = dev
+        self.told: list[str] = []
+        self.spoilt: Callable[[int], bool] = lambda epoch: False
+        self.slopes: list[float] = []
+
+    @property
+    def slope(self) -> float:
+        return self.module.slope.item()
+
+    def run(self) -> None:
+        self.training.run(lambda epoch: [epoch] * 3, self._step, self._accuracy, self.told.append)
+
+    def _step(self, epoch: int) -> Tensor:
+        loss = (self.module.slope - epoch) ** 2
+        return loss * math.nan if self.spoilt(epoch) else loss
+
+    def _accuracy(self) -> float:
+        self.slopes.append(self.slope)
+        return self.dev[len(self.slopes) - 1]
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "sgd"])
+def test_the_best_epoch_on_dev_is_kept(optimiser: str) -> None:
+    play = Play(None, [0.1, 0.5, 0.4, 0.3], epochs=4, optimiser=optimiser)
+    play.run()
+    assert play.slope == play.slopes[1]
+    assert [epoch.dev for epoch in play.training.log] == [0.1, 0.5, 0.4, 0.3]
+
+
+def test_among_equals_on_dev_the_smaller_loss_is_kept() -> None:
+    play = Play(None, [0.5, 0.5, 0.5, 0.5], epochs=4)
+    play.run()
+    losses = [epoch.loss for epoch in play.training.log]
+    assert play.slope == play.slopes[losses.index(min(losses))]
+
+
+def test_training_stops_when_dev_no_longer_improves() -> None:
+    play = Play(None, [0.2, 0.1, 0.1, 0.9], epochs=4, patience=2)
+    play.run()
+    assert len(play.training.log) == 3
+
+
+def test_training_settles_when_dev_is_perfect() -> None:
+    play = Play(None, [0.2, 1.0, 1.0, 1.0, 1.0], epochs=5)
+    play.run()
+    assert len(play.training.log) == 4
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "sgd"])
+@pytest.mark.parametrize("stopped", [1, 2, 3])
+def test_an_interrupted_training_ends_with_the_same_weights(tmp_path: Path, optimiser: str, stopped: int) -> None:
+    dev = [0.1, 0.4, 0.3, 0.2]
+    whole = Play(None, dev, epochs=4, optimiser=optimiser)
+    whole.run()
+
+    class PowerCut(Exception):
+        """The machine goes down."""
+
+    first = Play(tmp_path / "c.npz", dev, epochs=4, optimiser=optimiser)
+
+    def cut(line: str) -> None:
+        # The checkpoint of an epoch is written after the line about it.
+        if line.startswith(f"epoch {stopped + 1}"):
+            raise PowerCut
+
+    with pytest.raises(PowerCut):
+        first.training.run(lambda epoch: [epoch] * 3, first._step, first._accuracy, cut)
+    second = Play(tmp_path / "c.npz", dev[stopped:], epochs=4, optimiser=optimiser)
+    second.run()
+    assert second.told[0] == f"resumed after epoch {stopped}"
+    assert len(second.slopes) == 4 - stopped
+    assert second.slope == whole.slope
+    assert [epoch.dev for epoch in second.training.log] == dev
+
+    third = Play(tmp_path / "c.npz", [], epochs=4, optimiser=optimiser)
+    third.run()
+    assert third.slopes == []
+    assert third.slope == whole.slope
+
+
+def test_a_training_cut_off_after_its_last_epoch_does_not_go_on_learning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last epoch is on the disk, that it was the last is not; the next one would have been better."""
+    saved = Training._save
+
+    def cut(self: Training, *, done: bool) -> None:
+        if done:
+            raise KeyboardInterrupt
+        saved(self, done=done)
+
+    first = Play(tmp_path / "c.npz", [0.2, 0.1, 0.1], epochs=9, patience=2)
+    monkeypatch.setattr(Training, "_save", cut)
+    with pytest.raises(KeyboardInterrupt):
+        first.run()
+    monkeypatch.setattr(Training, "_save", saved)
+    second = Play(tmp_path / "c.npz", [0.9], epochs=9, patience=2)
+    second.run()
+    assert second.slopes == []
+    assert second.slope == first.slopes[0]
+
+
+def test_a_checkpoint_of_another_training_is_left_and_said(tmp_path: Path) -> None:
+    Play(tmp_path / "c.npz", [0.1], epochs=1).run()
+    other = Play(tmp_path / "c.npz", [0.1], epochs=1)
+    other.training = Training(other.module, Hyperparameters(epochs=1), "another", tmp_path / "c.npz")
+    other.run()
+    assert "of another training" in other.told[0]
+    assert len(other.slopes) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04junk"])
+def test_a_damaged_checkpoint(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "c.npz"
+    path.write_bytes(content)
+    with pytest.raises(DialgaugeError, match="delete it to train anew"):
+        Play(path, [0.1], epochs=1).run()
+
+
+def test_nan_stops_with_the_last_good_weights_and_says_so() -> None:
+    play = Play(None, [0.1, 0.4], epochs=5)
+    play.spoilt = lambda epoch: epoch == 3
+    play.run()
+    assert play.slope == play.slopes[1]
+    assert play.told[-1] == "epoch 3: the loss is not a number; training stops with the best weights so far"
+
+
+def test_nan_in_the_first_epoch_is_an_error() -> None:
+    play = Play(None, [], epochs=5)
+    play.spoilt = lambda epoch: True
+    with pytest.raises(DialgaugeError, match=r"first epoch .* smaller learning_rate"):
+        play.run()
+
+
+def test_weights_that_break_in_the_last_step_are_not_kept() -> None:
+    """The loss of the only batch is finite, its gradient is not."""
+    play = Play(None, [], epochs=5)
+
+    def steep(epoch: int) -> Tensor:
+        return play.module.slope.abs().sqrt()
+
+    with pytest.raises(DialgaugeError, match="first epoch"):
+        play.training.run(lambda epoch: [epoch], steep, lambda: 0.0, play.told.append)
+
+
+def test_devices() -> None:
+    assert device_named("cpu").type == "cpu"
+    assert device_named("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    with pytest.raises(DialgaugeError, match="no device 'gpu0'"):
+        device_named("gpu0")
+
+
+@pytest.mark.parametrize("name", ["mps", "meta", "xpu"])
+def test_devices_that_models_do_not_run_on(name: str) -> None:
+    with pytest.raises(DialgaugeError, match=f"no device '{name}'; use cpu, cuda or auto"):
+        device_named(name)
+
+
+def test_one_gpu_more_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert device_named("cuda:1").index == 1
+    with pytest.raises(DialgaugeError, match=r"device=cuda:2.* sees 2 GPUs"):
+        device_named("cuda:2")
+
+
+def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(DialgaugeError, match="a GPU was asked for"):
+        device_named("cuda")

@@ -1,0 +1,121 @@
+"""Experts and the way to a point, against simple loops straight from their formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialgauge.rankers.episode import SILENCE, Episode, Line
+from dialgauge.rankers.templates.history import trail_to
+from dialgauge.rankers.templates.logistic import Floats, log_softmax
+from dialgauge.rankers.templates.systems import Experts
+
+
+def talk(name: str, turns: int) -> Episode:
+    """A dialog of so many turns, the second of them with facts before the user speaks."""
+    lines: list[Line] = []
+    for turn in range(turns):
+        if turn == 1:
+            lines.append(Line("fact", "inn R_cuisine thai"))
+        lines += [Line("user", SILENCE if turn == 0 else f"{name} asks {turn}"), Line("bot", f"{name} says {turn}")]
+    return Episode(name, tuple(lines), tuple(at for at, line in enumerate(lines) if line.kind == "user"))
+
+
+@given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 3)), max_size=8))
+def test_the_way_to_a_point_is_its_dialog_up_to_it(wanted: list[tuple[str, int]]) -> None:
+    points = [talk(name, 4).points()[turn] for name, turn in wanted]
+    trail = trail_to(points)
+    assert [trail.points[place] for place in trail.places] == points
+    for (name, turn), place in zip(wanted, trail.places, strict=True):
+        way, said = [place], []
+        while trail.before[way[-1]] >= 0:
+            said.append(trail.said[way[-1]])
+            way.append(trail.before[way[-1]])
+        assert [trail.points[at].utterance for at in way] == [
+            point.utterance for point in talk(name, 4).points()[turn::-1]
+        ]
+        assert said == [f"{name} says {at}" for at in range(turn - 1, -1, -1)]
+
+
+def test_points_in_order_are_read_once() -> None:
+    points = [*talk("x", 4).points(), *talk("y", 3).points()]
+    assert trail_to(points).points == points
+    assert trail_to(points[2:]).points[2:] == points[2:]
+
+
+def expected_mixture(log_p: Floats, said: list[int]) -> Floats:
+    """The last of a dialog's points, by the formula: floor 0.01, temper 0.25."""
+    belief = np.ones(len(log_p))
+    for at, template in enumerate(said):
+        if template >= 0:
+            belief *= np.maximum(np.exp(log_p[:, at, template]), 0.01) ** 0.25
+    belief /= belief.sum()
+    mixed: Floats = np.einsum("s,st->t", belief, np.exp(log_p[:, len(said)]))
+    return mixed
+
+
+@given(st.lists(st.integers(-1, 3), max_size=5), st.integers(0, 2**32 - 1))
+def test_experts_are_mixed_as_the_formula_says(said: list[int], seed: int) -> None:
+    raw = np.random.default_rng(seed).normal(scale=4.0, size=(3, len(said) + 1, 4))
+    log_p = np.stack([log_softmax(part) for part in raw])
+    experts = Experts(["always"], np.zeros((3, 1, 4)))
+    found = experts.mixed(log_p, list(range(-1, len(said))), np.array([-1, *said]))
+    np.testing.assert_allclose(np.exp(found[-1]), expected_mixture(log_p, said), atol=1e-12)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0)
+
+
+def habits() -> tuple[list[list[str]], list[int], Floats]:
+    """Two systems: where asked, the first says 0 and the second 1; both greet with 2. The first has more points."""
+    cues = [["always", "asked"], ["always", "greeted"]] * 60
+    first = np.arange(len(cues)) < 80
+    gold = [2 if "greeted" in found else int(not of_first) for found, of_first in zip(cues, first, strict=True)]
+    return cues, gold, np.stack([first, ~first], axis=1).astype(np.float64)
+
+
+def test_experts_learn_habits_and_the_stranger_what_is_common() -> None:
+    cues, gold, belongs = habits()
+    experts = Experts.fitted(cues, np.array(gold), belongs, 3, (1.0, 1.0))
+    one, two, stranger = np.exp(experts.log_probabilities([["always", "asked"], ["always", "greeted"]]))
+    assert one[0, 0] > 0.8
+    assert two[0, 1] > 0.8
+    assert min(one[1, 2], two[1, 2], stranger[1, 2]) > 0.8
+    assert stranger[0, :2].max() < one[0, 0]
+
+
+def test_a_reply_tells_who_speaks() -> None:
+    cues, gold, belongs = habits()
+    experts = Experts.fitted(cues, np.array(gold), belongs, 3, (1.0, 1.0))
+    log_p = experts.log_probabilities([["always", "asked"]] * 3)
+    for said in (0, 1):
+        found = experts.mixed(log_p, [-1, 0, 1], np.array([-1, said, said]))
+        assert found[2].argmax() == said
+        assert found[0, said] < found[1, said] < found[2, said]
+
+
+def test_a_larger_penalty_of_their_own_makes_experts_alike() -> None:
+    cues, gold, belongs = habits()
+
+    def apart(own: float) -> float:
+        one, two, _ = Experts.fitted(cues, np.array(gold), belongs, 3, (1.0, own)).weights
+        return float(np.abs(one - two).max())
+
+    assert apart(1e6) < 1e-3 < apart(10.0) < apart(1.0)
+
+
+def test_the_experts_are_at_the_optimum_of_their_loss() -> None:
+    """The gradient of the penalised likelihood, written out with the shared and own weights, vanishes."""
+    cues, gold, belongs = habits()
+    penalty, own_penalty = 2.0, 5.0
+    experts = Experts.fitted(cues, np.array(gold), belongs, 3, (penalty, own_penalty))
+    x = experts.vocabulary.matrix(cues).toarray()
+    shared = experts.weights[2]
+    excess = np.zeros((len(cues), 3))
+    for at in range(len(cues)):
+        weights = shared + sum(belongs[at, s] * (experts.weights[s] - shared) for s in (0, 1))
+        excess[at] = np.exp(log_softmax((x[at] @ weights)[None, :]))[0] - np.eye(3)[gold[at]]
+    assert np.abs(x.T @ excess + penalty * shared).max() == pytest.approx(0.0, abs=0.05)
+    for s in (0, 1):
+        pull = own_penalty * (experts.weights[s] - shared)
+        assert np.abs((x * belongs[:, [s]]).T @ excess + pull).max() == pytest.approx(0.0, abs=0.05)

@@ -1,0 +1,176 @@
+"""TF-IDF, nearest neighbour and rules on small things, against loops straight from their formulas."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dialgauge.agents.rules import Rules
+from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab.interaction import move_to
+from dialgauge.rankers.episode import NO_RESULT, Episode, Line, Point, points_of
+from dialgauge.rankers.features import tokens
+from dialgauge.rankers.nearest import NearestNeighbour
+from dialgauge.rankers.ranker import Ranker, checked_scores
+from dialgauge.rankers.task import LOGS, RankingTask
+from dialgauge.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
+from dialgauge.responses.evaluation import evaluate
+from support.tiny_world import TINY, point, tiny_task
+
+
+def task_of(pairs: list[tuple[str, str]], candidates: tuple[str, ...], facts: tuple[Fact, ...] = ()) -> RankingTask:
+    dialogs = tuple(
+        Episode(f"d{number}", (Line("user", said), Line("bot", reply)), (0,))
+        for number, (said, reply) in enumerate(pairs)
+    )
+    return RankingTask(
+        number=1, splits={"trn": dialogs, "dev": dialogs, "tst": dialogs}, candidates=candidates, facts=facts
+    )
+
+
+def cosine(one: Point, candidate: str, candidates: tuple[str, ...]) -> float:
+    documents = [set(tokens(text)) for text in candidates]
+
+    def idf(word: str) -> float:
+        return math.log((1 + len(documents)) / (1 + sum(word in document for document in documents)))
+
+    known = set().union(*documents)
+    said = Counter(word for text in (*(line.text for line in one.history), one.utterance) for word in tokens(text))
+    x = {word: count * idf(word) for word, count in said.items() if word in known}
+    y = {word: count * idf(word) for word, count in Counter(tokens(candidate)).items()}
+    norms = math.sqrt(sum(v * v for v in x.values())) * math.sqrt(sum(v * v for v in y.values()))
+    return sum(x.get(word, 0.0) * value for word, value in y.items()) / norms if norms else 0.0
+
+
+def test_tfidf_is_the_cosine_of_the_formula() -> None:
+    candidates = ("hello there", "the inn the inn", "the phone of the inn", "bye")
+    ranker = TfIdf()
+    ranker.fit(task_of([("hi", "bye")], candidates))
+    asked = [
+        point(("user", "the inn please"), ("bot", "hello there"), utterance="The phone"),
+        point(utterance="quite unknown words"),
+        point(utterance=""),
+    ]
+    found = ranker.scores(asked)
+    for row, one in enumerate(asked):
+        for column, candidate in enumerate(candidates):
+            assert found[row, column] == pytest.approx(cosine(one, candidate, candidates), abs=1e-9)
+    assert not found[1:].any()
+
+
+def test_a_type_word_lifts_the_candidates_that_match() -> None:
+    facts = (Fact("inn", "R_cuisine", "thai"), Fact("pub", "R_cuisine", "greek"))
+    candidates = ("call thai", "call greek", "hello")
+    task = task_of([("thai food", "call thai"), ("greek food", "call greek")], candidates, facts)
+    ranker = TfIdfTypes()
+    ranker.fit(task)
+    assert evaluate(ranker, task.split("tst")).per_response == 1.0
+    plain = TfIdf()
+    plain.fit(task)
+    assert (ranker.scores(points_of(task.split("tst"))) >= plain.scores(points_of(task.split("tst")))).any()
+
+
+@pytest.mark.parametrize("kind", [TfIdfChosen, TfIdfTypesChosen])
+def test_the_input_is_chosen_on_dev(kind: type[TfIdf]) -> None:
+    candidates = ("alpha", "beta", "gamma")
+    history = (Line("user", "beta beta"), Line("bot", "beta"), Line("user", "alpha"), Line("bot", "alpha"))
+    dialog = Episode("one", history, (2,))
+    ranker = kind()
+    told: list[str] = []
+    ranker.fit(RankingTask(1, {"trn": (dialog,), "dev": (dialog,)}, candidates), told.append)
+    assert ranker.input == "utterance"
+    assert any("input history" in line for line in told)
+
+
+def test_nearest_neighbour_ties() -> None:
+    """Equal overlap goes to the group seen first; in a group the most frequent reply wins, then the first seen."""
+    pairs = [("a b", "one"), ("b a", "two"), ("a b", "two"), ("a c", "three"), ("d", "four"), ("d", "five")]
+    ranker = NearestNeighbour()
+    ranker.fit(task_of(pairs, ("one", "two", "three", "four", "five")))
+
+    def said(utterance: str) -> str:
+        return ranker.candidates[int(ranker.scores([point(utterance=utterance)])[0].argmax())]
+
+    assert said("a") == "two"
+    assert said("A c") == "three"
+    assert said("d") == "four"
+    assert said("nothing of it") == "two"
+
+
+def test_nearest_neighbour_counts_a_word_once() -> None:
+    ranker = NearestNeighbour()
+    ranker.fit(task_of([("a", "one"), ("b c", "two")], ("one", "two")))
+    assert ranker.scores([point(utterance="a a a b c")])[0].argmax() == 1
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_rules_solve_simulated_tasks(number: int) -> None:
+    task = tiny_task(number)
+    bot = Rules()
+    bot.fit(task)
+    for split in ("tst", "tst-OOV"):
+        assert evaluate(bot, task.split(split)).per_dialog == 1.0
+
+
+@pytest.mark.parametrize("kind", [Rules, TfIdf, TfIdfTypes])
+def test_moving_to_the_world_it_came_from_changes_the_order_only(kind: type[Ranker]) -> None:
+    task = tiny_task(1)
+    here, there = kind(), kind()
+    for ranker in (here, there):
+        ranker.fit(task)
+    move_to(there, TINY, 0)
+    assert set(there.candidates) == set(here.candidates)
+    asked = points_of(task.split("tst"))[:40]
+    back = [there.candidates.index(text) for text in here.candidates]
+    np.testing.assert_allclose(there.scores(asked)[:, back], here.scores(asked))
+
+
+def test_nearest_neighbour_cannot_move_where_its_replies_are_unknown() -> None:
+    ranker = NearestNeighbour()
+    ranker.fit(task_of([("a", "one"), ("b", "two")], ("one", "two")))
+    ranker.move(["zero", "two", "one"], [])
+    assert ranker.candidates[int(ranker.scores([point(utterance="b")])[0].argmax())] == "two"
+    with pytest.raises(DialgaugeError, match="learned the reply 'one'"):
+        ranker.move(["zero"], [])
+
+
+LONGEST = 812  # memories before a reply of task 6 (specification, section 1.5)
+
+
+@pytest.mark.parametrize("ranker", [Rules, TfIdf, TfIdfTypes, TfIdfChosen, TfIdfTypesChosen, NearestNeighbour])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(point(utterance="hi"), id="no memory"),
+        pytest.param(point(utterance=""), id="nothing said"),
+        pytest.param(point(("user", "zork"), ("bot", "frob"), utterance="plugh xyzzy"), id="unknown words only"),
+        pytest.param(point(*[("fact", "inn R_rating 8")] * LONGEST, utterance="<SILENCE>"), id="longest memory"),
+        pytest.param(point(("fact", NO_RESULT), utterance="<SILENCE>"), id="no result"),
+    ],
+)
+def test_edge_cases_get_one_finite_or_no_answer(ranker: type[Ranker], asked: Point) -> None:
+    task = tiny_task(1)
+    bot = ranker()
+    bot.fit(task)
+    alone, beside = checked_scores(bot, [asked]), checked_scores(bot, [*points_of(task.split("tst"))[:3], asked])
+    assert alone.shape == (1, len(task.candidates))
+    assert not np.isposinf(alone).any()
+    np.testing.assert_array_equal(alone[0], beside[-1])
+
+
+@pytest.mark.parametrize("number", [LOGS, 1, 5])
+def test_rules_without_a_knowledge_base_are_refused(number: int) -> None:
+    task = replace(task_of([("hi", "hello")], ("hello",)), number=number)
+    with pytest.raises(DialgaugeError, match="knowledge base, and there is none"):
+        Rules().fit(task)
+
+
+def test_rules_of_task_6_manage_without_a_knowledge_base() -> None:
+    bot = Rules()
+    bot.fit(replace(task_of([("hi", "hello")], ("hello",)), number=6))
+    assert checked_scores(bot, [point(utterance="hi")]).shape == (1, 1)
