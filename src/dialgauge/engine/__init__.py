@@ -12,4 +12,5 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "Done", "Engine", "Unit", "Work", "cores", "map_ordered", "run"]
 
-__getattr__ = lazy(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -69,4 +69,5 @@ __all__ = [
     "win_tie_loss",
 ]
 
-__getattr__ = lazy(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)
