@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dialgauge.stats.intervals import ratio_intervals
-from dialgauge.stats.paired import paired_bootstrap, paired_randomisation
+from dialgauge.stats import paired_bootstrap, paired_randomisation, ratio_intervals
 
 SYSTEMS, MEASURES, DIALOGUES, RESAMPLES = 10, 8, 1000, 10_000
 

@@ -10,8 +10,7 @@ from dialgauge.comparison.result import Comparison, compare_scores
 from dialgauge.comparison.scores import Scores
 from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.intervals import ratio_intervals
-from dialgauge.stats.paired import paired_randomisation
+from dialgauge.stats import paired_randomisation, ratio_intervals
 
 
 def make(shares: tuple[float, ...] = (0.5, 0.52, 0.8), dialogues: int = 80) -> Comparison:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dialgauge.comparison.spread import rank_agreement, spreads, swapped_pairs
-from dialgauge.stats.correlation import correlation_matrix
+from dialgauge.stats import correlation_matrix
 
 NAMES = ("jga", "sa", "f1", "rsa")
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.correlation import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
+from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
 
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
 
@@ -31,6 +33,43 @@ def test_they_agree_with_scipy_and_the_definition(pairs: list[tuple[int, int]]) 
     assert pearson(x, y) == pytest.approx(scipy_stats.pearsonr(x, y).statistic, abs=1e-9)
     assert spearman(x, y) == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-9)
     assert kendall(x, y) == pytest.approx(tau_b(x, y), abs=1e-9)
+
+
+THEIRS = {
+    "pearson": scipy_stats.pearsonr,
+    "spearman": scipy_stats.spearmanr,
+    "kendall": scipy_stats.kendalltau,
+}
+
+
+@pytest.mark.parametrize("name", CORRELATIONS)
+@pytest.mark.parametrize("distinct", [2, 3, 17, 1000, None])
+@pytest.mark.parametrize("size", [2, 5, 64, 3001])
+def test_they_equal_scipy_to_the_last_digits(name: str, distinct: int | None, size: int) -> None:
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        x, noise = random.normal(size=(2, size))
+        y = x * random.uniform(-1, 1) + noise
+        if distinct:
+            x, y = (np.floor(side * distinct / 4) / 7 for side in (x, y))
+        if np.ptp(x) and np.ptp(y):
+            assert correlation(name)(x, y) == pytest.approx(THEIRS[name](x, y).statistic, rel=0, abs=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=60))
+@settings(max_examples=80, deadline=None)
+def test_kendall_equals_scipy_bit_for_bit(pairs: list[tuple[int, int]]) -> None:
+    x, y = [a for a, _ in pairs], [b for _, b in pairs]
+    if len(set(x)) > 1 and len(set(y)) > 1:
+        assert kendall(x, y) == scipy_stats.kendalltau(x, y).statistic
+
+
+def test_no_correlation_imports_scipy() -> None:
+    code = (
+        "import sys; from dialgauge.stats import CORRELATIONS;"
+        "[f([1, 2, 3], [1, 3, 2]) for f in CORRELATIONS.values()]; sys.exit('scipy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", CORRELATIONS)

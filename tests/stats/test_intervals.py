@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.intervals import ratio_intervals
-from dialgauge.stats.resample import bootstrap_weights
+from dialgauge.stats import bootstrap_weights, ratio_intervals
 
 
 def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

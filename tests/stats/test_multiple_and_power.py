@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.stats.multiple import holm
-from dialgauge.stats.power import detectable, discriminative_power, noise_floor, win_tie_loss
+from dialgauge.stats import detectable, discriminative_power, holm, noise_floor, win_tie_loss
 
 
 def test_holm_on_the_textbook_case() -> None:

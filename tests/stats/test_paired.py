@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.paired import paired_bootstrap, paired_randomisation
-from dialgauge.stats.resample import bootstrap_weights, swap_masks
+from dialgauge.stats import bootstrap_weights, paired_bootstrap, paired_randomisation, swap_masks
 
 Array = NDArray[np.float64]
 

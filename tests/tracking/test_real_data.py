@@ -12,7 +12,7 @@ import pytest
 
 import dialgauge
 from dialgauge.dialogue import dialogue_key
-from dialgauge.stats.correlation import correlation_matrix
+from dialgauge.stats import correlation_matrix
 from dialgauge.tracking.faults import Faults, slots_per_dialogue
 from dialgauge.tracking.fga import error_types
 from dialgauge.tracking.inputs import load

@@ -1,7 +1,16 @@
-"""Where work runs: in this process or in a pool of processes, with the same results in the same order."""
+"""Where work runs: in this process or in a pool of processes, with the same bytes in the same order."""
 
 from __future__ import annotations
 
-from dialgauge.engine.pool import cores, map_ordered
+from dialgauge._lazy import lazy
 
-__all__ = ["cores", "map_ordered"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.engine.execute import ENGINES, cores, run
+    from dialgauge.engine.ordered_map import map_ordered
+    from dialgauge.engine.units import Done, Engine, Unit, Work
+
+__all__ = ["ENGINES", "Done", "Engine", "Unit", "Work", "cores", "map_ordered", "run"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

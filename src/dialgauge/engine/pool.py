@@ -1,85 +1,203 @@
-"""Applying a function to many items, in order, on one core or several.
+"""The engine of several processes.
 
-Invariant: the results and their order never depend on the number of workers. The function and its items must be
-picklable (a top-level function, plain values) because workers are started afresh, without the parent's memory.
+Invariants
+- A worker has one batch at a time, and gets the next when it has answered: work that has not begun can be withdrawn.
+- Workers end when this process does, however it ends, because each listens to a connection that breaks with it.
+- A worker may die at any moment. What it had not answered is done by another; a unit that two workers died of fails.
 """
 
 from __future__ import annotations
 
-import os
+import pickle
 import signal
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from itertools import islice
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import connection as connections
 from multiprocessing import get_context
-from multiprocessing.synchronize import Event
-from typing import TypeVar
+from multiprocessing.context import SpawnProcess
+from typing import Any
 
+from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work
+from dialgauge.engine.worker import READY, Crash, serve
 from dialgauge.errors import DialgaugeError
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-#: Chunks under way per worker: enough to keep all busy, few enough to keep memory bounded.
-_AHEAD = 3
-
-
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+#: Seconds a worker gets to end by itself.
+_PATIENCE = 5.0
+#: A unit of which so many workers died has failed.
+_DEATHS = 2
+#: So many workers in a row that died before they were ready will not be followed by a better one.
+_STILLBORN = 5
 
 
-def map_ordered(
-    function: Callable[[Item], Result], items: Iterable[Item], *, workers: int | None = None, chunk: int = 1
-) -> Iterator[Result]:
-    """``function(item)`` for every item, in the items' order.
+class WorkerTraceback(Exception):
+    """Where in a worker an error happened; the cause of that error as it is raised here."""
 
-    ``workers`` is the number of processes (default: this process alone, 0: one per core); ``chunk`` items travel
-    together, so that short work is not eaten up by the journey. Items are taken as needed: a stream stays a stream.
-    An exception of the function is raised here, and work not yet begun is dropped; Ctrl-C ends the workers too.
-    """
-    count = 1 if workers is None else workers or cores()
-    if count < 0 or chunk < 1:
-        raise DialgaugeError(f"workers must be 0 or more and chunk at least 1, not {workers} and {chunk}")
-    if count == 1:
-        yield from map(function, items)
-        return
-    context = get_context("spawn")
-    ended = context.Event()
-    with ProcessPoolExecutor(count, context, _begin, (ended,)) as pool:
-        under_way: deque[Future[list[Result]]] = deque()
-        chunks = _chunks(iter(items), chunk)
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+class _Worker:
+    """A process, the connection to it, and the units it has not answered yet."""
+
+    def __init__(self, work: bytes) -> None:
+        context = get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=serve, args=(theirs,), daemon=True)
+        self.ready = False
+        self.units: deque[tuple[int, Unit[Any]]] = deque()
+        with _keyboard_held():
+            self.process.start()
+        theirs.close()  # so that the connection breaks when the worker dies
+        self.send(work)
+
+    def send(self, message: Batch | bytes | None) -> None:
         try:
-            for batch in chunks:
-                under_way.append(pool.submit(_apply, function, batch))
-                if len(under_way) >= count * _AHEAD:
-                    yield from under_way.popleft().result()
-            while under_way:
-                yield from under_way.popleft().result()
-        finally:
-            ended.set()
-            for waiting in under_way:
-                waiting.cancel()
+            if isinstance(message, bytes):
+                self.connection.send_bytes(message)
+            else:
+                self.connection.send(message)
+        except OSError:
+            pass  # it has died, which shows when it is heard
+
+    def heard(self) -> Iterator[bytes]:
+        """The messages that are there; ends with an :class:`EOFError` when the worker has died."""
+        try:
+            while self.connection.poll():
+                yield self.connection.recv_bytes()
+        except OSError as error:  # in the middle of a message
+            raise EOFError from error
+        if not self.process.is_alive() and not self.connection.poll():
+            raise EOFError
+
+    def end(self, patience: float = _PATIENCE) -> None:
+        self.process.join(patience)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.connection.close()
 
 
-#: In a worker: whether nobody waits for results any more. An executor hands out more work than it has workers, and
-#: what it has handed out can no longer be cancelled.
-_ended: Event
+class PoolEngine(Engine):
+    """Works in processes of this machine, started as they are needed."""
+
+    def __init__(self, work: Work[Any, Any], workers: int) -> None:
+        self._work = pickle.dumps(work)
+        self._most = workers
+        self._workers: list[_Worker] = []
+        self._waiting: deque[Batch] = deque()
+        self._deaths: Counter[int] = Counter()
+        self._stillborn = 0
+
+    def __enter__(self) -> PoolEngine:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        for worker in self._workers:
+            if kind is None and worker.ready and not worker.units:
+                worker.send(None)
+            else:
+                worker.process.terminate()
+        for worker in self._workers:
+            worker.end()
+
+    def wants_work(self) -> bool:
+        return self._busy() + len(self._waiting) < self._most
+
+    def give(self, batch: Batch) -> None:
+        self._waiting.append(batch)
+        self._hand_out()
+
+    def take(self, *, wait: bool) -> Results:
+        finished: Results = []
+        while self._workers:
+            for worker in self._speaking(None if wait else 0):
+                finished += self._hear(worker)
+            self._hand_out()
+            if finished or not wait:
+                break
+        return finished
+
+    def _busy(self) -> int:
+        return sum(1 for worker in self._workers if worker.units)
+
+    def _speaking(self, timeout: float | None) -> list[_Worker]:
+        """Those that have said something or died."""
+        signs: dict[Any, _Worker] = {}
+        for worker in self._workers:
+            signs[worker.connection] = signs[worker.process.sentinel] = worker
+        return list(dict.fromkeys(signs[sign] for sign in connections.wait(list(signs), timeout)))
+
+    def _hand_out(self) -> None:
+        """Give waiting batches to free workers, and start as many workers as batches are left over."""
+        for worker in self._workers:
+            if self._waiting and worker.ready and not worker.units:
+                batch = self._waiting.popleft()
+                worker.units.extend(batch)
+                worker.send(batch)
+        while len(self._workers) < min(self._most, self._busy() + len(self._waiting)):
+            self._workers.append(_Worker(self._work))
+
+    def _hear(self, worker: _Worker) -> Results:
+        finished: Results = []
+        try:
+            for message in worker.heard():
+                if message == READY:
+                    worker.ready, self._stillborn = True, 0
+                else:
+                    finished.append(self._answer(worker, pickle.loads(message)))  # noqa: S301 - from our own worker
+        except EOFError:
+            finished += self._bury(worker)
+        return finished
+
+    def _answer(self, worker: _Worker, answer: Crash | tuple[int, Done]) -> tuple[int, Done]:
+        if isinstance(answer, Crash):
+            raise answer.error from WorkerTraceback(answer.traceback)
+        worker.units.popleft()
+        return answer
+
+    def _bury(self, worker: _Worker) -> Results:
+        self._workers.remove(worker)
+        worker.end()
+        how = _how_it_ended(worker.process.exitcode)
+        if not worker.ready:
+            self._stillborn += 1
+            if self._stillborn == _STILLBORN or worker.process.exitcode != -signal.SIGKILL:
+                raise DialgaugeError(
+                    f"a worker process ended before it could begin ({how}); in a script of your own, call this below "
+                    "if __name__ == '__main__', and see that there is memory for all workers"
+                )
+        return self._return_units(worker.units, how)
+
+    def _return_units(self, units: deque[tuple[int, Unit[Any]]], how: str) -> Results:
+        """The first unit is the one the worker died of; it goes to another worker alone, or has failed."""
+        if not units:
+            return []
+        position, unit = units.popleft()
+        if units:
+            self._waiting.appendleft(list(units))
+        self._deaths[position] += 1
+        if self._deaths[position] < _DEATHS:
+            self._waiting.appendleft([(position, unit)])
+            return []
+        failure = f"{_DEATHS} worker processes died while they worked on it, the last {how}; does it need more memory?"
+        return [(position, Done(unit.key, None, failure))]
 
 
-def _begin(ended: Event) -> None:
-    global _ended
-    _ended = ended
+def _how_it_ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"by the signal {signal.Signals(-code).name}"
+    return f"with the exit code {code}"
 
 
-def _apply(function: Callable[[Item], Result], batch: list[Item]) -> list[Result]:
+@contextmanager
+def _keyboard_held() -> Iterator[None]:
+    """Hold Ctrl-C back while a worker starts: it inherits that, and cannot be hit before it ignores the keyboard."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return [function(item) for item in batch if not _ended.is_set()]
-    except KeyboardInterrupt:
-        os._exit(128 + signal.SIGINT)  # an exception would only make the worker take the next piece of work
-
-
-def _chunks(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
-    while batch := list(islice(items, size)):
-        yield batch
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

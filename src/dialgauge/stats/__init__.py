@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from dialgauge.stats.agreement import fleiss_kappa, krippendorff_alpha
-from dialgauge.stats.correlation import (
-    CORRELATIONS,
-    Matrix,
-    correlation,
-    correlation_matrix,
-    kendall,
-    pearson,
-    spearman,
-)
-from dialgauge.stats.intervals import ratio_intervals
-from dialgauge.stats.multiple import holm
-from dialgauge.stats.paired import PairedBootstrap, PairedRandomisation, paired_bootstrap, paired_randomisation
-from dialgauge.stats.power import detectable, discriminative_power, noise_floor, win_tie_loss
-from dialgauge.stats.resample import Floats, bootstrap_weights, divide, quantiles, weighted_sums
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.stats.agreement import fleiss_kappa, krippendorff_alpha
+    from dialgauge.stats.correlations import (
+        CORRELATIONS,
+        Matrix,
+        correlation,
+        correlation_matrix,
+        kendall,
+        pearson,
+        ranks,
+        spearman,
+    )
+    from dialgauge.stats.resampling import (
+        Floats,
+        bootstrap_weights,
+        divide,
+        quantiles,
+        ratio_intervals,
+        swap_masks,
+        varied,
+        weighted_sums,
+    )
+    from dialgauge.stats.significance import (
+        PairedBootstrap,
+        PairedRandomisation,
+        detectable,
+        discriminative_power,
+        holm,
+        noise_floor,
+        paired_bootstrap,
+        paired_randomisation,
+        win_tie_loss,
+    )
 
 __all__ = [
     "CORRELATIONS",
@@ -39,8 +60,14 @@ __all__ = [
     "paired_randomisation",
     "pearson",
     "quantiles",
+    "ranks",
     "ratio_intervals",
     "spearman",
+    "swap_masks",
+    "varied",
     "weighted_sums",
     "win_tie_loss",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.resample import Floats
+from dialgauge.stats.resampling import Floats
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 

@@ -1,4 +1,4 @@
-"""Is B better than A, or is it noise? Two paired tests over the dialogues both systems were scored on.
+"""Is B better than A, or is it noise? Paired tests, many of them at once, and what a test set can tell apart.
 
 Every measure is a ratio of sums, ``sum(num) / sum(den)`` over dialogues, and the statistic is the difference of two
 systems' ratios, first minus second. All systems and measures share the same resamples, so the work is one product of
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.resample import (
+from dialgauge.stats.resampling import (
     Floats,
     bootstrap_weights,
     checked,
@@ -28,6 +29,8 @@ from dialgauge.stats.resample import (
 
 #: Differences closer than this share of the scores' size are ties: sums in another order differ in the last bits.
 _TIE = 1e-12
+#: Standard errors up to this are the last bits of equal sums, not variation.
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -135,3 +138,74 @@ def _share(distances: Floats, observed: Floats, a: Floats, b: Floats) -> Floats:
     p: Floats = (1.0 + extreme.sum(axis=0)) / (1.0 + (~np.isnan(distances)).sum(axis=0))
     p[np.isnan(observed)] = np.nan
     return p
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Holm's step-down adjustment along the first axis: one family per column.
+
+    With the m defined p-values in rising order, the k-th (from 0) becomes ``max over j <= k of min(1, (m - j) p_j)``.
+    It bounds the chance of even one false finding in the family, whatever the dependence. (Holm, *A simple sequentially
+    rejective multiple test procedure*, 1979.) Undefined values stay undefined and do not count.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, dtype=np.float64)
+    flat = values.reshape(len(values), -1)
+    adjusted = np.full_like(flat, np.nan)
+    for column in range(flat.shape[1]):
+        defined = np.flatnonzero(~np.isnan(flat[:, column]))
+        order = defined[np.argsort(flat[defined, column], kind="stable")]
+        steps = np.arange(len(order), 0, -1) * flat[order, column]
+        adjusted[order, column] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted.reshape(values.shape)
+
+
+def noise_floor(error: ArrayLike, *, level: float = 0.95) -> Floats:
+    """The smallest difference a test set can resolve between two systems: ``z(level) * standard error``.
+
+    ``error`` is the standard error of the paired difference (from :func:`paired_bootstrap`). The interval of a smaller
+    difference includes 0, however the systems rank; at 95% the factor is 1.96. NaN where the error is 0: the two
+    systems differ alike on every dialogue (mostly: not at all), which says nothing about noise.
+    """
+    return NormalDist().inv_cdf((1 + level) / 2) * _known(error)
+
+
+def detectable(error: ArrayLike, *, level: float = 0.95, power: float = 0.8) -> Floats:
+    """The true difference that a test at this level finds with this probability: ``(z(level) + z(power)) * error``.
+
+    At 95% and 80% the factor is 2.80. (Card et al., *With little power comes great responsibility*, 2020.) NaN where
+    the error is 0, as in :func:`noise_floor`.
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * _known(error)
+
+
+def _known(error: ArrayLike) -> Floats:
+    values = np.asarray(error, dtype=np.float64)
+    known: Floats = np.where(values > _NOTHING, values, np.nan)
+    return known
+
+
+def discriminative_power(p: ArrayLike, *, alpha: float = 0.05) -> list[float | None]:
+    """For each measure, the share of system pairs with p below alpha; ``p`` is (pairs, measures).
+
+    Undefined pairs are left out; None where all are. (Sakai, *Evaluating evaluation metrics based on the bootstrap*,
+    2006.)
+    """
+    values = np.asarray(p, dtype=np.float64)
+    defined = (~np.isnan(values)).sum(axis=0)
+    below = (values < alpha).sum(axis=0)
+    return [float(few / many) if many else None for few, many in zip(below, defined, strict=True)]
+
+
+def win_tie_loss(first: ArrayLike, second: ArrayLike) -> tuple[int, int, int]:
+    """On how many of the dialogues with both scores the first system's score is higher, equal, lower.
+
+    >>> win_tie_loss([1.0, 0.5, 0.0], [0.5, 0.5, 0.5])
+    (1, 1, 1)
+    """
+    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    difference = difference[~np.isnan(difference)]
+    wins, losses = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    return wins, len(difference) - wins - losses, losses

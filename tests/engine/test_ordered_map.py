@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.engine.pool import cores, map_ordered
+from dialgauge.engine import map_ordered
 from dialgauge.errors import DialgaugeError
 
 
@@ -107,7 +107,3 @@ def test_the_keyboard_stops_the_workers_and_what_waits_for_them(tmp_path: Path) 
 def test_impossible_settings_are_refused(workers: int, chunk: int) -> None:
     with pytest.raises(DialgaugeError, match="workers must be 0 or more"):
         list(map_ordered(math.isqrt, [1], workers=workers, chunk=chunk))
-
-
-def test_there_is_a_core() -> None:
-    assert cores() >= 1

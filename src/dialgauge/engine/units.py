@@ -1,0 +1,80 @@
+"""What work consists of, and what an engine has to offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from dialgauge.errors import DialgaugeError
+
+State = TypeVar("State")
+Payload = TypeVar("Payload")
+
+
+class Unit(NamedTuple, Generic[Payload]):
+    """One piece of work: a key of its own, and the little that the worker must be told (it is pickled)."""
+
+    key: str
+    payload: Payload
+
+
+class Done(NamedTuple):
+    """What came of one unit: its bytes, or why there are none."""
+
+    key: str
+    content: bytes | None
+    failure: str | None = None
+
+
+class Work(ABC, Generic[State, Payload]):
+    """What is done with every unit. Picklable and small: it says where things are, and each worker opens them.
+
+    What :meth:`do` returns must depend on the work and the unit alone, not on the worker or on the units before.
+    """
+
+    @abstractmethod
+    def open(self) -> State:
+        """What a worker needs for all of its units (models, databases, ...); called once per worker."""
+
+    @abstractmethod
+    def do(self, state: State, unit: Unit[Payload]) -> bytes:
+        """The result of one unit. A :class:`DialgaugeError` makes this unit a failed one; the others go on."""
+
+
+#: Units with their positions in the order they were asked for.
+Batch: TypeAlias = list[tuple[int, Unit[Any]]]
+#: Results with the positions of their units.
+Results: TypeAlias = list[tuple[int, Done]]
+
+
+class Engine(ABC):
+    """A place where work runs. Entering opens it; leaving it by an error ends whatever is still running at once."""
+
+    @abstractmethod
+    def __enter__(self) -> Engine: ...
+
+    @abstractmethod
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None: ...
+
+    @abstractmethod
+    def wants_work(self) -> bool:
+        """Whether another batch would begin now; what is given otherwise has to wait."""
+
+    @abstractmethod
+    def give(self, batch: Batch) -> None:
+        """Take a batch over."""
+
+    @abstractmethod
+    def take(self, *, wait: bool) -> Results:
+        """Units that are finished, in any order: those there are, or at least one where ``wait`` and some are left.
+
+        Any error but a :class:`DialgaugeError` of a unit is raised here.
+        """
+
+
+def perform(work: Work[State, Payload], state: State, unit: Unit[Payload]) -> Done:
+    """Do one unit; what the user can fix becomes its failure."""
+    try:
+        return Done(unit.key, work.do(state, unit))
+    except DialgaugeError as error:
+        return Done(unit.key, None, str(error))
