@@ -1,0 +1,44 @@
+"""Faces that cost nothing: a room's ``__init__`` names what it offers, and each name is imported when first used.
+
+The names stand once, as ordinary imports in the face's ``if TYPE_CHECKING:`` block, where editors and type checkers
+read them; at run time the same block says which module to import. A name must not equal that of a submodule, which
+would hide it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def lazy(package: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a face: imports a name of its ``TYPE_CHECKING`` block when it is first asked for."""
+    places: dict[str, str] = {}
+
+    def load(name: str) -> Any:
+        if not places:
+            places.update(_places(package))
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(places[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
+
+
+def _places(package: str) -> dict[str, str]:
+    """Name to module, from the imports in the face's ``TYPE_CHECKING`` block."""
+    import ast
+
+    face = sys.modules[package]
+    source = face.__loader__.get_source(package)  # type: ignore[union-attr]
+    blocks = (node for node in ast.parse(source).body if isinstance(node, ast.If))
+    imports = (node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom))
+    return {alias.name: node.module for node in imports for alias in node.names if node.module}
