@@ -136,3 +136,13 @@ def test_the_room_imports_numpy_and_no_table_library() -> None:
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout == "[] []\n"
+
+
+def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
+    def one(name: str, ids: list[str], num: list[float]) -> Scores:
+        score = Score.of(Measure(LENGTH), sum(num))
+        return Scores(dialogues=ids, sums={name: (np.array(num), np.ones(len(num)))}, scores={name: score})
+
+    joined = one("A", ["x", "y"], [1.0, 2.0]).joined(one("B", ["z", "y"], [3.0, 4.0]))
+    assert joined.frame().rows() == [("x", "A", 1, 1), ("y", "A", 2, 1), ("y", "B", 4, 1), ("z", "B", 3, 1)]
+    assert list(joined.scores) == ["A", "B"]

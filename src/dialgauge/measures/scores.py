@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
@@ -99,6 +100,17 @@ class Scores:
             return None
         return min(defined) if self[measure].higher_is_better is False else max(defined)
 
+    def joined(self, other: Scores) -> Scores:
+        """These scores and other ones of the same system, over the dialogues of either; coverage stays this one's."""
+        ids = {name: place for place, name in enumerate(dict.fromkeys((*self.dialogues, *other.dialogues)))}
+        return replace(
+            self,
+            dialogues=tuple(ids),
+            sums={**_spread(self, ids), **_spread(other, ids)},
+            scores={**self.scores, **other.scores},
+            left_out={**self.left_out, **other.left_out},
+        )
+
     def frame(self) -> polars.DataFrame:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
         import polars
@@ -145,6 +157,16 @@ def _scored(system: SystemEvidence, limits: Sequence[Bounds]) -> Scores:
         coverage=system.coverage,
         left_out=system.left_out,
     )
+
+
+def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
+    places = np.array([ids[name] for name in scores.dialogues], np.int64)
+    wide: dict[str, Rows] = {}
+    for measure, sums in scores.sums.items():
+        above, below = np.zeros(len(ids)), np.zeros(len(ids))
+        above[places], below[places] = sums
+        wide[measure] = above, below
+    return wide
 
 
 def _defined(value: float | None) -> float | None:
