@@ -2,7 +2,8 @@
 
 Run as a program with a folder. Python announces each step it takes (PEP 578), so a process can be made to kill
 itself before the first, the second, ... step that touches the store, until one attempt gets through. The attempts are
-forks of a process that has imported everything, because there are hundreds of them. Prints how many there were.
+forks of a process that has imported everything, because there are hundreds of them; that process must not read a
+table itself, as the threads of polars do not survive a fork. Prints how many attempts there were.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def check(store: Store) -> int:
         run.verify()
         if list(run.manifest.tables) != ["one", "two", "dialogue_scores"]:
             raise SystemExit(f"{run.id} is not whole")
-        if len(list(run.dialogues())) != 1:
+        if "turns" not in run.files:
             raise SystemExit(f"{run.id} has lost its dialogues")
     return len(survey.runs)
 
