@@ -6,6 +6,7 @@ The names below are the public API. They are imported when first used, so that `
 from __future__ import annotations
 
 from dialgauge._lazy import lazy
+from dialgauge._version import __version__
 
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking import Accumulator, compute, score
     from dialgauge.users import score_users
     from dialgauge.worlds.restaurant import load_world
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Accumulator",

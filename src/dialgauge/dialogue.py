@@ -99,13 +99,23 @@ class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     message: tuple[str, ...] = ()
 
 
+class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """How a conversation ended: whether the task was done (None: not judged), why not, and who ended it."""
+
+    success: bool | None
+    reason: str = ""
+    ended_by: str = ""
+    details: dict[str, str] = {}
+
+
 class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """A conversation: an id, its turns, and where known the user's goal and the domains (services) it is about."""
+    """A conversation: id, turns, and where known the user's goal, the domains (services) it is about, its outcome."""
 
     id: str
     turns: tuple[Turn, ...]
     goal: Goal | None = None
     domains: tuple[str, ...] = ()
+    outcome: Outcome | None = None
 
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""

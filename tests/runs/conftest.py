@@ -1,4 +1,4 @@
-"""A store in a folder of its own, and the table every scoring run has."""
+"""A store in a folder of its own, and small dialogues with their scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from pathlib import Path
 import polars
 import pytest
 
-from dialgauge.runs.store import Store
+from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, State, Task, Turn
+from dialgauge.measures import Scores
+from dialgauge.runs import Store
+from runs.contract import scores_of
 
 
 @pytest.fixture
@@ -20,3 +23,28 @@ def scores() -> polars.DataFrame:
     return polars.DataFrame(
         {"dialogue": ["a", "b"], "measure": ["JGA", "JGA"], "num": [1.0, 3.0], "den": [2.0, 4.0]},
     )
+
+
+@pytest.fixture
+def dialogues() -> list[Dialogue]:
+    """Two dialogues that use every kind of field."""
+    north: State = {"hotel": {"area": ("north", "n|orth")}}
+    return [
+        Dialogue(
+            id="a",
+            turns=(
+                Turn(speaker="user", text="A hotel, bitte: „Zürich“", state=north, predicted={}),
+                Turn(speaker="system", text="", acts=(Act("inform", "hotel", "name", ("X",)),), results=()),
+            ),
+            goal=Goal(tasks={"hotel": Task(info={"area": "north"})}),
+            domains=("hotel", "train"),
+            outcome=Outcome(success=False, reason="loop", ended_by="user", details={"loops": "1"}),
+        ),
+        Dialogue(id="b", turns=(Turn(speaker="user", text="hi"),)),
+    ]
+
+
+@pytest.fixture
+def scored() -> Scores:
+    """Scores of those dialogues."""
+    return scores_of(["a", "b"], {"JGA": ([1.0, 3.0], [2.0, 4.0]), "Exact": ([1.0, 0.0], [1.0, 0.0])})

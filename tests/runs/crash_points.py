@@ -2,7 +2,8 @@
 
 Run as a program with a folder. Python announces each step it takes (PEP 578), so a process can be made to kill
 itself before the first, the second, ... step that touches the store, until one attempt gets through. The attempts are
-forks of a process that has imported everything, because there are hundreds of them. Prints how many there were.
+forks of a process that has imported everything, because there are hundreds of them; that process must not read a
+table itself, as the threads of polars do not survive a fork. Prints how many attempts there were.
 """
 
 from __future__ import annotations
@@ -15,16 +16,24 @@ from pathlib import Path
 
 import polars
 
-from dialgauge.runs.store import Store
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.runs import Store
 
 FRAME = polars.DataFrame({"x": [1, 2, 3]})
+DIALOGUES = [Dialogue(id="d", turns=(Turn(speaker="user", text="hi"),))]
 
 
 def create(store: Store) -> None:
-    """Build and store a run of two tables."""
+    """Build and store a run of two tables and its dialogues."""
     with store.create(kind="k", name="created") as run:
         run.table("one", FRAME)
+        run.add_corpus(DIALOGUES)
         run.table("two", FRAME)
+
+
+def share(store: Store) -> None:
+    """The same with a corpus that is there already."""
+    create(store)
 
 
 def resume(store: Store) -> None:
@@ -35,12 +44,18 @@ def resume(store: Store) -> None:
             if unit not in parts:
                 parts[unit] = b"done"
         work.table("one", FRAME)
+        work.add_corpus([Dialogue(id="other", turns=())])
         work.table("two", polars.DataFrame({"x": [len(part) for part in parts.values()]}))
 
 
 def remove(store: Store) -> None:
-    """Remove the first run."""
+    """Remove the first run, whose corpus another has too."""
     store.remove(store.list()[0].id)
+
+
+def remove_last(store: Store) -> None:
+    """Remove the run that alone has its corpus."""
+    store.remove(next(manifest.id for manifest in store.list() if manifest.name == "resumed"))
 
 
 def dies_before(step: int, action: Callable[[Store], None], store: Store) -> bool:
@@ -72,8 +87,10 @@ def check(store: Store) -> int:
         raise problem
     for run in survey.runs:
         run.verify()
-        if list(run.tables) != ["one", "two"]:
+        if list(run.manifest.tables) != ["one", "two", "dialogue_scores"]:
             raise SystemExit(f"{run.id} is not whole")
+        if "turns" not in run.files:
+            raise SystemExit(f"{run.id} has lost its dialogues")
     return len(survey.runs)
 
 
@@ -90,11 +107,15 @@ def all_deaths(action: Callable[[Store], None], store: Store, *, change: int) ->
 def main(folder: Path) -> None:
     """Create, resume and remove, dying all the way."""
     store = Store(folder)
-    steps = [all_deaths(action, store, change=change) for action, change in ((create, 1), (resume, 1), (remove, -1))]
-    create(store)
+    actions = ((create, 1), (share, 1), (resume, 1), (remove, -1), (remove_last, -1))
+    steps = [all_deaths(action, store, change=change) for action, change in actions]
+    share(store)
     left = [path.name for path in (folder / ".work").iterdir()]
     if left:
         raise SystemExit(f"left behind: {left}")
+    present = {path.name for path in (folder / "corpora").iterdir() if path.is_dir()}
+    if present != {manifest.corpus for manifest in store.list()}:
+        raise SystemExit(f"corpora without runs: {present}")
     print(*steps)
 
 

@@ -13,16 +13,19 @@ from dialgauge.runs.store import Store
 
 WRITER = """
 import sys, polars
+from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.runs import Store
 
 store, name, count = Store(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+dialogues = [Dialogue(id=str(n), turns=(Turn(speaker="user", text=name),) * 10) for n in range(20)]
 frame = polars.DataFrame({"x": range(20_000)})
 print("ready", flush=True)
 for number in range(count):
     with store.create(kind="k", name=name, config={"number": number}) as run:
         for table in ("one", "two", "three"):
             run.table(table, frame)
-        run.scores = {"number": number}
+        run.add_corpus(dialogues)
+        run.details = {"number": number}
     print("stored", flush=True)
 """
 
@@ -71,9 +74,15 @@ def whole(store: Store) -> int:
     assert not problems
     for run in runs:
         run.verify()
-        assert list(run.tables) == ["one", "two", "three"]
-        assert run.manifest.scores == {"number": run.manifest.config["number"]}
+        assert list(run.manifest.tables) == ["one", "two", "three", "dialogue_scores"]
+        assert run.details == {"number": run.manifest.config["number"]}
+        assert len(list(run.dialogues())) == 20
     return len(runs)
+
+
+def corpora(store: Store) -> list[str]:
+    folder = store.folder / "corpora"
+    return [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.exists() else []
 
 
 def test_death_before_any_step_leaves_whole_runs_only(store: Store) -> None:
@@ -81,10 +90,12 @@ def test_death_before_any_step_leaves_whole_runs_only(store: Store) -> None:
     command = [sys.executable, str(program), str(store.folder)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (result.returncode, result.stderr) == (0, "")
-    create, resume, remove = map(int, result.stdout.split())
-    assert create > 15
-    assert resume > 20
-    assert remove > 5
+    create, share, resume, remove_shared, remove_last = map(int, result.stdout.split())
+    assert create > 40
+    assert share > 25
+    assert resume > 50
+    assert remove_shared > 15
+    assert remove_last > 15
 
 
 def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
@@ -102,6 +113,7 @@ def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
     with store.create(kind="k", name="after"):
         pass
     assert list((store.folder / ".work").iterdir()) == []
+    assert len(corpora(store)) == (1 if counts[-1] else 0), "a corpus without a run outlived the sweep"
 
 
 def test_writers_at_the_same_time_do_not_clash(store: Store) -> None:
@@ -111,6 +123,25 @@ def test_writers_at_the_same_time_do_not_clash(store: Store) -> None:
     assert [writer.returncode for writer in writers] == [0] * 4
     assert whole(store) == 60
     assert list((store.folder / ".work").iterdir()) == []
+    assert len(corpora(store)) == 1
+
+
+def test_writers_and_removers_at_the_same_time_never_lose_a_corpus_in_use(store: Store) -> None:
+    """All write the same corpus; whoever removes a run may find that it was the last one, or that it was not."""
+    writers = [started(WRITER, store.folder, "same", 12) for _ in range(2)]
+    removed = 0
+    while any(writer.poll() is None for writer in writers):
+        for manifest in store.list():
+            store.remove(manifest.id)
+            removed += 1
+    for writer in writers:
+        writer.communicate()
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert removed
+    assert whole(store) == 24 - removed
+    for manifest in store.list():
+        store.remove(manifest.id)
+    assert corpora(store) == []
 
 
 def test_resumable_work_that_is_killed_goes_on_where_it_stopped(store: Store) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Count, Coverage, Score
+from dialgauge.runs import TableInfo
 from dialgauge.runs import manifest as module
-from dialgauge.runs.manifest import Input, Manifest, TableInfo, encode, load, plain
+from dialgauge.runs.manifest import Input, Manifest, encode, is_run_id, load, new_id, plain, slug
+from dialgauge.runs.upgrades import UPGRADES
 
 ID = "20261115-104500-tracking-augpt-3f2a"
 MANIFEST = Manifest(
@@ -22,7 +25,12 @@ MANIFEST = Manifest(
     kind="tracking",
     name="augpt",
     created=datetime(2026, 11, 15, 10, 45, tzinfo=UTC),
-    inputs=[Input("gold.json", 1, 3, "ab")],
+    inputs=[Input(path="gold.json", role="gold", files=1, size=3, sha256="ab")],
+    corpus="0" * 64,
+    coverage=Coverage({"turns": Count(expected=3, read=3, scored=2, failed=1)}, "intersection"),
+    scores={"JGA": Score(value=0.5, unit="share", higher_is_better=True, lower=0.0, signature="measure:JGA|version:1")},
+    details={"profile": "canon"},
+    notes=["careful"],
     tables={"dialogue_scores": TableInfo(1, {"dialogue": "String"}, 10, "cd")},
 )
 JSON = st.recursive(
@@ -81,25 +89,25 @@ def test_a_name_that_is_not_utf8_is_written_as_an_escape() -> None:
 
 
 def test_undefined_numbers_are_null(tmp_path: Path) -> None:
-    manifest = Manifest(id=ID, kind="k", name="n", created=MANIFEST.created, scores={"JGA": float("nan")})
-    assert load(stored(tmp_path, encode(manifest))).scores == {"JGA": None}
+    manifest = Manifest(id=ID, kind="k", name="n", created=MANIFEST.created, details={"JGA": float("nan")})
+    assert load(stored(tmp_path, encode(manifest))).details == {"JGA": None}
 
 
 def test_a_newer_schema_is_refused_with_a_line_that_says_so(tmp_path: Path) -> None:
     newer = raw(schema_version=module.SCHEMA_VERSION + 1, tables="something else altogether")
-    with pytest.raises(DialgaugeError, match=r"schema version 2, but this dialgauge reads up to 1; upgrade dialgauge"):
+    with pytest.raises(DialgaugeError, match=r"schema version 3, but this dialgauge reads up to 2; upgrade dialgauge"):
         load(stored(tmp_path, newer))
 
 
 def test_an_older_schema_is_upgraded_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two later versions are made up: one renames ``seed``, the next turns it into a list."""
-    monkeypatch.setattr(module, "SCHEMA_VERSION", 3)
-    monkeypatch.setitem(module.UPGRADES, 1, lambda old: {**old, "seed": old["random_seed"]})
-    monkeypatch.setitem(module.UPGRADES, 2, lambda old: {**old, "seeds": [old["seed"]]})
-    old = raw(schema_version=1, random_seed=7)
+    monkeypatch.setattr(module, "SCHEMA_VERSION", 4)
+    monkeypatch.setitem(UPGRADES, 2, lambda old: {**old, "seed": old["random_seed"]})
+    monkeypatch.setitem(UPGRADES, 3, lambda old: {**old, "seeds": [old["seed"]]})
+    old = raw(schema_version=2, random_seed=7)
     del old["seeds"]
     upgraded = load(stored(tmp_path, old))
-    assert (upgraded.schema_version, upgraded.seeds) == (3, [7])
+    assert (upgraded.schema_version, upgraded.seeds) == (4, [7])
 
 
 def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
@@ -121,6 +129,8 @@ def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
         (raw(created="2026-11-15T10:45:00"), "cannot be understood"),
         (raw(tables={"../../secret": {}}), "no table can be called"),
         (raw(tables={"t": {"rows": "many"}}), "cannot be understood"),
+        (raw(corpus="../../secret"), "no corpus can be called"),
+        (raw(scores={"JGA": 0.5}), "cannot be understood"),
         (raw(id="20261115-104500-tracking-other-3f2a"), "belongs to '20261115-104500-tracking-other-3f2a'"),
     ],
 )
@@ -142,3 +152,29 @@ def test_mutated_manifests_are_read_or_refused(
         load(stored(tmp_path_factory.mktemp("m"), bytes(content[:place] if cut else content)))
     except DialgaugeError as error:
         assert "run" in str(error)
+
+
+MOMENT = datetime(2026, 11, 15, 10, 45, 0, tzinfo=UTC)
+
+
+def test_an_id_reads_like_words() -> None:
+    fresh = new_id(MOMENT, "tracking", "AuGPT (v2)")
+    assert fresh.startswith("20261115-104500-tracking-augpt-v2-")
+    assert is_run_id(fresh)
+
+
+@given(kind=st.text(), name=st.text(), seconds=st.integers(1, 10**8))
+def test_ids_are_valid_whatever_the_names_and_sort_by_time(kind: str, name: str, seconds: int) -> None:
+    early = new_id(MOMENT, kind, name)
+    late = new_id(MOMENT + timedelta(seconds=seconds), name, kind)
+    assert is_run_id(early)
+    assert is_run_id(late)
+    assert early < late
+
+
+@given(st.text())
+def test_a_slug_is_its_own_slug_and_safe_in_a_path(text: str) -> None:
+    short = slug(text)
+    assert slug(short) == short
+    assert len(short) <= 40
+    assert set(short) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")

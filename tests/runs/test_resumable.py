@@ -34,7 +34,11 @@ def test_an_error_keeps_what_is_done_and_the_same_call_goes_on(store: Store) -> 
     assert done == ["one", "two"]
     run = store.open(work.id)
     assert run.table("episodes")["text"].to_list() == ["one", "two"]
-    assert sorted(path.name for path in run.path.iterdir()) == ["episodes.parquet", "run.json"]
+    assert sorted(path.name for path in run.path.iterdir()) == [
+        "dialogue_scores.parquet",
+        "episodes.parquet",
+        "run.json",
+    ]
     assert store.unfinished() == []
     assert list((store.folder / ".work").iterdir()) == []
 
@@ -45,7 +49,11 @@ def test_tables_of_an_attempt_that_failed_are_written_again(store: Store) -> Non
         raise RuntimeError
     with store.resumable(kind="lab", name="n") as work:
         work.table("second", polars.DataFrame({"x": [2]}))
-    assert sorted(path.name for path in store.open(work.id).path.iterdir()) == ["run.json", "second.parquet"]
+    assert sorted(path.name for path in store.open(work.id).path.iterdir()) == [
+        "dialogue_scores.parquet",
+        "run.json",
+        "second.parquet",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -8,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import sql
-from dialgauge.runs.store import Store
+from dialgauge.measures import Scores
+from dialgauge.runs import Store, new_run, sql
 from support.forgery import forge
 
 
@@ -18,7 +21,7 @@ def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
     with store.create(kind="tracking", name=name, config={"name": name, "n": [1]}, seed=4) as run:
         for table, frame in tables.items():
             run.table(table, frame)
-        run.scores = {"JGA": 0.5}
+        run.details["JGA"] = 0.5
     return run.id
 
 
@@ -38,7 +41,7 @@ def test_rows_come_in_the_order_of_runs_and_tables(store: Store, two: tuple[str,
 
 
 def test_the_table_runs_holds_the_manifests(store: Store, two: tuple[str, str]) -> None:
-    answer = store.sql("SELECT id, kind, name, created, seeds, config->>'$.name', scores->>'$.JGA' FROM runs")
+    answer = store.sql("SELECT id, kind, name, created, seeds, config->>'$.name', details->>'$.JGA' FROM runs")
     assert [row[0] for row in answer.rows()] == list(two)
     _, kind, name, created, seeds, configured, score = answer.row(0)
     assert (kind, name, seeds, configured, score) == ("tracking", "a", [4], "a", "0.5")
@@ -54,7 +57,9 @@ def test_columns_are_matched_by_name_and_missing_ones_are_null(store: Store) -> 
 
 def test_show_tables_lists_all_of_them(store: Store, two: tuple[str, str]) -> None:
     stored(store, "c", turn_scores=polars.DataFrame({"x": [1]}))
-    assert store.sql("SHOW TABLES")["name"].to_list() == ["dialogue_scores", "runs", "turn_scores"]
+    assert store.sql("SHOW TABLES")["name"].to_list() == [
+        "dialogue_scores", "dialogues", "runs", "scores", "turn_scores", "turns",
+    ]  # fmt: skip
     assert store.sql("DESCRIBE turn_scores")["column_name"].to_list() == ["run", "x"]
 
 
@@ -81,8 +86,8 @@ def test_an_empty_store_has_an_empty_table_of_runs(store: Store) -> None:
         ("CALL pragma_version()", "exactly one SELECT"),
         ("SELEC 1", "syntax error"),
         ("SELECT nothing FROM runs", "nothing"),
-        ("SELECT * FROM dialog_scores", r"Did you mean 'dialogue_scores'\?"),
-        ("SELECT * FROM scores_by_martians", r"Did you mean|Known: dialogue_scores, runs"),
+        ("SELECT * FROM dialog_scores", "Did you mean 'dialogue_scores'"),
+        ("SELECT * FROM scores_by_martians", r"Did you mean|Known: dialogue_scores, dialogues, runs, scores, turns"),
         ("SELECT INTERVAL 1 DAY", "cast the column to VARCHAR"),
         ("SELECT error('stop')", "stop"),
     ],
@@ -210,3 +215,63 @@ def _only_first_is_used(store: Store, two: tuple[str, str], said: str) -> None:
     with pytest.raises(DialgaugeError, match="the run is damaged"):
         store.sql("SELECT * FROM dialogue_scores")
     assert store.sql("SELECT count(*) FROM runs").item() == 2
+
+
+def test_scores_are_a_table(store: Store, scored: Scores, dialogues: list[Dialogue]) -> None:
+    run = store.add(new_run(kind="tracking", name="a", scores=scored, corpus=dialogues))
+    answer = store.sql("SELECT * FROM scores")
+    assert answer.columns == ["run", "measure", "value", "low", "high", "unit", "higher_is_better", "signature"]
+    signature = run.scores["JGA"].signature
+    assert answer.row(0) == (run.id, "JGA", 4 / 6, None, None, "share", True, signature)
+    assert store.sql("SELECT scores->>'$.JGA.value' FROM runs").item() == str(4 / 6)
+
+
+def test_corpora_show_under_every_run_that_has_them(store: Store, scored: Scores, dialogues: list[Dialogue]) -> None:
+    runs = [store.add(new_run(kind="tracking", name=name, scores=scored, corpus=dialogues)).id for name in "ab"]
+    alone = store.add(new_run(kind="tracking", name="c", corpus=dialogues[:1])).id
+    stored(store, "none")
+    turns = store.sql("SELECT run, dialogue, turn, speaker, text FROM turns ORDER BY run, dialogue, turn")
+    assert turns.filter(polars.col("run") == runs[0]).rows() == [
+        (runs[0], "a", 0, "user", "A hotel, bitte: „Zürich“"), (runs[0], "a", 1, "system", ""),
+        (runs[0], "b", 0, "user", "hi"),
+    ]  # fmt: skip
+    assert dict(turns["run"].value_counts().iter_rows()) == {runs[0]: 3, runs[1]: 3, alone: 2}
+    count = store.sql("SELECT count(*) FROM dialogue_scores JOIN dialogues USING (run, dialogue)").item()
+    assert count == 6
+    assert store.sql("SELECT DISTINCT domains FROM dialogues WHERE dialogue = 'a'").item().to_list() == [
+        "hotel",
+        "train",
+    ]
+    assert (
+        store.sql("SELECT goal->>'$.tasks.hotel.info.area' FROM dialogues WHERE run = $$" + alone + "$$").item()
+        == "north"
+    )
+
+
+def test_fixed_tables_are_there_even_if_empty(store: Store) -> None:
+    for table in ("dialogues", "turns", "dialogue_scores", "scores"):
+        assert store.sql(f"SELECT * FROM {table}").height == 0
+    assert store.sql("DESCRIBE dialogues")["column_type"].to_list() == [
+        "VARCHAR", "VARCHAR", "BIGINT", "VARCHAR[]", "VARCHAR", "VARCHAR",
+    ]  # fmt: skip
+
+
+def test_a_damaged_corpus_is_told_for_each_run_that_has_it(
+    store: Store, dialogues: list[Dialogue], scores: polars.DataFrame
+) -> None:
+    broken = [store.add(new_run(kind="k", name=name, corpus=dialogues)) for name in "ab"]
+    whole = store.add(new_run(kind="k", name="c", corpus=dialogues[:1]))
+    path = broken[0].table_path("turns")
+    path.write_bytes(bytes(255 - byte for byte in path.read_bytes()))
+    told: list[DialgaugeError] = []
+    assert store.sql("SELECT DISTINCT run FROM turns", on_problem=told.append).item() == whole.id
+    assert [one.id in str(problem) for one, problem in zip(broken, told, strict=True)] == [True, True]
+    content = b"PAR1" * 100
+    path.write_bytes(content)
+    info = path.with_name("corpus.json")
+    known = json.loads(info.read_text())
+    known["tables"]["turns"] |= {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    info.write_text(json.dumps(known))
+    told.clear()
+    assert store.sql("SELECT DISTINCT run FROM turns", on_problem=told.append).item() == whole.id
+    assert ["cannot be read" in str(problem) for problem in told] == [True, True]

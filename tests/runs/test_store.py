@@ -11,8 +11,8 @@ from polars.testing import assert_frame_equal
 
 from dialgauge import __version__
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.reader import Run
-from dialgauge.runs.store import Store
+from dialgauge.measures import Scores
+from dialgauge.runs import Run, Store
 from support.forgery import forge
 
 
@@ -30,27 +30,36 @@ def scratch(store: Store) -> list[str]:
     return sorted(path.name for path in (store.folder / ".work").iterdir())
 
 
-def test_a_run_keeps_all_that_is_needed_to_repeat_it(store: Store, scores: polars.DataFrame, tmp_path: Path) -> None:
+def test_a_run_keeps_all_that_is_needed_to_repeat_it(
+    store: Store, scores: polars.DataFrame, scored: Scores, tmp_path: Path
+) -> None:
     gold = tmp_path / "gold.json"
     gold.write_text("{}")
-    facts = {"kind": "tracking", "name": "AuGPT", "config": {"profile": "exact"}, "seed": 3, "signature": "JGA|v0.1"}
-    with store.create(**facts, inputs=[gold], command=["dialgauge", "score"]) as run:  # type: ignore[arg-type]
-        run.table("dialogue_scores", scores)
-        run.scores = {"JGA": 4 / 6}
-        run.coverage = {"expected": 2, "read": 2, "scored": 2, "failed": 0}
-    found = store.open(run.id)
-    manifest = found.manifest
+    facts = {
+        "kind": "tracking",
+        "name": "AuGPT",
+        "config": {"profile": "exact"},
+        "seed": 3,
+        "signature": "gold:ab|version:1",
+    }
+    with store.create(**facts, inputs=[("gold", gold)], command=["dialgauge", "score"]) as run:  # type: ignore[arg-type]
+        run.add_scores(scored)
+        run.details["half"] = "A"
+        run.notes.append("mind the gap")
+    again = store.open(run.id)
+    manifest = again.manifest
     assert (manifest.kind, manifest.name, manifest.config) == ("tracking", "AuGPT", {"profile": "exact"})
-    assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "JGA|v0.1", ["dialgauge", "score"])
-    assert [item.path for item in manifest.inputs] == [str(gold)]
+    assert (manifest.seeds, manifest.signature, manifest.command) == ([3], "gold:ab|version:1", ["dialgauge", "score"])
+    assert [(item.role, item.path) for item in manifest.inputs] == [("gold", str(gold))]
     assert manifest.versions["dialgauge"] == __version__
     assert {"python", "polars", "numpy"} <= set(manifest.versions)
-    assert manifest.scores == {"JGA": 4 / 6}
-    assert manifest.coverage["scored"] == 2
-    assert found.tables["dialogue_scores"].rows == 2
-    assert found.tables["dialogue_scores"].columns["num"] == "Float64"
-    assert_frame_equal(found.table("dialogue_scores"), scores)
-    found.verify()
+    assert manifest.scores == scored.scores
+    assert manifest.coverage["dialogues"].scored == 2
+    assert (manifest.details, manifest.notes) == ({"half": "A"}, ["mind the gap"])
+    assert again.tables["dialogue_scores"].rows == 3
+    assert again.tables["dialogue_scores"].columns["num"] == "Float64"
+    assert_frame_equal(again.table("dialogue_scores").head(2), scores)
+    again.verify()
 
 
 def test_other_tools_read_the_folder(store: Store, scores: polars.DataFrame) -> None:
@@ -100,7 +109,11 @@ def test_a_table_is_written_once_and_under_a_safe_name(store: Store, scores: pol
             run.table("../t", scores)
         with pytest.raises(DialgaugeError, match="SQL would see that name twice"):
             run.table("u", scores.with_columns(run=1))
-    assert list(store.open(run.id).tables) == ["t"]
+        with pytest.raises(DialgaugeError, match="cannot be called 'turns'"):
+            run.table("turns", scores)
+        with pytest.raises(ValueError, match="has the columns"):
+            run.table("dialogue_scores", scores.drop("den"))
+    assert list(store.open(run.id).tables) == ["dialogues", "turns", "dialogue_scores", "t"]
 
 
 def test_a_missing_input_stops_the_run_before_it_starts(store: Store) -> None:

@@ -67,7 +67,7 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.write(overview() + "\n")
         return 0
     if arguments[0] in ("--version", "-V"):
-        from dialgauge import __version__
+        from dialgauge._version import __version__
 
         sys.stdout.write(f"dialgauge {__version__}\n")
         return 0

@@ -25,7 +25,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
 ) -> None:
     """Simulate a restaurant world, track it, let bots answer in it, compare them, and write a report."""
-    from dialgauge import __version__
+    from dialgauge._version import __version__
     from dialgauge.demo import Demo, answer, simulate_world, track_states
     from dialgauge.report import Table, write_page
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.comparison.divergence import Details
 from dialgauge.comparison.scores import Scores
 from dialgauge.errors import DialgaugeError

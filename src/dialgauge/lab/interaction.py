@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.agents import Conversation, RankerBot, converse
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.corpora import simulate, world_facts

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.report import Column, Figure, Section, Table, markdown, save, write_page
 
 Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.engine import map_ordered
 from dialgauge.rankers import OUTWARD, Ranker, RankingTask, Tell, load_task, options_by_model, ranker_class, silent
 from dialgauge.responses.evaluation import MRR, PER_DIALOG, PER_RESPONSE, RankingResult, evaluate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.rankers import Ranker, RankingTask, place_of
 from dialgauge.report import Column, Table
 from dialgauge.responses.cells import data_digest, epochs_frame, options_text

@@ -1,16 +1,35 @@
 """The run store: every measurement is a folder with ``run.json`` and Parquet tables.
 
-store = Store()
-with store.create(kind="tracking", name="augpt", inputs=["gold.json", "augpt.json"], seed=0) as run:
-    run.table("dialogue_scores", frame)
-    run.scores = {"JGA": 0.55}
-store.open(run.id).table("dialogue_scores")
+run = new_run(kind="tracking", name="augpt", scores=scores, corpus=dialogues, inputs=[("gold", "gold.json")])
+stored = Store().add(run)
+stored.scores["JGA"].value
+stored.table("dialogue_scores")
 """
 
-from dialgauge.runs.manifest import Input, Manifest, TableInfo, plain
-from dialgauge.runs.reader import Run
-from dialgauge.runs.resumable import Parts, Resumable
-from dialgauge.runs.store import Store, Survey
-from dialgauge.runs.writer import RunWriter
+from dialgauge._lazy import lazy
 
-__all__ = ["Input", "Manifest", "Parts", "Resumable", "Run", "RunWriter", "Store", "Survey", "TableInfo", "plain"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.runs.manifest import Input, Manifest, plain
+    from dialgauge.runs.resumable import Parts, Resumable
+    from dialgauge.runs.run import Run, new_run
+    from dialgauge.runs.store import Store, Survey
+    from dialgauge.runs.tables import FIXED, TableInfo
+    from dialgauge.runs.writer import RunWriter
+
+__all__ = [
+    "FIXED",
+    "Input",
+    "Manifest",
+    "Parts",
+    "Resumable",
+    "Run",
+    "RunWriter",
+    "Store",
+    "Survey",
+    "TableInfo",
+    "new_run",
+    "plain",
+]
+
+__getattr__ = lazy(__name__)

@@ -1,4 +1,4 @@
-"""``run.json``: what was run, on what, with which outcome. Plain JSON that other tools can read.
+"""``run.json``: what was run, on what, with which scores. Plain JSON that other tools can read.
 
 The schema version grows when the meaning of a field changes. A newer dialgauge reads older files through
 ``UPGRADES``; an older dialgauge refuses newer files with a line that says so.
@@ -6,7 +6,9 @@ The schema version grows when the meaning of a field changes. A newer dialgauge 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -17,41 +19,35 @@ from typing import Annotated, Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.naming import is_table_name
+from dialgauge.measures import Coverage, Score
+from dialgauge.runs.tables import TableInfo, is_table_name
+from dialgauge.runs.upgrades import UPGRADES
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MANIFEST = "run.json"
 
-#: Version to the function that turns such a manifest, as plain JSON, into one of the next version.
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+#: A run id: time in UTC, what was run, and four random digits (``20261115-104500-tracking-augpt-3f2a``).
+RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z0-9]+(?:-[a-z0-9]+)*-[0-9a-f]{4}")
+_LONGEST_PIECE = 40
 
 
-class Input(msgspec.Struct, frozen=True):
-    """One source a run read. A folder or pattern counts as its files, in name order (see ``inputs.fingerprint``)."""
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """One source a run read, and as what. A folder or pattern counts as its files, in name order."""
 
     path: str
+    #: What it was read as: ``gold``, ``predictions``, ``dialogues``, ...
+    role: str = ""
     files: int
     size: int
     sha256: str
 
 
-class TableInfo(msgspec.Struct, frozen=True):
-    """What a table of a run must be: rows, column names with their types, and the bytes of its Parquet file."""
-
-    rows: int
-    columns: dict[str, str]
-    size: int
-    sha256: str
-
-
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about a run but its tables.
-
-    ``scores`` and ``coverage`` are JSON as the kind of run defines them; a number that is undefined is ``null``.
-    """
+    """Everything about a run but its tables. A number that is undefined is ``null``."""
 
     schema_version: int = SCHEMA_VERSION
     id: str
+    #: The family it belongs to, or what else it is (a training).
     kind: str
     name: str
     created: Annotated[datetime, msgspec.Meta(tz=True)]
@@ -60,10 +56,33 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     seeds: list[int] = []
     inputs: list[Input] = []
     versions: dict[str, str] = {}
+    #: Checksum of the dialogues, which lie in the store's ``corpora``; empty where there are none.
+    corpus: str = ""
+    #: What all scores share.
     signature: str = ""
-    coverage: dict[str, Any] = {}
-    scores: dict[str, Any] = {}
+    coverage: Coverage = msgspec.field(default_factory=Coverage)
+    scores: dict[str, Score] = {}
+    #: Small extras of the family.
+    details: dict[str, Any] = {}
+    notes: list[str] = []
+    #: The tables in the run's own folder.
     tables: dict[str, TableInfo] = {}
+
+
+def new_id(created: datetime, kind: str, name: str) -> str:
+    """A fresh run id; the random end keeps two runs of the same second apart."""
+    pieces = [f"{created:%Y%m%d-%H%M%S}", slug(kind) or "run", slug(name), secrets.token_hex(2)]
+    return "-".join(piece for piece in pieces if piece)
+
+
+def slug(text: str) -> str:
+    """The text in small letters, digits and single hyphens, cut to 40 characters; empty when none are left."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_PIECE].rstrip("-")
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a folder of this name claims to be a run."""
+    return RUN_ID.fullmatch(text) is not None
 
 
 def plain(value: Any) -> Any:
@@ -136,7 +155,7 @@ def _decode(content: bytes, path: Path) -> Manifest:
 
 
 def _upgraded(raw: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The manifest in today's version, with table names that are safe to use as file names."""
+    """The manifest in today's version, with names that are safe to use in paths."""
     version = raw.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise DialgaugeError(f"the run is damaged: {MANIFEST} has no schema_version", file=str(path))
@@ -149,8 +168,15 @@ def _upgraded(raw: dict[str, Any], path: Path) -> dict[str, Any]:
         if version not in UPGRADES:
             raise DialgaugeError(f"the run is damaged: there is no schema version {version}", file=str(path))
         raw, version = UPGRADES[version](raw), version + 1
+    _refuse_unsafe(raw, path)
+    return {**raw, "schema_version": version}
+
+
+def _refuse_unsafe(raw: dict[str, Any], path: Path) -> None:
     tables = raw.get("tables")
     for table in tables if isinstance(tables, dict) else ():
         if not is_table_name(table):
             raise DialgaugeError(f"the run is damaged: no table can be called {table!r}", file=str(path))
-    return {**raw, "schema_version": version}
+    corpus = raw.get("corpus", "")
+    if isinstance(corpus, str) and not re.fullmatch(r"[0-9a-f]{64}|", corpus):
+        raise DialgaugeError(f"the run is damaged: no corpus can be called {corpus!r}", file=str(path))

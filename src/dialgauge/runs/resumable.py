@@ -25,12 +25,12 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.files import atomic
-from dialgauge.runs.durable import delete_tree, sync_folder, writing
-from dialgauge.runs.manifest import Manifest
-from dialgauge.runs.naming import check_table_name, slug
-from dialgauge.runs.workspace import RESUMABLE
+from dialgauge.runs.corpora import Corpora
+from dialgauge.runs.manifest import Manifest, slug
+from dialgauge.runs.tables import check_table_name
+from dialgauge.runs.workspace import RESUMABLE, delete_tree, sync_folder, writing
 from dialgauge.runs.writer import RunWriter
 
 PARTS = "parts"
@@ -81,8 +81,9 @@ class Parts(MutableMapping[str, bytes]):
 class Resumable(RunWriter):
     """A run in the making whose finished units outlive the process."""
 
-    def __init__(self, draft: Manifest, folder: Path) -> None:
-        super().__init__(draft, folder)
+    def __init__(self, draft: Manifest, folder: Path, corpora: Corpora) -> None:
+        super().__init__(draft, folder, corpora)
+        corpora.release(folder)  # that of an attempt which came as far as that
         for leftover in folder.iterdir():
             if leftover.name != PARTS:
                 delete_tree(leftover)

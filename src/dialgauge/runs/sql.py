@@ -1,7 +1,8 @@
 """SQL over all runs, answered by DuckDB in memory.
 
 Every table name in the store is a table here: the rows of all runs that have it, columns matched by name, with the
-run's id in the column ``run``. ``runs`` holds one row per run.
+run's id in the column ``run``. ``runs`` holds one row per run, ``scores`` one per run and measure. ``dialogues`` and
+``turns`` are loaded once for each corpus, however many runs share it.
 
 The query can look at those tables and do nothing else. The tables it mentions are copied into memory first; then all
 access to files is shut off, settings are locked, Python objects are invisible, and one SELECT runs in a read-only
@@ -13,12 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.runs.reader import Run
+from dialgauge.runs.run import Run
+from dialgauge.runs.tables import CORPUS_TABLES, FIXED
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,15 +39,30 @@ RUN_COLUMNS = {
     "config": "JSON",
     "inputs": "JSON",
     "versions": "JSON",
+    "corpus": "VARCHAR",
     "coverage": "JSON",
     "scores": "JSON",
+    "details": "JSON",
+    "notes": "VARCHAR[]",
     "tables": "JSON",
+}
+#: The columns of the table ``scores`` after ``run`` and ``measure``.
+SCORE_COLUMNS = {
+    "value": "DOUBLE",
+    "low": "DOUBLE",
+    "high": "DOUBLE",
+    "unit": "VARCHAR",
+    "higher_is_better": "BOOLEAN",
+    "signature": "VARCHAR",
 }
 
 #: Takes what is wrong with a run; it may raise it.
 Tell = Callable[[DialgaugeError], None]
 
-_RUNS = "runs"
+_RUNS, _SCORES = "runs", "scores"
+#: Where the tables of corpora lie that the views ``dialogues`` and ``turns`` show.
+_SHARED = "shared_corpora"
+_TYPES = {"String": "VARCHAR", "Int64": "BIGINT", "Float64": "DOUBLE", "List(String)": "VARCHAR[]"}
 _NAP = 0.05  # seconds
 _FILE = "__file_of_the_run__"
 
@@ -61,14 +79,16 @@ def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
     """The answer to one SELECT. A table that turns out to be damaged is left out and told."""
     import duckdb
 
-    holders: dict[str, list[Run]] = {}
+    holders: dict[str, list[Run]] = {table: [] for table in FIXED}
     for run in runs:
-        for table in run.tables:
+        for table in run.files:
             holders.setdefault(table, []).append(run)
     with duckdb.connect(":memory:") as connection:
+        connection.execute(f"CREATE SCHEMA {_SHARED}")
         for table in _mentioned(query, sorted(holders)):
             _load_table(connection, table, holders[table], tell)
         _load_runs(connection, runs)
+        _load_scores(connection, runs)
         for setting in _CONFINEMENT:
             connection.execute(setting)
         try:
@@ -80,26 +100,29 @@ def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
 def _mentioned(query: str, tables: Sequence[str]) -> Sequence[str]:
     """The tables whose names stand in the query; all of them when it names none, as ``SHOW TABLES`` does."""
     words = set(re.findall(r"[a-z0-9_]+", query.lower()))
-    found = [table for table in tables if table in words]
-    return found if found or _RUNS in words else tables
+    named = [table for table in tables if table in words]
+    return named if named or {_RUNS, _SCORES} & words else tables
 
 
 def _load_table(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run], tell: Tell) -> None:
     import duckdb
 
-    sound = [run for run in runs if _is_sound(run, table, tell)]
+    verified: set[Path] = set()
+    sound = [run for run in runs if _is_sound(run, table, verified, tell)]
     try:
         _create(connection, table, sound)
     except duckdb.Error:
         _create(connection, table, [run for run in sound if _can_load(connection, table, run, tell)])
 
 
-def _is_sound(run: Run, table: str, tell: Tell) -> bool:
-    try:
-        run.verified_path(table)
-    except DialgaugeError as problem:
-        tell(problem)
-        return False
+def _is_sound(run: Run, table: str, verified: set[Path], tell: Tell) -> bool:
+    """Whether a table has the bytes that were written; a file that several runs share is read once."""
+    if run.files[table] not in verified:
+        try:
+            verified.add(run.verified_path(table))
+        except DialgaugeError as problem:
+            tell(problem)
+            return False
     return True
 
 
@@ -112,20 +135,56 @@ def _can_load(connection: duckdb.DuckDBPyConnection, table: str, run: Run, tell:
     except duckdb.Error as error:
         tell(run.damage(table, f"cannot be read ({_sentence(error)})"))
         return False
-    connection.execute(f"DROP TABLE {_identifier(table)}")
+    _drop(connection, table)
     return True
 
 
 def _create(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
-    """The rows of a table over all runs, in the order of the runs. The folder of a run's file is the run's id."""
+    """The rows of a table over all runs, in the order of the runs."""
     if not runs:
-        return
-    files = ", ".join(_literal(str(run.table_path(table).absolute())) for run in runs)
+        if table in FIXED:
+            _create_empty(connection, table)
+    elif table in CORPUS_TABLES:
+        _create_shared(connection, table, runs)
+    else:
+        _read(connection, _identifier(table), "run", [run.table_path(table) for run in runs])
+
+
+def _read(connection: duckdb.DuckDBPyConnection, table: str, owner: str, paths: Iterable[Path]) -> None:
+    """A table from files, with the folder that each lies in, the id of the run or the corpus, as its first column."""
+    files = ", ".join(_literal(str(path.absolute())) for path in paths)
     connection.execute(
-        f"CREATE TABLE {_identifier(table)} AS "  # noqa: S608 - the name is checked, the paths are quoted
-        f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS run, * EXCLUDE ({_FILE}) FROM "
+        f"CREATE TABLE {table} AS "  # noqa: S608 - the name is checked, the paths are quoted
+        f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS {owner}, * EXCLUDE ({_FILE}) FROM "
         f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
     )
+
+
+def _create_shared(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
+    """A view that repeats the rows of each corpus for every run that has it."""
+    corpora = {run.manifest.corpus: run.table_path(table) for run in runs}
+    _read(connection, f"{_SHARED}.{table}", "corpus", corpora.values())
+    connection.execute(
+        f"CREATE TABLE {_SHARED}.runs_of_{table} AS "
+        "SELECT unnest($1::VARCHAR[]) AS run, unnest($2::VARCHAR[]) AS corpus",
+        [[run.id for run in runs], [run.manifest.corpus for run in runs]],
+    )
+    connection.execute(
+        f"CREATE VIEW {table} AS SELECT owner.run, content.* EXCLUDE (corpus) "  # noqa: S608 - names of ours
+        f"FROM {_SHARED}.{table} AS content JOIN {_SHARED}.runs_of_{table} AS owner ON content.corpus = owner.corpus"
+    )
+
+
+def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    columns = ", ".join(f"{column} {_TYPES[kind]}" for column, kind in FIXED[table].items())
+    connection.execute(f"CREATE TABLE {table} (run VARCHAR, {columns})")
+
+
+def _drop(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    if table in CORPUS_TABLES:
+        connection.execute(f"DROP VIEW {table}")
+        connection.execute(f"DROP TABLE {_SHARED}.runs_of_{table}")
+    connection.execute(f"DROP TABLE {f'{_SHARED}.{table}' if table in CORPUS_TABLES else _identifier(table)}")
 
 
 def _load_runs(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
@@ -138,6 +197,15 @@ def _column(name: str, runs: Sequence[Run]) -> list[Any]:
     if RUN_COLUMNS[name] == "JSON":
         return [msgspec.json.encode(value).decode() for value in values]
     return [value.replace(tzinfo=None) for value in values] if name == "created" else values
+
+
+def _load_scores(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
+    rows = [(run.id, name, score) for run in runs for name, score in run.scores.items()]
+    kinds = {"run": "VARCHAR", "measure": "VARCHAR", **SCORE_COLUMNS}
+    columns = ", ".join(f"unnest(${n}::{kind}[]) AS {name}" for n, (name, kind) in enumerate(kinds.items(), 1))
+    values = [[row[0] for row in rows], [row[1] for row in rows]]
+    values += [[getattr(row[2], name) for row in rows] for name in SCORE_COLUMNS]
+    connection.execute(f"CREATE TABLE {_SCORES} AS SELECT {columns}", values)
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFrame:
@@ -193,4 +261,4 @@ def _sentence(error: Exception) -> str:
 
 def _hint(error: Exception, tables: Iterable[str]) -> str:
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
-    return nearest(missing[1], [*tables, _RUNS]) if missing else ""
+    return nearest(missing[1], [*tables, _RUNS, _SCORES]) if missing else ""

@@ -13,13 +13,15 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import probe
-from dialgauge.runs.durable import delete_tree, empty, writing
-from dialgauge.runs.manifest import MANIFEST, Manifest
-from dialgauge.runs.naming import is_run_id, new_id
-from dialgauge.runs.reader import Run
+from dialgauge.measures import Signature
+from dialgauge.runs.corpora import Corpora
+from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
+from dialgauge.runs.provenance import Source, draft, with_origin
 from dialgauge.runs.resumable import PARTS, Resumable, folder_name, workbench_name
-from dialgauge.runs.workspace import WORK, Claim, Workspace
-from dialgauge.runs.writer import RunWriter, draft
+from dialgauge.runs.run import Run
+from dialgauge.runs.tables import RESERVED
+from dialgauge.runs.workspace import WORK, Claim, Workspace, delete_tree, empty, writing
+from dialgauge.runs.writer import RunWriter
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +41,18 @@ class Store:
 
     def __init__(self, folder: str | PathLike[str] | None = None) -> None:
         self.folder = Path(folder if folder is not None else os.environ.get(ENVIRONMENT) or "runs")
-        self._workspace = Workspace(self.folder)
+        self._corpora = Corpora(self.folder)
+        self._workspace = Workspace(self.folder, self._corpora.release)
+
+    def add(self, run: Run) -> Run:
+        """Store a run that is in memory, or in another store; it keeps its id unless that is taken here."""
+        with self._building(run.manifest) as writer:
+            if corpus := run.encoded_corpus():
+                writer.add_encoded(corpus)
+            for name in run.tables:
+                if name not in RESERVED:
+                    writer.table(name, run.table(name))
+        return self.open(writer.id)
 
     @contextmanager
     def create(
@@ -48,25 +61,15 @@ class Store:
         kind: str,
         name: str,
         config: Mapping[str, Any] | None = None,
-        inputs: Iterable[str | PathLike[str]] = (),
+        inputs: Iterable[Source] = (),
         seed: int | Sequence[int] | None = None,
-        signature: str = "",
+        signature: str | Signature = "",
         command: Sequence[str] | None = None,
     ) -> Iterator[RunWriter]:
         """Build a run. It appears whole when the block ends, and not at all when the block or the process fails."""
-        facts = draft(
-            kind=kind, name=name, config=config, inputs=inputs, seed=seed, signature=signature, command=command
-        )
-        claim = self._reserve(facts)
-        try:
-            writer = RunWriter(msgspec.structs.replace(facts, id=claim.name), claim.folder)
+        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature, command=command)
+        with self._building(with_origin(facts, inputs)) as writer:
             yield writer
-            writer.write_manifest()
-            with writing(self.folder):
-                claim.publish(self.folder / writer.id)
-        except BaseException:
-            claim.discard()
-            raise
 
     @contextmanager
     def resumable(
@@ -75,20 +78,19 @@ class Store:
         kind: str,
         name: str,
         config: Mapping[str, Any] | None = None,
-        inputs: Iterable[str | PathLike[str]] = (),
+        inputs: Iterable[Source] = (),
         seed: int | Sequence[int] | None = None,
-        signature: str = "",
+        signature: str | Signature = "",
         command: Sequence[str] | None = None,
     ) -> Iterator[Resumable]:
         """Build a run whose finished units are kept when the block or the process fails; see ``runs.resumable``."""
-        facts = draft(
-            kind=kind, name=name, config=config, inputs=inputs, seed=seed, signature=signature, command=command
-        )
+        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature, command=command)
+        facts = with_origin(facts, inputs)
         claim = self._workspace.resume(folder_name(facts))
         try:
             reserved = self._reserve(facts)
             try:
-                writer = Resumable(msgspec.structs.replace(facts, id=reserved.name), claim.folder)
+                writer = Resumable(msgspec.structs.replace(facts, id=reserved.name), claim.folder, self._corpora)
                 yield writer
                 writer.write_manifest()
                 with writing(self.folder):
@@ -107,7 +109,7 @@ class Store:
         """A folder for half-done work whose results go elsewhere, such as the checkpoint of a training.
 
         The same call finds it again after the block or the process failed (``fresh`` empties it first). It is deleted
-        when the block ends, or fails with nothing in it. While another process has it, there is None to be had.
+        when the block ends, or fails with nothing in it. None while another process has it.
         """
         claim = self._workspace.resume_if_free(workbench_name(kind, name, config))
         if claim is None:
@@ -172,12 +174,15 @@ class Store:
         raise DialgaugeError(f"there is no run '{id}'.{hint}", file=str(self.folder))
 
     def remove(self, id: str) -> None:
-        """Delete a run, whole or damaged, or unfinished work; it disappears by one rename."""
+        """Delete a run, whole or damaged, or unfinished work; it disappears by one rename.
+
+        Its dialogues go with it unless another run needs them.
+        """
         name = self.resolve(id, unfinished=True)
         if name in self.unfinished():
             self._workspace.resume(name).discard()
         else:
-            self._workspace.remove(name)
+            self._workspace.remove(name, lambda claim: self._corpora.pin(self.folder / name, claim))
 
     def sql(self, query: str, *, on_problem: Callable[[DialgaugeError], None] | None = None) -> polars.DataFrame:
         """The answer to one SELECT over all runs (see ``runs.sql``).
@@ -192,8 +197,24 @@ class Store:
             tell(problem)
         return select(query, runs, tell)
 
+    @contextmanager
+    def _building(self, facts: Manifest) -> Iterator[RunWriter]:
+        claim = self._reserve(facts)
+        try:
+            writer = RunWriter(msgspec.structs.replace(facts, id=claim.name), claim.folder, self._corpora)
+            yield writer
+            writer.write_manifest()
+            with writing(self.folder):
+                claim.publish(self.folder / writer.id)
+        except BaseException:
+            claim.discard()
+            raise
+
     def _reserve(self, facts: Manifest) -> Claim:
-        return self._workspace.reserve(lambda: new_id(facts.created, facts.kind, facts.name))
+        wanted = [facts.id] if facts.id else []
+        return self._workspace.reserve(
+            lambda: wanted.pop() if wanted else new_id(facts.created, facts.kind, facts.name)
+        )
 
     def _names(self) -> Sequence[str]:
         """Folders that are runs or should be; other things in the folder are left alone."""

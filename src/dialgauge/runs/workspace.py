@@ -5,19 +5,26 @@ Invariants
   folder is made and given up after the folder is gone (renamed into the store, or deleted).
 - A folder whose lock can be taken has lost its writer. Sweeping deletes it, unless it is resumable work.
 - A run enters the store by one rename, after all of its bytes are on the disk.
+
+The operating system drops a lock when its holder dies, however it dies. A lock that can be taken therefore proves that
+nobody works behind it, and what lies there may be cleared away.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.durable import delete_tree, drop_lock, sync_folder, try_lock, writing
+from dialgauge.runs.tables import TableInfo
 
 if TYPE_CHECKING:
+    import polars
     from filelock import BaseFileLock
 
 WORK = ".work"
@@ -28,12 +35,96 @@ _LOCK = ".lock"
 _PATIENCE = 1.0  # seconds; a sweep holds the lock of resumable work for a moment, a writer for long
 
 
+def sync_file(path: Path) -> None:
+    """Return when the file's bytes are on the disk."""
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Return when the folder's entries are on the disk (systems that cannot open folders need no such step)."""
+    if os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file of a folder that nobody else sees yet."""
+    path.write_bytes(content)
+    sync_file(path)
+
+
+def write_table(frame: polars.DataFrame, path: Path) -> TableInfo:
+    """Write a table of a folder that nobody else sees yet; what it must be when it is read again."""
+    from polars.exceptions import PolarsError
+
+    try:
+        frame.write_parquet(path)
+    except PolarsError as error:
+        raise DialgaugeError(f"the table cannot be written ({error})", file=str(path)) from error
+    sync_file(path)
+    columns = {column: str(kind) for column, kind in frame.schema.items()}
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return TableInfo(frame.height, columns, path.stat().st_size, digest)
+
+
+def delete_tree(path: Path) -> None:
+    """Delete a folder and all in it; a link is deleted, never what it points to."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
+def empty(folder: Path) -> None:
+    """Delete all that lies in a folder."""
+    for entry in folder.iterdir():
+        delete_tree(entry)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Whatever the operating system reports while writing below a folder becomes one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise DialgaugeError(
+            f"the run store cannot be written ({error.strerror or error}); check space and permission, "
+            "or set DIALGAUGE_RUNS to another folder",
+            file=str(place),
+        ) from error
+
+
+def try_lock(path: Path, patience: float) -> BaseFileLock | None:
+    """Take a lock file; None when a living process still holds it after ``patience`` seconds."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=patience)
+    except Timeout:
+        return None
+    return lock
+
+
+def drop_lock(lock: BaseFileLock) -> None:
+    """Give up a lock and its file. The file goes first: whoever waits on it notices that its name is gone."""
+    Path(lock.lock_file).unlink(missing_ok=True)
+    lock.release()
+
+
 class Claim:
     """A folder in ``.work`` that is ours alone while we live."""
 
-    def __init__(self, folder: Path, lock: BaseFileLock) -> None:
+    def __init__(self, folder: Path, lock: BaseFileLock, on_discard: Callable[[Path], None]) -> None:
         self.folder = folder
         self._lock = lock
+        self._on_discard = on_discard
 
     @property
     def name(self) -> str:
@@ -49,6 +140,7 @@ class Claim:
 
     def discard(self) -> None:
         """Delete the folder and give up the claim."""
+        self._on_discard(self.folder)
         delete_tree(self.folder)
         drop_lock(self._lock)
 
@@ -58,10 +150,11 @@ class Claim:
 
 
 class Workspace:
-    """The scratch area of one store."""
+    """The scratch area of one store. ``on_discard`` is called with each folder that is about to be deleted."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, on_discard: Callable[[Path], None]) -> None:
         self._store = store
+        self._on_discard = on_discard
         self._folder = store / WORK
 
     def reserve(self, make_name: Callable[[], str]) -> Claim:
@@ -88,16 +181,17 @@ class Workspace:
         return claim
 
     def resume_if_free(self, name: str) -> Claim | None:
-        """The same, or None while another works in it."""
+        """The same; None while another process works in it."""
         with writing(self._store):
             self._folder.mkdir(parents=True, exist_ok=True)
             return self._claim(name, must_be_new=False, patience=_PATIENCE)
 
-    def remove(self, name: str) -> None:
-        """Take a run out of the store by one rename, then delete it."""
+    def remove(self, name: str, before: Callable[[Path], None]) -> None:
+        """Take a run out of the store by one rename, then delete it; ``before`` prepares the folder it is moved to."""
         with writing(self._store):
             claim = self.reserve(lambda: f"{REMOVED}{name}-{os.getpid()}-{os.urandom(4).hex()}")
             try:
+                before(claim.folder)
                 (self._store / name).rename(claim.folder / name)
                 sync_folder(self._store)
             finally:
@@ -127,4 +221,4 @@ class Workspace:
         except FileExistsError:
             lock.release()
             return None
-        return Claim(folder, lock)
+        return Claim(folder, lock, self._on_discard)

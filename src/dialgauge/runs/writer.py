@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from os import PathLike
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.errors import DialgaugeError
-from dialgauge.runs.durable import sync_file, write_durably, writing
-from dialgauge.runs.inputs import fingerprint, sha256
-from dialgauge.runs.manifest import MANIFEST, Manifest, TableInfo, encode, plain
-from dialgauge.runs.naming import check_columns, check_table_name
-from dialgauge.runs.reader import TABLE_ENDING
+from dialgauge.dialogue import Dialogue
+from dialgauge.measures import Coverage, Score, Scores, Signature
+from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
+from dialgauge.runs.manifest import MANIFEST, Manifest, encode, plain
+from dialgauge.runs.tables import (
+    DIALOGUE_SCORES,
+    TABLE_ENDING,
+    TableInfo,
+    check_columns,
+    check_fixed,
+    check_table_name,
+    empty_table,
+)
+from dialgauge.runs.workspace import write_durably, write_table, writing
 
 if TYPE_CHECKING:
     import polars
 
-#: Packages whose version can change a number; those that are installed go into the manifest.
-KEY_PACKAGES = ("duckdb", "msgspec", "numpy", "polars", "rapidfuzz", "scipy", "torch")
+#: Where a run keeps why measures were left out.
+LEFT_OUT = "left_out"
+
+_SCRATCH = f"{MANIFEST}.new"
 
 
 class RunWriter:
-    """What ``Store.create`` gives: add tables, set ``scores`` and ``coverage``; leaving the block stores the run."""
+    """What ``Store.create`` gives: add tables, scores and dialogues; leaving the block stores the run."""
 
-    def __init__(self, draft: Manifest, folder: Path) -> None:
-        self.scores: Mapping[str, Any] = {}
-        self.coverage: Mapping[str, Any] = {}
-        self.signature = draft.signature
+    def __init__(self, draft: Manifest, folder: Path, corpora: Corpora) -> None:
+        self.signature: str | Signature = draft.signature
+        self.coverage: Coverage = draft.coverage
+        self.details: dict[str, Any] = dict(draft.details)
+        self.notes: list[str] = list(draft.notes)
+        self._scores: dict[str, Score] = dict(draft.scores)
         self._draft = draft
         self._folder = folder
+        self._corpora = corpora
+        self._corpus = ""
         self._tables: dict[str, TableInfo] = {}
+        self._scored: frozenset[str] = frozenset()
+        self._stored: frozenset[str] | None = None
 
     @property
     def id(self) -> str:
@@ -43,71 +56,65 @@ class RunWriter:
 
     def table(self, name: str, frame: polars.DataFrame) -> None:
         """Write a table as Parquet, durably."""
-        from polars.exceptions import PolarsError
-
         if check_table_name(name) in self._tables:
             raise ValueError(f"the run already has a table {name!r}")
         check_columns(name, frame.columns)
+        check_fixed(name, frame)
+        if name == DIALOGUE_SCORES:
+            self._scored = frozenset(frame["dialogue"].unique().to_list())
         path = self._folder / f"{name}{TABLE_ENDING}"
         with writing(path):
-            try:
-                frame.write_parquet(path)
-            except PolarsError as error:
-                raise DialgaugeError(f"the table cannot be written ({error})", file=str(path)) from error
-            sync_file(path)
-            columns = {column: str(kind) for column, kind in frame.schema.items()}
-            self._tables[name] = TableInfo(frame.height, columns, path.stat().st_size, sha256(path))
+            self._tables[name] = write_table(frame, path)
+
+    def add_scores(self, scores: Scores) -> None:
+        """The scores with their coverage, and the table ``dialogue_scores``."""
+        self._scores = dict(scores.scores)
+        self.coverage = scores.coverage
+        self.details |= left_out(scores)
+        self.table(DIALOGUE_SCORES, scores.frame())
+
+    def add_corpus(self, dialogues: Iterable[Dialogue]) -> None:
+        """The dialogues of the run: the tables ``dialogues`` and ``turns``, shared with other runs of the same ones."""
+        self.add_encoded(encode_corpus(dialogues))
+
+    def add_encoded(self, corpus: EncodedCorpus) -> None:
+        """The same for dialogues that are encoded already."""
+        if self._stored is not None:
+            raise ValueError("the run already has a corpus")
+        self._stored = corpus.ids
+        if corpus.ids:
+            self._corpora.add(corpus, self._folder)
+            self._corpus = corpus.checksum
 
     def write_manifest(self) -> None:
         """The last file of a run: it names and seals all others."""
+        if DIALOGUE_SCORES not in self._tables:
+            self.table(DIALOGUE_SCORES, empty_table(DIALOGUE_SCORES))
+        if self._stored is not None and (strangers := self._scored - self._stored):
+            raise ValueError(f"the scores are of dialogues that the corpus lacks: {sorted(strangers)[:3]}")
         manifest = msgspec.structs.replace(
             self._draft,
-            signature=self.signature,
-            scores=plain(dict(self.scores)),
-            coverage=plain(dict(self.coverage)),
+            corpus=self._corpus,
+            signature=plain(str(self.signature)) or shared_signature(self._scores),
+            scores=self._scores,
+            coverage=self.coverage,
+            details=plain(self.details),
+            notes=plain(self.notes),
             tables=self._tables,
         )
         with writing(self._folder):
-            write_durably(self._folder / MANIFEST, encode(manifest))
+            write_durably(self._folder / _SCRATCH, encode(manifest))
+            (self._folder / _SCRATCH).rename(self._folder / MANIFEST)  # whoever looks for corpora in use reads it whole
+            # The manifest names the corpus now; the note that did so until here would be a stranger in the run.
+            (self._folder / PIN).unlink(missing_ok=True)
 
 
-def draft(
-    *,
-    kind: str,
-    name: str,
-    config: Mapping[str, Any] | None,
-    inputs: Iterable[str | PathLike[str]],
-    seed: int | Sequence[int] | None,
-    signature: str,
-    command: Sequence[str] | None,
-) -> Manifest:
-    """What is known about a run before it has run; its id is still to be given."""
-    seeds = [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
-    return Manifest(
-        id="",
-        kind=kind,
-        name=plain(name),
-        created=datetime.now(UTC),
-        command=plain(list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]),
-        config=plain(dict(config or {})),
-        seeds=seeds,
-        inputs=[fingerprint(source) for source in inputs],
-        versions=versions(),
-        signature=signature,
-    )
+def left_out(scores: Scores) -> dict[str, Any]:
+    """Why measures were left out, as a run keeps it."""
+    return {LEFT_OUT: plain(dict(scores.left_out))} if scores.left_out else {}
 
 
-def versions() -> dict[str, str]:
-    """The versions of dialgauge, Python and the packages that numbers depend on."""
-    from importlib.metadata import PackageNotFoundError, version
-    from platform import python_version
-
-    from dialgauge import __version__
-
-    found = {"dialgauge": __version__, "python": python_version()}
-    for package in KEY_PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+def shared_signature(scores: Mapping[str, Score]) -> str:
+    """What the signatures of all scores have in common; nothing where there are none."""
+    signed = [Signature.parse(score.signature) for score in scores.values() if score.signature]
+    return Signature.shared(signed).long() if signed else ""

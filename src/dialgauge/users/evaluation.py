@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.engine import map_ordered
 from dialgauge.errors import DialgaugeError, nearest

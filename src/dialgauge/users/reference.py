@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from dialgauge import __version__
+from dialgauge._version import __version__
 from dialgauge.users.evaluation import UserEvaluation
 from dialgauge.users.records import COMBINED, LABELS, MEASURES, Behaviour, DialogueScore, Measure
 from dialgauge.users.summary import summarise

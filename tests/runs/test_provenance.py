@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.inputs import fingerprint
+from dialgauge.runs.provenance import draft, fingerprint, with_origin
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
     path = tmp_path / "gold.json"
     path.write_bytes(b"abc")
-    found = fingerprint(path)
+    made = fingerprint(path)
     # FIPS 180-2, appendix B.1: the digest of the three bytes "abc".
-    assert found.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert (found.path, found.files, found.size) == (str(path), 1, 3)
+    assert made.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (made.path, made.files, made.size) == (str(path), 1, 3)
 
 
 def test_a_folder_counts_its_files_and_not_the_hidden_ones(tmp_path: Path) -> None:
@@ -52,3 +52,12 @@ def test_a_missing_input_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match="there is no such file or folder") as error:
         fingerprint(tmp_path / "nowhere.json")
     assert error.value.file == str(tmp_path / "nowhere.json")
+
+
+def test_an_input_says_what_it_was_read_as(tmp_path: Path) -> None:
+    path = tmp_path / "gold.json"
+    path.write_bytes(b"abc")
+    facts = with_origin(draft(kind="k", name="n", seeds=[1, 2]), [("gold", path), path, ("predictions", "-")])
+    assert [one.role for one in facts.inputs] == ["gold", "", "predictions"]
+    assert facts.seeds == [1, 2]
+    assert facts.versions["dialgauge"]

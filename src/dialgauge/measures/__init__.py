@@ -1,0 +1,54 @@
+"""What a measure is, the same for all families: card, parameters, signature, coverage, per-dialogue sums, intervals.
+
+[scores] = score_systems([SystemEvidence(evidence=counts, measures=parse_measures(["JGA"]), dialogues=ids)])
+scores["JGA"].value
+"""
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.measures.base import OVER, Card, Evidence, Measure, Parameter, Rows, Setting, Settings
+    from dialgauge.measures.coverage import Count, Coverage
+    from dialgauge.measures.registry import (
+        FAMILIES,
+        asked_for,
+        card_listing,
+        card_named,
+        cards,
+        parse_measure,
+        parse_measures,
+    )
+    from dialgauge.measures.resampling import Bounds, Resampling, intervals
+    from dialgauge.measures.scores import Score, Scores, SystemEvidence, score_systems
+    from dialgauge.measures.signature import Signature
+
+__all__ = [
+    "FAMILIES",
+    "OVER",
+    "Bounds",
+    "Card",
+    "Count",
+    "Coverage",
+    "Evidence",
+    "Measure",
+    "Parameter",
+    "Resampling",
+    "Rows",
+    "Score",
+    "Scores",
+    "Setting",
+    "Settings",
+    "Signature",
+    "SystemEvidence",
+    "asked_for",
+    "card_listing",
+    "card_named",
+    "cards",
+    "intervals",
+    "parse_measure",
+    "parse_measures",
+    "score_systems",
+]
+
+__getattr__ = lazy(__name__)

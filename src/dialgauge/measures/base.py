@@ -1,0 +1,236 @@
+"""What a measure is: a declared card, and the card with its parameters filled in.
+
+A card says what a measure is called, what it means, where it comes from and which parameters it takes, and names one
+pure function that gives every unit of the evidence (a turn, a reply, a dialogue) a numerator and a denominator. The
+value over any set of units is the sum of the one over the sum of the other; that makes dialogues, domains, intervals,
+shards and streams the same code, for every family of measures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.errors import DialgaugeError, nearest
+
+Floats: TypeAlias = NDArray[np.float64]
+Setting: TypeAlias = str | float
+Settings: TypeAlias = Mapping[str, Setting]
+#: Numerators and denominators: of each unit, of each dialogue, or (groups, dialogues).
+Rows: TypeAlias = tuple[Floats, Floats]
+
+#: The setting under which functions see the part that is measured, as in ``I-GCDF1[hotel]``.
+PART = "part"
+
+
+class Evidence(Protocol):
+    """What is measured: units that belong to dialogues, numbered from 0. A family adds what its measures need."""
+
+    @property
+    def dialogues(self) -> int:
+        """How many dialogues there are."""
+
+    @property
+    def dialogue(self) -> NDArray[np.integer[Any]]:
+        """The number of the dialogue that each unit belongs to."""
+
+
+E = TypeVar("E", bound=Evidence)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a measure: a choice of words, a number that is not negative, or a ``whole`` number from 1."""
+
+    name: str
+    default: Setting
+    choices: tuple[str, ...] = ()
+    summary: str = ""
+    whole: bool = False
+
+    def parse(self, text: str, measure: str) -> Setting:
+        """The setting a text stands for."""
+        if self.choices:
+            if text not in self.choices:
+                raise DialgaugeError(
+                    f"{measure}: {self.name} is one of {', '.join(self.choices)}, not '{text}'."
+                    f"{nearest(text, self.choices)}"
+                )
+            return text
+        try:
+            value = float(text)
+        except ValueError:
+            raise DialgaugeError(f"{measure}: {self.name} is a number, not '{text}'") from None
+        if self.whole:
+            if not (value >= 1 and value.is_integer()):
+                raise DialgaugeError(f"{measure}: {self.name} is a whole number from 1, not {text}")
+            return int(value)
+        if math.isnan(value) or value < 0:
+            raise DialgaugeError(f"{measure}: {self.name} is a number that is not negative, not {text}")
+        return value
+
+
+OVER = Parameter("over", "turns", ("turns", "dialogues"), "mean over all turns, or mean of the dialogues' means")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card(Generic[E]):
+    """The declaration of a measure."""
+
+    name: str
+    #: tracking, responses, users, tasks or lab.
+    family: str
+    title: str
+    summary: str
+    formula: str
+    source: str
+    rows: Callable[[E, Settings], Rows] = field(repr=False)
+    #: For values that are means over groups, such as slots: numerators and denominators as (groups, dialogues).
+    groups: Callable[[E, Settings], Rows] | None = field(default=None, repr=False)
+    #: The parameter, and those of its values, for which the value is a mean over groups.
+    grouped_by: tuple[str, tuple[str, ...]] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    #: The parameter written after the mark, if there is one: ``FGA@0.5``, ``pass^4``.
+    cutoff: Parameter | None = None
+    mark: Literal["@", "^"] = "@"
+    #: What the evidence must offer, in the family's own words; its ``obstacle`` and its views look at it.
+    needs: frozenset[str] = frozenset()
+    #: ``share`` is a fraction, shown as percent; anything else is a word such as ``turns``.
+    unit: str = "share"
+    lower: float = 0.0
+    upper: float = 1.0
+    higher_is_better: bool = True
+    #: Settings that depend on the evidence, such as ``rule=auto``, filled in.
+    resolve: Callable[[E, Settings], Settings] | None = field(default=None, repr=False)
+    #: Why the measure cannot be computed, as the end of a sentence. It sees the settings before they are resolved.
+    obstacle: Callable[[E, Settings], str | None] | None = field(default=None, repr=False)
+    #: Settings that other words stand for; it takes those words out of the written pairs.
+    shorthand: Callable[[dict[str, str]], dict[str, Setting]] | None = field(default=None, repr=False)
+    #: The value itself, where it is no ratio of the dialogues' sums or not to the last bit.
+    value: Callable[[E, Settings], float] | None = field(default=None, repr=False)
+
+    def parameter(self, name: str) -> Parameter:
+        """A parameter by name, the cutoff included."""
+        known = (*self.parameters, *([self.cutoff] if self.cutoff else []))
+        for parameter in known:
+            if parameter.name == name:
+                return parameter
+        raise DialgaugeError(f"{self.name} has no parameter '{name}'.{nearest(name, (one.name for one in known))}")
+
+
+@dataclass(frozen=True)
+class Measure(Generic[E]):
+    """A card with settings. ``given`` holds what was written; everything else has its default."""
+
+    card: Card[E]
+    given: tuple[tuple[str, Setting], ...] = ()
+    #: What part of the evidence is measured, as in ``I-GCDF1[hotel]``; empty: all of it.
+    part: str = ""
+
+    def __str__(self) -> str:
+        """The shortest name: defaults left out; parses back to the same measure."""
+        given = dict(self.given)
+        named = ((one, given[one.name]) for one in self.card.parameters if one.name in given)
+        return self._written({one.name: value for one, value in named if value != one.default})
+
+    def full(self, evidence: E | None = None) -> str:
+        """The name with every setting, as signatures print it; with evidence, automatic settings resolved."""
+        resolved = self.settings(evidence)
+        return self._written({one.name: resolved[one.name] for one in self.card.parameters})
+
+    def settings(self, evidence: E | None = None) -> dict[str, Setting]:
+        """All settings by name; the part, where there is one, under ``part``."""
+        filled = {parameter.name: parameter.default for parameter in self.card.parameters}
+        if self.card.cutoff:
+            filled[self.card.cutoff.name] = self.card.cutoff.default
+        filled.update(self.given)
+        if self.part:
+            filled[PART] = self.part
+        if evidence is not None and self.card.resolve:
+            return dict(self.card.resolve(evidence, filled))
+        return filled
+
+    def rows(self, evidence: E) -> Rows:
+        """Numerator and denominator of every unit."""
+        return self.card.rows(evidence, self.settings(evidence))
+
+    def by_dialogue(self, evidence: E) -> Rows:
+        """Numerator and denominator of every dialogue, 0 / 0 where it has no score."""
+        above, below = (_by_dialogue(part, evidence) for part in self.rows(evidence))
+        if self.settings().get(OVER.name) != "dialogues":
+            return above, below
+        scored = below > 0
+        return np.divide(above, below, out=np.zeros(len(scored)), where=scored), scored.astype(np.float64)
+
+    @property
+    def grouped(self) -> bool:
+        """Is the value a mean over groups, such as slots, and so no ratio of sums over dialogues?"""
+        if self.card.grouped_by is None:
+            return False
+        parameter, values = self.card.grouped_by
+        return self.settings().get(parameter) in values
+
+    def by_group(self, evidence: E) -> Rows:
+        """Numerator and denominator, (groups, dialogues), of a measure that averages over groups."""
+        if self.card.groups is None:
+            raise ValueError(f"{self} does not average over groups")
+        return self.card.groups(evidence, self.settings(evidence))
+
+    def value(self, evidence: E) -> float:
+        """The value over all units; NaN where it is undefined."""
+        if self.card.value:
+            return self.card.value(evidence, self.settings(evidence))
+        if self.grouped:
+            numerators, denominators = (part.sum(axis=1) for part in self.by_group(evidence))
+            occurring = denominators > 0
+            return float((numerators[occurring] / denominators[occurring]).mean()) if occurring.any() else math.nan
+        numerator, denominator = self.by_dialogue(evidence)
+        total = float(denominator.sum())
+        return float(numerator.sum()) / total if total else math.nan
+
+    def obstacle(self, evidence: E) -> str | None:
+        """Why the measure cannot be computed from this evidence, as the end of a sentence; None when it can."""
+        return self.card.obstacle(evidence, self.settings()) if self.card.obstacle else None
+
+    def _written(self, named: Mapping[str, Setting]) -> str:
+        text = self.card.name
+        if self.card.cutoff:
+            text += f"{self.card.mark}{setting_text(self.settings()[self.card.cutoff.name])}"
+        if named:
+            text += "(" + ",".join(f"{name}={setting_text(value)}" for name, value in named.items()) + ")"
+        return f"{text}[{part_text(self.part)}]" if self.part else text
+
+
+def _by_dialogue(rows: Floats, evidence: Evidence) -> Floats:
+    return np.bincount(evidence.dialogue, weights=rows, minlength=evidence.dialogues).astype(np.float64, copy=False)
+
+
+def setting_text(value: Setting) -> str:
+    """A setting as written in names: ``0.5``, ``1``, ``inf``, ``paper``.
+
+    >>> setting_text(1.0), setting_text(0.25), setting_text("paper")
+    ('1', '0.25', 'paper')
+    """
+    if isinstance(value, str | int):
+        return str(value)
+    return repr(int(value)) if value < 1e6 and value == int(value) else repr(float(value))
+
+
+def part_text(part: str) -> str:
+    """A part as written between brackets, which it cannot hold itself.
+
+    >>> part_text("hotel"), part_text("a[1]")
+    ('hotel', 'a%5B1%5D')
+    """
+    return part.replace("%", "%25").replace("[", "%5B").replace("]", "%5D")
+
+
+def read_part(text: str) -> str:
+    """The part that stands between brackets: the inverse of :func:`part_text`."""
+    return unquote(text)

@@ -1,0 +1,174 @@
+"""Measures by name: those of the families, and those that other packages bring (entry points ``dialgauge.measures``).
+
+    JGA    FGA@0.5(rule=paper)    hits@10    pass^4    I-GCDF1[hotel]
+
+A family's own cards stand in ``CARDS`` of one module of it, imported when the family is first asked for; nothing here
+knows which measures there are. A plugin is looked up only when a name is not ours, or for a listing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from dialgauge import plugins
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures.base import OVER, Card, Measure, Setting, read_part
+
+#: Family to the module with its cards. Strings, so that this room imports none above it.
+FAMILIES = {
+    "tracking": "dialgauge.tracking.measures",
+    "responses": "dialgauge.responses.measures",
+    "users": "dialgauge.users.measures",
+}
+
+_NAME = r"[A-Za-z][\w-]*(?: [\w-]+)*"
+_FORM = re.compile(
+    rf"\s*(?P<name>{_NAME})\s*(?:(?P<mark>[@^])\s*(?P<cutoff>[^()\[\]\s]+))?\s*(?:\((?P<settings>[^()]*)\))?\s*"
+    r"(?:\[(?P<part>[^\[\]]+)\])?\s*"
+)
+#: Commas outside parentheses and brackets.
+_COMMA = re.compile(r",(?![^(]*\))(?![^\[]*\])")
+
+Lists = Mapping[str, Iterable[str]]
+
+
+def cards(family: str | None = None) -> dict[str, Card[Any]]:
+    """All usable measures by name, those of a family or of all; :func:`card_listing` also names faulty plugins."""
+    return {card.name: card for entry in card_listing(family) if (card := entry.content) is not None}
+
+
+def card_listing(family: str | None = None) -> list[plugins.Plugin[Card[Any]]]:
+    """Every measure of a family, or of all, by name; a plugin that cannot be used stands there with the reason."""
+    ours = {card.name: plugins.Plugin(card.name, "dialgauge", FAMILIES[card.family], card) for card in _own(family)}
+    return sorted([*ours.values(), *_foreign(family, ours)], key=lambda entry: (entry.name, entry.package))
+
+
+def card_named(name: str, family: str | None = None) -> Card[Any]:
+    """The card with this name, in any case of letters; our own come first and cost no search."""
+    for card in _own(family):
+        if card.name.lower() == name.lower():
+            return card
+    foreign = plugins.names(plugins.MEASURES, {})
+    same = [other for other in foreign if other.lower() == name.lower()]
+    if not same:
+        known = [*(card.name for card in _own(family)), *foreign]
+        raise DialgaugeError(f"there is no measure named '{name}'.{nearest(name, known)}")
+    registered = name if name in same else same[0]
+    card = plugins.load(plugins.MEASURES, registered, Card, {})
+    if why := _unfit(card, registered):
+        raise DialgaugeError(why)
+    if family is not None and card.family != family:
+        raise DialgaugeError(f"{card.name} is a measure of {card.family}, and here measures of {family} are asked for")
+    return card
+
+
+def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
+    """A measure from its name, such as ``JGA``, ``FGA@0.5(rule=paper)``, ``pass^4`` or ``I-GCDF1[hotel]``."""
+    match = _FORM.fullmatch(text)
+    if not match:
+        raise DialgaugeError(f"'{text}' is no measure; measures are written like JGA, FGA@0.5 or RSA(empty=one)")
+    card = card_named(match["name"], family)
+    settings = _settings(card, match["settings"], text)
+    if match["cutoff"] is not None:
+        if card.cutoff is None or card.mark != match["mark"]:
+            raise DialgaugeError(f"{card.name} takes no '{match['mark']}' value")
+        if card.cutoff.name in settings:
+            raise DialgaugeError(f"'{text}' gives {card.cutoff.name} twice")
+        settings[card.cutoff.name] = card.cutoff.parse(match["cutoff"], card.name)
+    measure = Measure(card, tuple(sorted(settings.items())), read_part(match["part"] or ""))
+    if measure.grouped and settings.get(OVER.name) == "dialogues":
+        raise DialgaugeError(f"'{text}': a mean over {_groups(card)} is taken over all turns, not over dialogues")
+    return measure
+
+
+def parse_measures(texts: Iterable[str], family: str | None = None, lists: Lists | None = None) -> list[Measure[Any]]:
+    """Measures from strings, each holding one or several separated by commas; ``lists`` are names for several."""
+    measures: dict[str, Measure[Any]] = {}
+    for text in texts:
+        for one in _split(text):
+            for name in (lists or {}).get(one.strip().lower(), (one,)):
+                measure = parse_measure(name, family)
+                measures.setdefault(str(measure), measure)
+    if not measures:
+        raise DialgaugeError("no measure was named; leave --measures out for the usual ones")
+    return list(measures.values())
+
+
+def asked_for(texts: Iterable[str], family: str | None = None, lists: Lists | None = None) -> frozenset[str]:
+    """The measures that are named one by one, not by a list such as ``all``: these must be computed, or it is an error.
+
+    They come back under their shortest names.
+    """
+    named = [one for text in texts for one in _split(text) if one.strip().lower() not in (lists or {})]
+    return frozenset(str(parse_measure(one, family)) for one in named)
+
+
+@cache
+def _family_cards(family: str) -> tuple[Card[Any], ...]:
+    return tuple(import_module(FAMILIES[family]).CARDS)
+
+
+def _own(family: str | None) -> Iterator[Card[Any]]:
+    """Our own cards of a family or of all; a family's module is imported when its turn comes."""
+    for name in FAMILIES if family is None else (family,):
+        yield from _family_cards(name)
+
+
+def _foreign(family: str | None, owned: Container[str]) -> Iterable[plugins.Plugin[Card[Any]]]:
+    """What other packages bring to a family; a faulty one belongs to every family, as it does not say."""
+    for entry in plugins.listing(plugins.MEASURES, Card, {}):
+        card = entry.content
+        if card is None:
+            yield entry
+        elif entry.name in owned:
+            why = f"'{entry.name}' of the package {entry.package} bears the name of dialgauge's own measure"
+            yield entry._replace(content=None, reason=why)
+        elif why := _unfit(card, entry.name) or "":
+            yield entry._replace(content=None, reason=why)
+        elif family in (None, card.family):
+            yield entry
+
+
+def _unfit(card: Card[Any], name: str) -> str | None:
+    """Why a card from elsewhere cannot be used under the name it is registered with."""
+    if card.name != name:
+        return f"the measure registered as '{name}' calls itself '{card.name}': its package must use one name"
+    if not re.fullmatch(_NAME, card.name):
+        return f"no measure can be called '{card.name}': use letters, digits, hyphens and single spaces"
+    return None
+
+
+def _settings(card: Card[Any], text: str | None, whole: str) -> dict[str, Setting]:
+    pairs: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in (text or "").split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise DialgaugeError(f"'{whole}': write parameters as name=value, not '{part}'")
+        if name in pairs:
+            raise DialgaugeError(f"'{whole}' gives {name} twice")
+        pairs[name] = value
+    settings = _shorthand(card, pairs, whole)
+    for name, value in pairs.items():
+        settings[name] = card.parameter(name).parse(value, card.name)
+    return settings
+
+
+def _shorthand(card: Card[Any], pairs: dict[str, str], whole: str) -> dict[str, Setting]:
+    if card.shorthand is None:
+        return {}
+    try:
+        return dict(card.shorthand(pairs))
+    except DialgaugeError as error:
+        raise DialgaugeError(f"'{whole}': {error.message}") from error
+
+
+def _groups(card: Card[Any]) -> str:
+    return " or ".join(f"{value}s" for value in card.grouped_by[1]) if card.grouped_by else "groups"
+
+
+def _split(text: str) -> list[str]:
+    return [part for part in _COMMA.split(text) if part.strip()]

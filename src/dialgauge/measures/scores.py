@@ -1,0 +1,185 @@
+"""What measuring gives: for each measure a value with its interval, and for each dialogue the sums behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures.base import Measure, Rows
+from dialgauge.measures.coverage import Coverage
+from dialgauge.measures.resampling import Bounds, Resampling, intervals
+from dialgauge.measures.signature import Signature
+
+if TYPE_CHECKING:
+    import polars
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """The value of a measure, its interval where one was made, and all that is needed to read them.
+
+    None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None only
+    where an old run does not say them.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    unit: str | None = None
+    higher_is_better: bool | None = None
+    lower: float | None = None
+    upper: float | None = None
+    #: In its long form; empty only where an old run does not say it.
+    signature: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure[Any],
+        value: float | None,
+        low: float | None = None,
+        high: float | None = None,
+        signature: Signature | None = None,
+    ) -> Score:
+        """The score of a measure; NaN and infinite bounds become None, a signature without a measure gets it."""
+        card, settled = measure.card, signature or Signature()
+        if "measure" not in settled:
+            settled = settled.with_(measure=measure.full())
+        return cls(
+            value=_defined(value),
+            low=_defined(low),
+            high=_defined(high),
+            unit=card.unit,
+            higher_is_better=card.higher_is_better,
+            lower=_defined(card.lower),
+            upper=_defined(card.upper),
+            signature=settled.long(),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: undefined is null."""
+        return structs.asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """The scores of one system.
+
+    ``sums`` holds for each measure numerator and denominator of every dialogue, 0 / 0 where it has no score; a value
+    that is no ratio of sums has a score and no sums.
+    """
+
+    dialogues: Sequence[str]
+    sums: Mapping[str, Rows]
+    scores: Mapping[str, Score]
+    coverage: Coverage = field(default_factory=Coverage)
+    #: Measures that the evidence cannot give, with the reason.
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, measure: str) -> Score:
+        if measure not in self.scores:
+            why = self.left_out.get(measure)
+            told = f": {why}" if why else f": it was not asked for.{nearest(measure, self.scores)}"
+            raise DialgaugeError(f"there is no score {measure}{told}")
+        return self.scores[measure]
+
+    @property
+    def signature(self) -> Signature:
+        """What all scores share."""
+        return Signature.shared(Signature.parse(score.signature) for score in self.scores.values())
+
+    def best(self, measure: str, values: Iterable[float | None]) -> float | None:
+        """The best of some values of a measure, whichever direction is better; None where none is defined."""
+        defined = [value for value in values if value is not None and math.isfinite(value)]
+        if not defined:
+            return None
+        return min(defined) if self[measure].higher_is_better is False else max(defined)
+
+    def joined(self, other: Scores) -> Scores:
+        """These scores and other ones of the same system, over the dialogues of either; coverage stays this one's."""
+        ids = {name: place for place, name in enumerate(dict.fromkeys((*self.dialogues, *other.dialogues)))}
+        return replace(
+            self,
+            dialogues=tuple(ids),
+            sums={**_spread(self, ids), **_spread(other, ids)},
+            scores={**self.scores, **other.scores},
+            left_out={**self.left_out, **other.left_out},
+        )
+
+    def frame(self) -> polars.DataFrame:
+        """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
+        import polars
+
+        ids = polars.Series("dialogue", self.dialogues, polars.String)
+        scored = [_rows(ids, measure, *sums) for measure, sums in self.sums.items()]
+        return polars.concat([_rows(ids.clear(), "", (), ()), *scored])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemEvidence:
+    """One system's evidence, and what is to be measured on it."""
+
+    evidence: Any
+    measures: Sequence[Measure[Any]]
+    #: The ids of the evidence's dialogues, in its order.
+    dialogues: Sequence[str]
+    #: What all scores share; the measure is added to each.
+    signature: Signature = field(default_factory=Signature)
+    coverage: Coverage = field(default_factory=Coverage)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def score_systems(systems: Sequence[SystemEvidence], how: Resampling | None = None) -> list[Scores]:
+    """The scores of several systems; their intervals, where asked for, come from the same resamples."""
+    if how is None:
+        bounds: list[list[Bounds]] = [[(math.nan, math.nan)] * len(system.measures) for system in systems]
+    else:
+        bounds = intervals([(system.evidence, system.measures) for system in systems], how)
+    return [_scored(system, limits) for system, limits in zip(systems, bounds, strict=True)]
+
+
+def _scored(system: SystemEvidence, limits: Sequence[Bounds]) -> Scores:
+    evidence, base = system.evidence, system.signature
+    return Scores(
+        dialogues=system.dialogues,
+        sums={str(measure): measure.by_dialogue(evidence) for measure in system.measures if not measure.grouped},
+        scores={
+            str(measure): Score.of(
+                measure, measure.value(evidence), low, high, base.with_(measure=measure.full(evidence))
+            )
+            for measure, (low, high) in zip(system.measures, limits, strict=True)
+        },
+        coverage=system.coverage,
+        left_out=system.left_out,
+    )
+
+
+def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
+    places = np.array([ids[name] for name in scores.dialogues], np.int64)
+    wide: dict[str, Rows] = {}
+    for measure, sums in scores.sums.items():
+        above, below = np.zeros(len(ids)), np.zeros(len(ids))
+        above[places], below[places] = sums
+        wide[measure] = above, below
+    return wide
+
+
+def _defined(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _rows(ids: polars.Series, measure: str, numerators: Any, denominators: Any) -> polars.DataFrame:
+    import polars
+
+    columns = [
+        ids,
+        polars.Series("measure", [measure], polars.String).new_from_index(0, len(ids)),
+        polars.Series("num", numerators, polars.Float64),
+        polars.Series("den", denominators, polars.Float64),
+    ]
+    return polars.DataFrame(columns).filter(polars.col("den") > 0)

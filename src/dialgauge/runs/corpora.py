@@ -1,0 +1,263 @@
+"""The dialogues behind the runs, each corpus stored once: ``corpora/CHECKSUM/{dialogues,turns}.parquet``.
+
+Invariants
+- The checksum is the SHA-256 of the dialogues as native JSONL: equal dialogues are one corpus, whoever stores them.
+- A corpus enters the store by one rename, after its bytes are on the disk, and before the run that needs it does.
+- A folder in ``.work`` names the corpus its run needs (``PIN``, later its ``run.json``) before that corpus is looked
+  for. Corpora are moved in and away only under one lock, and away only if no run and no folder in ``.work`` names them.
+- Every folder of ``.work`` that is discarded, by its owner or by a sweep, has its corpus looked at first. So a corpus
+  whose run never came to be, or is gone, outlives the next sweep at most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs.manifest import MANIFEST
+from dialgauge.runs.tables import DIALOGUES, TABLE_ENDING, TURNS, TableInfo
+from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, try_lock, write_durably, write_table, writing
+
+if TYPE_CHECKING:
+    import polars
+
+CORPORA = "corpora"
+CORPUS_FILE = "corpus.json"
+PIN = "corpus-pin"
+
+_SCRATCH, _OLD = "corpus-new", "corpus-old"
+_LOCK = ".lock"
+_PATIENCE = 60.0  # seconds; the lock is held for a look at the manifests and one rename
+#: Stands for the corpus of a run whose manifest cannot be read: it may need any.
+_ANY = "*"
+
+_ENCODER = msgspec.json.Encoder()
+
+
+class _CorpusFile(msgspec.Struct, frozen=True):
+    """What ``corpus.json`` holds."""
+
+    tables: dict[str, TableInfo]
+
+
+class _Reference(msgspec.Struct, frozen=True):
+    """The part of a manifest that names its corpus."""
+
+    corpus: str = ""
+
+
+@dataclass(frozen=True)
+class EncodedCorpus:
+    """Dialogues as the tables ``dialogues`` and ``turns``, and their checksum."""
+
+    checksum: str
+    ids: frozenset[str]
+    frames: dict[str, polars.DataFrame]
+
+
+def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
+    """Encode each dialogue once, for the checksum and the tables alike."""
+    digest = hashlib.sha256()
+    heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
+    owners: list[str] = []
+    places: list[int] = []
+    turns: list[Turn] = []
+    records: list[bytes] = []
+    for dialogue in dialogues:
+        own = [_ENCODER.encode(turn) for turn in dialogue.turns]
+        goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
+        outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
+        digest.update(_native(dialogue, own, goal, outcome))
+        heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
+        owners += [dialogue.id] * len(own)
+        places += range(len(own))
+        turns += dialogue.turns
+        records += own
+    ids = frozenset(head[0] for head in heads)
+    if len(ids) < len(heads):
+        raise _twice([head[0] for head in heads])
+    frames = {DIALOGUES: _dialogue_frame(heads), TURNS: _turn_frame(owners, places, turns, records)}
+    return EncodedCorpus(digest.hexdigest(), ids, frames)
+
+
+def _native(dialogue: Dialogue, turns: list[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:
+    """The line of the dialogue in the native format, put together from parts that are encoded already."""
+    line = b'{"id":' + _ENCODER.encode(dialogue.id) + b',"turns":[' + b",".join(turns) + b"]"
+    if goal is not None:
+        line += b',"goal":' + goal
+    if dialogue.domains:
+        line += b',"domains":' + _ENCODER.encode(dialogue.domains)
+    if outcome is not None:
+        line += b',"outcome":' + outcome
+    return line + b"}\n"
+
+
+def _twice(ids: list[str]) -> DialgaugeError:
+    seen: set[str] = set()
+    twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    return DialgaugeError("two dialogues have this id, so a run cannot tell them apart", dialogue=twice)
+
+
+def _dialogue_frame(heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]]) -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(
+        [
+            polars.Series("dialogue", [head[0] for head in heads], polars.String),
+            polars.Series("turns", [head[1] for head in heads], polars.Int64),
+            polars.Series("domains", [head[2] for head in heads], polars.List(polars.String)),
+            _text("goal", [head[3] for head in heads]),
+            _text("outcome", [head[4] for head in heads]),
+        ]
+    )
+
+
+def _turn_frame(owners: list[str], places: list[int], turns: list[Turn], records: list[bytes]) -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(
+        [
+            polars.Series("dialogue", owners, polars.String),
+            polars.Series("turn", places, polars.Int64),
+            polars.Series("speaker", [turn.speaker for turn in turns], polars.String),
+            polars.Series("text", [turn.text for turn in turns], polars.String),
+            _text("record", records),
+        ]
+    )
+
+
+def _text(name: str, content: Any) -> polars.Series:
+    import polars
+
+    return polars.Series(name, content, polars.Binary).cast(polars.String)
+
+
+def decode_corpus(dialogues: polars.DataFrame, turns: polars.DataFrame) -> Iterator[Dialogue]:
+    """The dialogues of the two tables, one at a time; the turns stand in the dialogues' order."""
+    turn = msgspec.json.Decoder(Turn)
+    start = 0
+    for name, count, domains, goal, outcome in dialogues.iter_rows():
+        records = turns["record"][start : start + count].to_list()
+        start += count
+        yield Dialogue(
+            id=name,
+            turns=tuple(turn.decode(record) for record in records),
+            goal=None if goal is None else msgspec.json.decode(goal, type=Goal),
+            domains=tuple(domains),
+            outcome=None if outcome is None else msgspec.json.decode(outcome, type=Outcome),
+        )
+
+
+class Corpora:
+    """The corpora of one store."""
+
+    def __init__(self, store: Path) -> None:
+        self._store = store
+        self._folder = store / CORPORA
+
+    def table_path(self, checksum: str, table: str) -> Path:
+        """Where a table of a corpus lies."""
+        return self._folder / checksum / f"{table}{TABLE_ENDING}"
+
+    def tables(self, checksum: str) -> dict[str, TableInfo]:
+        """What the tables of a corpus must be; an error where it is not there."""
+        path = self._folder / checksum / CORPUS_FILE
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=_CorpusFile).tables
+        except OSError as error:
+            raise DialgaugeError(f"the corpus cannot be read ({error.strerror})", file=str(path)) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DialgaugeError(f"the corpus is damaged ({error})", file=str(path)) from error
+
+    def add(self, corpus: EncodedCorpus, claim: Path) -> None:
+        """Store a corpus for the run that is made in the folder ``claim``, unless it is there already."""
+        with writing(self._store):
+            self._folder.mkdir(exist_ok=True)
+            with self._locked():
+                write_durably(claim / PIN, corpus.checksum.encode())
+                if self._intact(corpus.checksum):
+                    return
+            scratch = claim / _SCRATCH
+            scratch.mkdir()
+            infos = {
+                name: write_table(frame, scratch / f"{name}{TABLE_ENDING}") for name, frame in corpus.frames.items()
+            }
+            write_durably(scratch / CORPUS_FILE, msgspec.json.encode(_CorpusFile(infos)))
+            sync_folder(scratch)
+            with self._locked():
+                self._move_in(scratch, corpus.checksum, claim)
+            delete_tree(scratch)
+            delete_tree(claim / _OLD)
+
+    def _move_in(self, scratch: Path, checksum: str, claim: Path) -> None:
+        if self._intact(checksum):  # another process was faster
+            return
+        target = self._folder / checksum
+        if target.exists():  # a damaged one makes room
+            target.rename(claim / _OLD)
+        scratch.rename(target)
+        sync_folder(self._folder)
+
+    def _intact(self, checksum: str) -> bool:
+        """Whether the corpus is there with all of its tables, by their sizes."""
+        try:
+            tables = self.tables(checksum)
+            return all(self.table_path(checksum, name).stat().st_size == info.size for name, info in tables.items())
+        except (DialgaugeError, OSError):
+            return False
+
+    def pin(self, run: Path, claim: Path) -> None:
+        """Note in the folder ``claim`` which corpus a run needs that is about to be moved there and deleted."""
+        if needed := _needed(run):
+            write_durably(claim / PIN, needed.encode())
+
+    def release(self, claim: Path) -> None:
+        """Move the corpus that a folder of ``.work`` names into it, to be deleted with it, if nothing else needs it."""
+        named = _needed(claim)
+        if not named or not self._folder.is_dir():
+            return
+        with writing(self._store), self._locked():
+            present = sorted(entry.name for entry in self._folder.iterdir() if entry.is_dir())
+            candidates = [name for name in present if named in (name, _ANY)]
+            needed = self._needed_elsewhere(claim) if candidates else set()
+            for name in candidates:
+                if not {name, _ANY} & needed:
+                    (self._folder / name).rename(claim / name)
+            sync_folder(self._folder)
+
+    def _needed_elsewhere(self, claim: Path) -> set[str]:
+        """The corpora that other folders name. Those in the making are looked at first: they move to the store."""
+        work = self._store / WORK
+        making = [entry for entry in work.iterdir() if entry != claim and entry.is_dir()]
+        needed = {_needed(entry) for entry in making}
+        stored = [entry for entry in self._store.iterdir() if not entry.name.startswith(".") and entry.name != CORPORA]
+        return needed | {_needed(entry) for entry in stored}
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = try_lock(self._folder / _LOCK, _PATIENCE)
+        if lock is None:
+            raise DialgaugeError("another process holds the store's corpora; wait for it", file=str(self._folder))
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _needed(folder: Path) -> str:
+    """The corpus that a run, or the folder it is made in, names; empty where it names none."""
+    try:
+        if (pin := folder / PIN).exists():
+            return pin.read_text(encoding="utf-8")
+        manifest = folder / MANIFEST
+        return msgspec.json.decode(manifest.read_bytes(), type=_Reference).corpus if manifest.exists() else ""
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _ANY

@@ -1,0 +1,348 @@
+"""A run: a manifest and tables, in memory or in a store. Everything that is shown is made from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures import Coverage, Score, Scores, Signature
+from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
+from dialgauge.runs.manifest import Manifest, load, new_id, plain
+from dialgauge.runs.provenance import Source, draft, sha256, with_origin
+from dialgauge.runs.tables import (
+    CORPUS_TABLES,
+    DIALOGUE_SCORES,
+    DIALOGUES,
+    FIXED,
+    TABLE_ENDING,
+    TURNS,
+    TableInfo,
+    check_columns,
+    check_fixed,
+    check_table_name,
+    empty_info,
+    empty_table,
+)
+from dialgauge.runs.writer import left_out, shared_signature
+
+if TYPE_CHECKING:
+    import polars
+
+#: A table, or a function that makes it when it is first asked for.
+Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame]"
+#: Dialogues, or a function that gives them each time they are asked for.
+CorpusSource: TypeAlias = Sequence[Dialogue] | Callable[[], Iterable[Dialogue]]
+
+_SHOWN = 3
+
+
+class Run:
+    """One run. Tables are read, or made, when asked for; ``path`` is its folder, where it is stored."""
+
+    def __init__(self, facts: Manifest, content: _Folder | _Memory) -> None:
+        self._facts = facts
+        self._content = content
+
+    @classmethod
+    def load(cls, path: Path) -> Run:
+        """The run in a folder of a store; damage to its manifest is an error."""
+        manifest = load(path)
+        return cls(manifest, _Folder(path, manifest))
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """Everything about the run but its tables."""
+        return self._content.manifest(self._facts)
+
+    @property
+    def id(self) -> str:
+        """The run's id, which is its folder's name."""
+        return self._facts.id
+
+    @property
+    def kind(self) -> str:
+        """The family it belongs to, or what else it is."""
+        return self._facts.kind
+
+    @property
+    def name(self) -> str:
+        """What it is called: mostly the system that was measured."""
+        return self._facts.name
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The scores by measure."""
+        return self._facts.scores
+
+    @property
+    def signature(self) -> str:
+        """What the signatures of all scores share."""
+        return self._facts.signature
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much was scored, with units."""
+        return self._facts.coverage
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Small extras of the family."""
+        return self._facts.details
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the scores should know."""
+        return self._facts.notes
+
+    @property
+    def stored(self) -> bool:
+        """Whether it lies in a store."""
+        return isinstance(self._content, _Folder)
+
+    @property
+    def path(self) -> Path:
+        """The folder of a stored run."""
+        return self._folder.path
+
+    @property
+    def tables(self) -> Mapping[str, TableInfo]:
+        """The tables by name, the three that every run has first: rows, columns, checksum."""
+        return self._content.tables
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One table; of a stored run after comparing its bytes with the checksum."""
+        if name not in self.tables:
+            where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
+            raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
+        return self._content.table(name)
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
+        return self._content.dialogues()
+
+    def encoded_corpus(self) -> EncodedCorpus | None:
+        """The dialogues as a store keeps them; None where the run has no corpus."""
+        return self._content.encoded()
+
+    @property
+    def files(self) -> Mapping[str, Path]:
+        """The Parquet file of each table of a stored run that has one; tables without rows may have none."""
+        return self._folder.files
+
+    def table_path(self, name: str) -> Path:
+        """Where a table's Parquet file lies, after a look at its presence and size."""
+        if name not in self.files:
+            raise DialgaugeError(f"run {self.id} has no table '{name}'.{nearest(name, self.files)}")
+        return self._folder.checked(name)
+
+    def verified_path(self, name: str) -> Path:
+        """Where a table's Parquet file lies, after comparing its bytes with the checksum."""
+        self.table_path(name)
+        return self._folder.verified(name)
+
+    def check(self) -> None:
+        """Look at presence and size of every table (quick; :meth:`verify` reads all bytes)."""
+        for name in self.files:
+            self.table_path(name)
+
+    def verify(self) -> None:
+        """Compare every table's bytes with its checksum."""
+        for name in self.files:
+            self.verified_path(name)
+
+    def damage(self, table: str, what: str) -> DialgaugeError:
+        """The error for a table that is not what was written."""
+        return self._folder.damage(table, what)
+
+    @property
+    def _folder(self) -> _Folder:
+        if isinstance(self._content, _Folder):
+            return self._content
+        raise ValueError("the run is in memory only; store.add(run) stores it")
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name} {'-' if score.value is None else format(score.value, '.4g')}"
+            for name, score in list(self.scores.items())[:_SHOWN]
+        ]
+        more = f" and {len(self.scores) - _SHOWN} more" if len(self.scores) > _SHOWN else ""
+        where = self.id if self.stored else "not stored"
+        return f"<Run {self.kind} '{self.name}' ({where}): {', '.join(shown) or 'no scores'}{more}>"
+
+
+def new_run(
+    *,
+    kind: str,
+    name: str,
+    scores: Scores | None = None,
+    tables: Mapping[str, Frame] | None = None,
+    corpus: CorpusSource | None = None,
+    config: Mapping[str, Any] | None = None,
+    inputs: Iterable[Source] = (),
+    seeds: int | Sequence[int] | None = None,
+    signature: str | Signature = "",
+    details: Mapping[str, Any] | None = None,
+    notes: Iterable[str] = (),
+    command: Sequence[str] | None = None,
+) -> Run:
+    """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for."""
+    result = scores or Scores(dialogues=(), sums={}, scores={})
+    facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature, command=command)
+    facts = msgspec.structs.replace(
+        facts,
+        id=new_id(facts.created, kind, name),
+        signature=facts.signature or shared_signature(result.scores),
+        scores=dict(result.scores),
+        coverage=result.coverage,
+        details=plain({**(details or {}), **left_out(result)}),
+        notes=plain(list(notes)),
+    )
+    frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
+    if DIALOGUE_SCORES in frames:
+        raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
+    return Run(facts, _Memory({DIALOGUE_SCORES: result.frame, **frames}, corpus, tuple(inputs)))
+
+
+class _Memory:
+    """Tables and dialogues of a run that is not stored."""
+
+    def __init__(self, frames: Mapping[str, Frame], corpus: CorpusSource | None, inputs: tuple[Source, ...]) -> None:
+        self._frames = frames
+        self._corpus = corpus
+        self._inputs = inputs
+        self._made: dict[str, polars.DataFrame] = {}
+        self.tables: Mapping[str, TableInfo] = _MadeTables((*CORPUS_TABLES, *frames), self.table)
+
+    def manifest(self, facts: Manifest) -> Manifest:
+        return with_origin(facts, self._inputs)
+
+    def table(self, name: str) -> polars.DataFrame:
+        if name not in self._made:
+            if name in CORPUS_TABLES:
+                self._made |= self._encoded.frames
+            else:
+                given = self._frames[name]
+                self._made[name] = given() if callable(given) else given
+            check_columns(name, self._made[name].columns)
+            check_fixed(name, self._made[name])
+        return self._made[name]
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        return iter(self._corpus() if callable(self._corpus) else self._corpus or ())
+
+    @cached_property
+    def _encoded(self) -> EncodedCorpus:
+        return encode_corpus(self.dialogues())
+
+    def encoded(self) -> EncodedCorpus | None:
+        return None if self._corpus is None else self._encoded
+
+
+class _MadeTables(Mapping[str, TableInfo]):
+    """The tables of a run in memory: listing them makes none, looking at one makes it."""
+
+    def __init__(self, names: Sequence[str], make: Callable[[str], polars.DataFrame]) -> None:
+        self._names = dict.fromkeys(names)
+        self._make = make
+
+    def __getitem__(self, name: str) -> TableInfo:
+        if name not in self._names:
+            raise KeyError(name)
+        frame = self._make(name)
+        return TableInfo(frame.height, {column: str(kind) for column, kind in frame.schema.items()}, 0, "")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Folder:
+    """Tables and dialogues of a stored run: its own files, and those of its corpus."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self._manifest = manifest
+        self._corpora = Corpora(path.parent)
+
+    def manifest(self, facts: Manifest) -> Manifest:
+        return facts
+
+    @cached_property
+    def _stored(self) -> dict[str, TableInfo]:
+        corpus = self._manifest.corpus
+        try:
+            shared = self._corpora.tables(corpus) if corpus else {}
+        except DialgaugeError as error:
+            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
+        return {**{table: shared[table] for table in CORPUS_TABLES if table in shared}, **self._manifest.tables}
+
+    @cached_property
+    def tables(self) -> Mapping[str, TableInfo]:
+        fixed = {table: self._stored.get(table) or empty_info(table) for table in FIXED}
+        return {**fixed, **self._manifest.tables}
+
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        return {name: self._place(name) for name in self._stored}
+
+    def _place(self, name: str) -> Path:
+        if name in CORPUS_TABLES:
+            return self._corpora.table_path(self._manifest.corpus, name)
+        return self.path / f"{name}{TABLE_ENDING}"
+
+    def table(self, name: str) -> polars.DataFrame:
+        import polars
+
+        if name not in self.files:
+            return empty_table(name)
+        self.checked(name)
+        path = self.verified(name)
+        try:
+            return polars.read_parquet(path, glob=False, hive_partitioning=False)
+        except (OSError, polars.exceptions.PolarsError) as error:
+            raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        return decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+
+    def encoded(self) -> EncodedCorpus | None:
+        return encode_corpus(self.dialogues()) if self._manifest.corpus else None
+
+    def checked(self, name: str) -> Path:
+        path = self.files[name]
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            raise self.damage(name, f"cannot be opened ({error.strerror})") from error
+        expected = self.tables[name].size
+        if size != expected:
+            raise self.damage(name, f"has {size:,} bytes where {expected:,} were written")
+        return path
+
+    def verified(self, name: str) -> Path:
+        path = self.files[name]
+        try:
+            digest = sha256(path)
+        except OSError as error:
+            raise self.damage(name, f"cannot be read ({error.strerror})") from error
+        if digest != self.tables[name].sha256:
+            raise self.damage(name, "does not have the bytes that were written")
+        return path
+
+    def damage(self, table: str, what: str) -> DialgaugeError:
+        return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,101 @@
+"""Which tables a run has: three with fixed columns in every run, and those of its family beside them.
+
+``dialogues`` and ``turns`` hold what was said; they come from the run's corpus, which several runs may share.
+``dialogue_scores`` holds the sums behind the scores: the value of a measure is sum(num) / sum(den).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    import polars
+
+TABLE_ENDING = ".parquet"
+DIALOGUES, TURNS, DIALOGUE_SCORES = "dialogues", "turns", "dialogue_scores"
+
+#: The tables of every run: columns with the types that polars calls them by. ``goal``, ``outcome`` and ``record`` are
+#: the native JSON of those records, ``turn`` is the position from 0.
+FIXED = {
+    DIALOGUES: {
+        "dialogue": "String", "turns": "Int64", "domains": "List(String)", "goal": "String", "outcome": "String",
+    },
+    TURNS: {"dialogue": "String", "turn": "Int64", "speaker": "String", "text": "String", "record": "String"},
+    DIALOGUE_SCORES: {"dialogue": "String", "measure": "String", "num": "Float64", "den": "Float64"},
+}  # fmt: skip
+
+#: The tables of a corpus.
+CORPUS_TABLES = (DIALOGUES, TURNS)
+#: What SQL calls the runs and their scores, and what only a corpus brings: no run writes tables of these names.
+RESERVED = ("runs", "scores", *CORPUS_TABLES)
+
+_TABLE = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+class TableInfo(msgspec.Struct, frozen=True):
+    """What a table of a run must be: rows, column names with their types, and the bytes of its Parquet file."""
+
+    rows: int
+    columns: dict[str, str]
+    size: int
+    sha256: str
+
+
+def is_table_name(text: str) -> bool:
+    """Whether a run may write a table of this name: small letters, digits and underscores, none of the reserved."""
+    return _TABLE.fullmatch(text) is not None and text not in RESERVED
+
+
+def check_table_name(text: str) -> str:
+    """The name, or an error that says what a table may be called."""
+    if not is_table_name(text):
+        raise DialgaugeError(
+            f"a table of a run cannot be called '{text}': use small letters, digits and underscores, "
+            f"begin with a letter, and avoid {', '.join(repr(name) for name in RESERVED)}"
+        )
+    return text
+
+
+def check_columns(table: str, columns: Sequence[str]) -> None:
+    """An error unless SQL can tell the columns apart: it ignores case, and adds the column ``run`` by itself."""
+    seen = {"run"}
+    for column in columns:
+        if column.lower() in seen:
+            raise DialgaugeError(
+                f"the table '{table}' cannot have the column '{column}': SQL would see that name twice"
+            )
+        seen.add(column.lower())
+
+
+def check_fixed(table: str, frame: polars.DataFrame) -> None:
+    """An error unless a table of a fixed name has exactly its columns, and the scores are numbers."""
+    if table not in FIXED:
+        return
+    columns = {column: str(kind) for column, kind in frame.schema.items()}
+    if list(columns.items()) != list(FIXED[table].items()):
+        raise ValueError(f"the table {table!r} has the columns {FIXED[table]}, not {columns}")
+    if table == DIALOGUE_SCORES and frame.height:
+        if frame.null_count().sum_horizontal().item() or not frame["num"].is_finite().all():
+            raise ValueError(f"the table {table!r} has rows that hold no number")
+        if not (frame["den"].is_finite() & (frame["den"] > 0)).all():
+            raise ValueError(f"the table {table!r} has rows without a score: leave out those with den 0")
+
+
+def empty_table(table: str) -> polars.DataFrame:
+    """A table of a fixed name without rows."""
+    import polars
+
+    kinds = {"String": polars.String(), "Int64": polars.Int64(), "Float64": polars.Float64()}
+    schema = {column: kinds.get(kind, polars.List(polars.String())) for column, kind in FIXED[table].items()}
+    return polars.DataFrame(schema=schema)
+
+
+def empty_info(table: str) -> TableInfo:
+    """What stands for a fixed table that a run does not have."""
+    return TableInfo(0, FIXED[table], 0, "")

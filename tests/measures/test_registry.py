@@ -1,0 +1,199 @@
+"""Measures as names: printing, parsing, lists, and where cards come from."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import (
+    Card,
+    Measure,
+    Setting,
+    asked_for,
+    card_listing,
+    card_named,
+    cards,
+    parse_measure,
+    parse_measures,
+)
+from dialgauge.measures.base import Parameter
+from measures.toy import CARDS, FGA, GCDF1, HITS, JGA, PASS, PRECISION
+
+LISTS = {"default": ("JGA", "FGA@0.5"), "all": ("JGA", "FGA@0.5", "F1(average=slot)")}
+EVERY = (*CARDS, HITS, PASS, GCDF1, PRECISION)
+
+
+def setting(parameter: Parameter) -> st.SearchStrategy[Setting]:
+    if parameter.choices:
+        return st.sampled_from(parameter.choices)
+    return st.integers(1, 10**9) if parameter.whole else st.floats(0, allow_nan=False)
+
+
+@st.composite
+def any_measure(draw: st.DrawFn) -> Measure[Any]:
+    card = draw(st.sampled_from(EVERY))
+    known = [*card.parameters, *([card.cutoff] if card.cutoff else [])]
+    chosen = draw(st.lists(st.sampled_from(known), unique=True)) if known else []
+    given_ = {one.name: draw(setting(one)) for one in chosen}
+    if card.grouped_by and given_.get("average") == "slot":
+        given_.pop("over", None)
+    part = draw(st.just("") | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8))
+    return Measure(card, tuple(sorted(given_.items())), part)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(measure=any_measure())
+def test_any_name_parses_back(measure: Measure[Any]) -> None:
+    for name in (str(measure), measure.full()):
+        again = parse_measure(name)
+        assert again.card is measure.card
+        assert again.settings() == measure.settings()
+        assert (str(again), again.full()) == (str(measure), measure.full())
+    assert [str(one) for one in parse_measures([f"{measure}, JGA"])] == list(dict.fromkeys([str(measure), "JGA"]))
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("jga", "JGA"),
+        ("FGA", "FGA@0.5"),
+        ("FGA@1e0( rule = paper , over=turns )", "FGA@1(rule=paper)"),
+        ("FGA(lambda=0.25)", "FGA@0.25"),
+        ("FGA@inf", "FGA@inf"),
+        ("FGA@1e308", "FGA@1e+308"),
+        ("hits@10.0", "hits@10"),
+        ("HITS", "hits@10"),
+        ("hits(k=3)", "hits@3"),
+        ("pass ^ 4", "pass^4"),
+        (" i-gcdf1[hotel] ", "I-GCDF1[hotel]"),
+        ("FGA@1(rule=paper)[train]", "FGA@1(rule=paper)[train]"),
+    ],
+)
+def test_other_spellings(written: str, printed: str) -> None:
+    measure = parse_measure(written)
+    assert str(measure) == str(parse_measure(str(measure))) == printed
+
+
+def test_other_words_stand_for_a_setting() -> None:
+    assert parse_measure("FGA(tf=2,p=0.5,rule=paper)").settings()["lambda"] == math.log(2) / 2
+    with pytest.raises(DialgaugeError, match=r"'FGA\(tf=2\)': lambda needs both"):
+        parse_measure("FGA(tf=2)")
+    with pytest.raises(DialgaugeError, match="gives lambda twice"):
+        parse_measure("FGA@1(tf=2,p=0.5)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("JGAA", "no measure named 'JGAA'. Did you mean 'JGA'"),
+        ("FGA@-1", "not negative"),
+        ("FGA@nan", "not negative"),
+        ("FGA@x", "is a number"),
+        ("hits@0", "whole number from 1"),
+        ("hits@2.5", "whole number from 1"),
+        ("hits@inf", "whole number from 1"),
+        ("hits@nan", "whole number from 1"),
+        ("JGA@1", "takes no '@'"),
+        ("hits^1", "takes no '^'"),
+        ("pass@1", "takes no '@'"),
+        ("FGA@1(lambda=2)", "twice"),
+        ("FGA@1(rule=paper,rule=code)", "twice"),
+        ("FGA@1(rules=paper)", "no parameter 'rules'. Did you mean 'rule'"),
+        ("FGA@1(rule=papers)", "Did you mean 'paper'"),
+        ("FGA@1(paper)", "name=value"),
+        ("FGA@1)", "is no measure"),
+        ("JGA[]", "is no measure"),
+        ("F1(average=slot,over=dialogues)", "a mean over slots is taken over all turns, not over dialogues"),
+        ("", "is no measure"),
+        ("a|b", "is no measure"),
+    ],
+)
+def test_mistakes_are_sentences(text: str, message: str) -> None:
+    with pytest.raises(DialgaugeError) as error:
+        parse_measure(text)
+    assert message in str(error.value)
+
+
+def test_lists_stand_for_several_and_each_is_taken_once() -> None:
+    names = [
+        str(one)
+        for one in parse_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "Default"], "tracking", LISTS)
+    ]
+    assert names == ["JGA", "FGA@0.5(rule=paper,over=dialogues)", "FGA@0.5"]
+    with pytest.raises(DialgaugeError, match="no measure was named"):
+        parse_measures([" , "])
+
+
+def test_what_is_named_one_by_one_is_asked_for() -> None:
+    assert asked_for(["all", "FGA@1.0,JGA"], "tracking", LISTS) == {"FGA@1", "JGA"}
+
+
+def test_a_family_offers_its_own_cards_only() -> None:
+    assert list(cards("tracking")) == ["F1", "FGA", "JGA", "Length"]
+    assert set(cards()) == {card.name for card in EVERY}
+    assert card_named("hits", "responses") is HITS
+    with pytest.raises(DialgaugeError, match="no measure named 'hits'"):
+        card_named("hits", "tracking")
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed package that brings measures, some of them faulty."""
+    info = tmp_path / "stranger-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[dialgauge.measures]\nMine = stranger_module:MINE\nNoCard = stranger_module:NO_CARD\n"
+        "Alias = stranger_module:MINE\nJGA = stranger_module:SHADOW\nGone = stranger_module:GONE\n"
+    )
+    (tmp_path / "stranger_module.py").write_text(
+        "from dataclasses import replace\nfrom measures.toy import JGA\n"
+        "MINE = replace(JGA, name='Mine', higher_is_better=False)\nSHADOW = replace(JGA, title='other')\nNO_CARD = 3\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "stranger_module", raising=False)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_plugin_is_loaded_when_it_is_named() -> None:
+    assert parse_measure("JGA").card is JGA
+    assert parse_measure("FGA").card is FGA
+    assert "stranger_module" not in sys.modules
+    assert str(parse_measure("mine(over=dialogues)")) == "Mine(over=dialogues)"
+    with pytest.raises(DialgaugeError, match="Mine is a measure of tracking, and here measures of users"):
+        parse_measure("Mine", "users")
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NoCard", r"'NoCard' of the package stranger .* a Card is expected"),
+        ("Gone", r"'Gone' of the package stranger .* cannot be loaded"),
+        ("Alias", "registered as 'Alias' calls itself 'Mine'"),
+    ],
+)
+def test_a_faulty_plugin_is_an_error_that_names_it(name: str, said: str) -> None:
+    with pytest.raises(DialgaugeError, match=said):
+        parse_measure(name)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_listing_holds_usable_plugins_and_the_reasons_of_the_others() -> None:
+    listing = {(entry.name, entry.package): entry for entry in card_listing("tracking")}
+    assert listing["JGA", "dialgauge"].content is JGA
+    assert isinstance(listing["Mine", "stranger"].content, Card)
+    faulty = {name: entry.reason for (name, _), entry in listing.items() if entry.content is None}
+    assert set(faulty) == {"NoCard", "Alias", "JGA", "Gone"}
+    assert all(faulty.values())
+    assert "dialgauge's own" in str(faulty["JGA"])
+    assert set(cards("tracking")) == {"F1", "FGA", "JGA", "Length", "Mine"}
+    assert "Mine" not in cards("users")

@@ -1,0 +1,148 @@
+"""Scores: values, intervals from shared draws, sums, and the table of them."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import polars
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import (
+    Count,
+    Coverage,
+    Measure,
+    Resampling,
+    Score,
+    Scores,
+    Signature,
+    SystemEvidence,
+    intervals,
+    parse_measure,
+    parse_measures,
+    score_systems,
+)
+from dialgauge.stats import ratio_intervals
+from measures.toy import LENGTH, TURNS, USERS, Turns
+
+
+def random_turns(seed: int, dialogues: int = 30) -> Turns:
+    draws = np.random.default_rng(seed)
+    dialogue = np.sort(draws.integers(0, dialogues, 200)).astype(np.int32)
+    dialogue[-1] = dialogues - 1
+    size = draws.integers(0, 5, 200).astype(np.float64)
+    slots = draws.integers(0, 2, (4, dialogues)).astype(np.float64)
+    return Turns(dialogue, np.minimum(draws.integers(0, 5, 200), size), size, (slots, slots + 1))
+
+
+def system(turns: Turns, *names: str) -> SystemEvidence:
+    return SystemEvidence(
+        evidence=turns,
+        measures=parse_measures(names),
+        dialogues=[f"d{number}" for number in range(turns.dialogues)],
+        signature=Signature(gold="ab"),
+        coverage=Coverage({"turns": Count(expected=4, read=4, scored=4, failed=0)}),
+        left_out={"SA": "there is no inventory"},
+    )
+
+
+def test_a_score_says_all_that_is_needed_to_read_it() -> None:
+    (scores,) = score_systems([system(TURNS, "JGA", "FGA@0.5", "Length")], Resampling(200, seed=1))
+    score = scores["FGA@0.5"]
+    assert score.value == parse_measure("FGA@0.5").value(TURNS)
+    assert score.low is not None and score.high is not None and score.low <= score.value <= score.high
+    assert (score.unit, score.higher_is_better, score.lower, score.upper) == ("share", True, 0.0, 1.0)
+    assert Signature.parse(score.signature) == Signature(measure="FGA@0.5(rule=code,over=turns)", gold="ab")
+    length = scores["Length"]
+    assert (length.unit, length.higher_is_better, length.upper) == ("slots", False, None)
+    assert scores.signature == Signature(gold="ab")
+    assert list(score.as_dict())[:3] == ["value", "low", "high"]
+
+
+def test_undefined_is_null() -> None:
+    score = Score.of(Measure(LENGTH), math.nan, math.nan, None)
+    assert (score.value, score.low, score.high) == (None, None, None)
+    assert Signature.parse(score.signature)["measure"] == "Length"
+    (scores,) = score_systems([system(TURNS, "JGA")])
+    assert (scores["JGA"].value, scores["JGA"].low) == (0.5, None)
+
+
+def test_a_score_that_is_not_there_says_why() -> None:
+    (scores,) = score_systems([system(TURNS, "JGA")])
+    with pytest.raises(DialgaugeError, match="no score SA: there is no inventory"):
+        scores["SA"]
+    with pytest.raises(DialgaugeError, match=r"no score FGA: it was not asked for. Known: JGA|Did you mean"):
+        scores["FGA"]
+
+
+def test_the_best_follows_the_direction_of_the_measure() -> None:
+    (scores,) = score_systems([system(TURNS, "JGA", "Length")])
+    assert scores.best("JGA", [0.2, None, 0.7, math.nan]) == 0.7
+    assert scores.best("Length", [0.2, None, 0.7]) == 0.2
+    assert scores.best("JGA", [None]) is None
+
+
+def test_the_table_of_dialogues_has_the_sums_of_what_is_scored() -> None:
+    (scores,) = score_systems([system(TURNS, "JGA", "F1(average=slot)")])
+    frame = scores.frame()
+    assert dict(frame.schema) == {
+        "dialogue": polars.String, "measure": polars.String, "num": polars.Float64, "den": polars.Float64,
+    }  # fmt: skip
+    assert frame.rows() == [("d0", "JGA", 2.0, 3.0), ("d1", "JGA", 0.0, 1.0)]
+    users = SystemEvidence(evidence=USERS, measures=parse_measures(["I-GCDF1[hotel]"]), dialogues=["a", "b", "c"])
+    assert score_systems([users])[0].frame().rows() == [("c", "I-GCDF1[hotel]", 0.25, 1.0)]
+    assert Scores(dialogues=[], sums={}, scores={}).frame().schema == frame.schema
+
+
+def test_intervals_are_those_of_the_sums_and_shared_over_systems() -> None:
+    how = Resampling(300, seed=3, level=0.9)
+    measures = parse_measures(["JGA", "F1(average=slot)", "F1", "JGA(over=dialogues)"])
+    both = [random_turns(0), random_turns(1)]
+    together = intervals([(turns, measures) for turns in both], how)
+    ratios = [measure for measure in measures if not measure.grouped]
+    sums = [measure.by_dialogue(turns) for turns in both for measure in ratios]
+    bounds = ratio_intervals([one[0] for one in sums], [one[1] for one in sums], resamples=300, seed=3, level=0.9)
+    assert [one for row in together for one in (row[0], *row[2:])] == [tuple(pair) for pair in bounds.tolist()]
+    alone = [intervals([(turns, measures)], how)[0] for turns in both]
+    np.testing.assert_allclose(alone, together, rtol=1e-12)
+
+
+def test_a_mean_over_groups_has_an_interval_around_it() -> None:
+    turns = random_turns(5)
+    measure = parse_measure("F1(average=slot)")
+    (((low, high),),) = intervals([(turns, [measure])], Resampling(300))
+    assert low < measure.value(turns) < high
+
+
+def test_no_dialogues_have_no_interval() -> None:
+    nothing = Turns(np.array([], np.int32), np.array([]), np.array([]), (np.zeros((1, 0)), np.zeros((1, 0))))
+    bounds = intervals([(nothing, parse_measures(["JGA", "F1(average=slot)"]))], Resampling(10))
+    assert np.isnan(bounds).all()
+
+
+def test_resampling_prints_as_signatures_have_it() -> None:
+    assert str(Resampling(1000, 0, 0.95)) == "0.95-bootstrap-1000-0"
+
+
+def test_the_room_imports_numpy_and_no_table_library() -> None:
+    script = (
+        "import sys, dialgauge.measures as m\n"
+        "before = {'numpy', 'msgspec'} & set(sys.modules)\n"
+        "for name in m.__all__: getattr(m, name)\n"
+        "print(sorted(before), sorted({'polars', 'scipy', 'duckdb', 'importlib.metadata'} & set(sys.modules)))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout == "[] []\n"
+
+
+def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
+    def one(name: str, ids: list[str], num: list[float]) -> Scores:
+        score = Score.of(Measure(LENGTH), sum(num))
+        return Scores(dialogues=ids, sums={name: (np.array(num), np.ones(len(num)))}, scores={name: score})
+
+    joined = one("A", ["x", "y"], [1.0, 2.0]).joined(one("B", ["z", "y"], [3.0, 4.0]))
+    assert joined.frame().rows() == [("x", "A", 1, 1), ("y", "A", 2, 1), ("y", "B", 4, 1), ("z", "B", 3, 1)]
+    assert list(joined.scores) == ["A", "B"]

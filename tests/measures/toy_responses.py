@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from measures.toy import HITS, PASS
+
+CARDS = (HITS, PASS)
