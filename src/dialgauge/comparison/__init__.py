@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from dialgauge.comparison.sweep import LAMBDAS, Sweep
     from dialgauge.comparison.system_table import read_system_table, spread_figure, system_table_json, system_tables
     from dialgauge.comparison.trackers import TrackerComparison, compare, compare_results
+    from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
     "LAMBDAS",
     "Comparison",
+    "ComparisonView",
     "Difference",
+    "ItemDifference",
     "Scores",
     "Sweep",
     "TrackerComparison",
+    "TurnDivergence",
     "Wishes",
     "as_json",
     "assigned",
@@ -32,6 +36,7 @@ __all__ = [
     "compare_runs",
     "compare_scores",
     "comparison_tables",
+    "dialogue_rows",
     "drawings",
     "read_ratings",
     "read_system_table",
@@ -41,6 +46,7 @@ __all__ = [
     "spreads",
     "system_table_json",
     "system_tables",
+    "view_of",
 ]
 
 if not TYPE_CHECKING:
