@@ -1,4 +1,4 @@
-"""What a family adds to a comparison of its runs: scores of turns, where two runs diverge, tables and figures of its own.
+"""What a family adds to a comparison of its runs: scores of turns, where runs diverge, tables and figures of its own.
 
 A family subclasses :class:`ComparisonView` and offers one instance; ``VIEWS`` says where it stands. Strings, so that
 this room imports none above it. Runs of any other kind get the default view, which compares what was said.
