@@ -57,6 +57,9 @@ class TurnDivergence(Struct, frozen=True):
 class ComparisonView:
     """A family's view of its runs; every method has a default, so a family overrides what it has more to say about."""
 
+    #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
+    own_parts: frozenset[str] = frozenset()
+
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""
         return None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialgauge.report.escape import markdown, plain
     from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, styled
     from dialgauge.report.page import Figure, Section, write_page
+    from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
         Cell,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         Value,
         format_of,
         mark_best,
+        notebook_html,
         render_tables,
         write_tables,
     )
@@ -36,6 +38,7 @@ __all__ = [
     "INK",
     "PAPER",
     "SHADES",
+    "SHARE",
     "Cell",
     "Column",
     "Figure",
@@ -54,9 +57,14 @@ __all__ = [
     "mark_best",
     "markdown",
     "mean_spread",
+    "notebook_html",
     "plain",
     "render_tables",
+    "run_html",
+    "run_tables",
     "save",
+    "score_column",
+    "score_tables",
     "slots_per_dialogue",
     "styled",
     "write_page",
