@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.views import ComparisonView, view_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
+
+if TYPE_CHECKING:
+    import polars
 
 SCORE_TABLE = "dialogue_scores"
 
@@ -42,6 +46,7 @@ def compare_runs(
     named = _named(_opened(runs, store))
     view = _common_view(named)
     frames = {name: run.table(SCORE_TABLE) for name, run in named.items()}
+    _refuse_unscored(named, frames)
     notes = _without_sums(named, {name for frame in frames.values() for name in frame["measure"].unique()})
     scores = paired_scores(frames, {name: run.scores for name, run in named.items()})
     turns = {name: view.scored_turns(run) for name, run in named.items()}
@@ -76,9 +81,6 @@ def _common_view(runs: Mapping[str, Run]) -> ComparisonView:
 
 def _without_sums(runs: Mapping[str, Run], summed: set[str]) -> list[str]:
     """A note on measures that no dialogue has a share of, such as F1 averaged over slots: they cannot be paired."""
-    for name, run in runs.items():
-        if not run.scores and not summed:
-            raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores, so it cannot be compared")
     alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in summed))
     if not alone:
         return []
@@ -86,6 +88,12 @@ def _without_sums(runs: Mapping[str, Run], summed: set[str]) -> list[str]:
     if not summed:
         raise DialgaugeError(f"{sentence}; name another measure too")
     return [f"{sentence}; left out"]
+
+
+def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:
+    for name, run in runs.items():
+        if not run.scores and not len(frames[name]):
+            raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
 
 
 def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
