@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         interval_plot,
         lambda_sweep,
         mean_spread,
-        slots_per_dialogue,
+        slot_histogram,
     )
     from dialgauge.report.escape import markdown, plain
     from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, styled
@@ -65,7 +65,7 @@ __all__ = [
     "save",
     "score_column",
     "score_tables",
-    "slots_per_dialogue",
+    "slot_histogram",
     "styled",
     "write_page",
     "write_tables",

@@ -175,7 +175,7 @@ def error_onset(positions: Sequence[float], *, bins: int = 10, title: str = "", 
     return styled((bars + numbers).properties(width=420, height=240), title=heading, note=note)
 
 
-def slots_per_dialogue(counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str = "") -> Any:
+def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str = "") -> Any:
     """Histogram of the largest number of slots a dialogue's states hold; a rule marks ``threshold``."""
     alt = altair()
     tally = Counter(counts)
