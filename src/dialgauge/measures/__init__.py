@@ -51,4 +51,5 @@ __all__ = [
     "score_systems",
 ]
 
-__getattr__ = lazy(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)
