@@ -3,7 +3,7 @@
     python benchmarks/keep_attention.py --data FOLDER
 
 trains with ``dialgauge babi train --model memn2n --task N --seed 0`` for tasks 5 and 6 (about three minutes) and writes
-``src/dialgauge/reproduce/kept/babi_attention.json``: numbers of lines and candidates with weights, no words of the data.
+``src/dialgauge/reproduce/kept/babi_attention.json``: numbers of lines and candidates, weights, no words of the data.
 FOLDER holds the dialog bAbI files. ``--models PLACE`` keeps the models, and goes on with what was trained there.
 """
 

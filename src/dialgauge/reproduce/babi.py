@@ -124,8 +124,8 @@ def _table_1(record: Reproduction, tasks: list[RankingTask] | None) -> None:
     part, paper = "Table 1", published()
     present = {task.number: averages(task, "trn") for task in tasks or ()}
     for number in TASKS:
-        for name, printed in paper.statistics.items():
-            what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{printed[number - 1]:g}"
+        for name, numbers in paper.statistics.items():
+            what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{numbers[number - 1]:g}"
             if number in present:
                 record.printed(part, what, theirs, present[number][name], why=why_statistics(f"T{number}", name))
             else:
@@ -208,8 +208,8 @@ def _hyperparameters(record: Reproduction) -> None:
         1: "0.01, 0.01, 32, 100, True", 2: "0.01, 0.01, 128, 100, False", 3: "0.01, 0.1, 128, 1000, False",
         4: "0.001, 0.1, 128, 1000, False", 5: "0.01, 0.01, 32, 100, True", 6: "0.001, 0.01, 128, 100, False",
     }  # fmt: skip
-    for task, printed in theirs.items():
-        record.text("Table 8", f"T{task}: {names}", printed, ", ".join(map(str, EMBEDDING_SIZES[task])))
+    for task, settings in theirs.items():
+        record.text("Table 8", f"T{task}: {names}", settings, ", ".join(map(str, EMBEDDING_SIZES[task])))
     sizes = {1: "128, 1", 2: "32, 1", 3: "32, 3", 4: "128, 2", 5: "32, 3", 6: "128, 4"}
     for task, printed in sizes.items():
         record.text("Table 9", f"T{task}: dimension, hops", printed, ", ".join(map(str, MEMORY_SIZES[task])))

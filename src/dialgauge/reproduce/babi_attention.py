@@ -164,7 +164,7 @@ def _concierge(record: Reproduction, table: Concierge) -> None:
         [Column("#", align="right"), "who", "what about", *(Column(f"theirs hop {hop}", digits=3) for hop in (1, 2))],
         notes=[
             f"The right answer is number {table.right} of theirs; all {table.right + 1} reported mean the same.",
-            "For chat logs of your own: 'dialgauge babi train --logs FILE', then 'dialgauge babi attention --logs FILE'.",
+            "For your own chat logs: 'dialgauge babi train --logs FILE', then 'dialgauge babi attention --logs FILE'.",
         ],
     )
     for number, (who, about, *weights) in enumerate(table.rows, start=1):
