@@ -211,8 +211,8 @@ def _hyperparameters(record: Reproduction) -> None:
     for task, settings in theirs.items():
         record.text("Table 8", f"T{task}: {names}", settings, ", ".join(map(str, EMBEDDING_SIZES[task])))
     sizes = {1: "128, 1", 2: "32, 1", 3: "32, 3", 4: "128, 2", 5: "32, 3", 6: "128, 4"}
-    for task, printed in sizes.items():
-        record.text("Table 9", f"T{task}: dimension, hops", printed, ", ".join(map(str, MEMORY_SIZES[task])))
+    for task, settings in sizes.items():
+        record.text("Table 9", f"T{task}: dimension, hops", settings, ", ".join(map(str, MEMORY_SIZES[task])))
 
 
 # Why numbers of ours differ from those that the paper on the bAbI dialogs printed, as far as it is known.
