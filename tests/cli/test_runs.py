@@ -127,7 +127,7 @@ def test_showing_a_run(place: Place) -> None:
     assert "Table dialogue_scores: 2 rows" in outcome.out
     assert " b " not in outcome.out.split("Table dialogue_scores")[1]
     assert ["length", "6.5000", "turns", "lower"] in [line.split() for line in outcome.out.splitlines()]
-    assert ["turns", "9", "–", "6", "–"] in [line.split() for line in outcome.out.splitlines()]
+    assert ["turns", "9", "6", "6", "–"] in [line.split() for line in outcome.out.splitlines()]
     assert "JGA         measure:JGA(over=turns)" in outcome.out
     manifest = json.loads(place.run("runs", "show", id_, "--json", "-").out)
     assert (manifest["id"], manifest["seeds"], manifest["scores"]["undefined"]["value"]) == (id_, [7], None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 #: The unit of scores that people read in percent.
 SHARE = "share"
 
-#: Letters of a value before it goes on in the next line, so that a table of fields fits 80 columns.
-_WIDTH = 56
+#: Columns of a screen, those between two columns of a table, and those that a value gets at least.
+_SCREEN, _GAP, _LEAST = 80, 3, 40
 
 
 def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
@@ -115,16 +115,24 @@ def _source(item: Any) -> str:
 def _fields(title: str, rows: Sequence[tuple[str, Value]]) -> Table:
     """Names and values, long values over several lines."""
     table = Table(title, ["field", "value"])
+    width = max(_LEAST, _SCREEN - _GAP - max([len("field"), *(len(name) for name, _ in rows)]))
     for name, value in rows:
-        first, *others = _lines(value) if isinstance(value, str) else [value]
+        first, *others = _lines(value, width) if isinstance(value, str) else [value]
         table.add(name, first)
         for line in others:
             table.add("", line)
     return table
 
 
-def _lines(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, break_on_hyphens=False) or [""]
+def _lines(text: str, width: int = _SCREEN) -> list[str]:
+    """The text in lines that end after a space or a bar; a longer word is cut."""
+    words = [word[at : at + width] for word in re.findall(r"[^ |]*[ |]?", text) for at in range(0, len(word), width)]
+    lines = [""]
+    for word in words:
+        if len(f"{lines[-1]}{word}".rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:
