@@ -26,7 +26,9 @@ KINDS = ("tracking", "responses", "users", "interaction", "juggling")
 Sums = Mapping[str, tuple[float, float]]
 
 
-def scored(sums: Sums, unit: str = "share", *, higher_is_better: bool = True, **parts: str) -> Scores:
+def scored(
+    sums: Sums, unit: str = "share", *, higher_is_better: bool = True, signature: Mapping[str, str] | None = None
+) -> Scores:
     """The scores of one measure; ``sums`` maps a dialogue to its numerator and denominator."""
     num, den = (np.array([pair[place] for pair in sums.values()], dtype=float) for place in (0, 1))
     score = Score(
@@ -35,7 +37,7 @@ def scored(sums: Sums, unit: str = "share", *, higher_is_better: bool = True, **
         higher_is_better=higher_is_better,
         lower=0.0,
         upper=1.0 if unit == "share" else None,
-        signature=Signature(measure="accuracy", **parts).long(),
+        signature=Signature(measure="accuracy", **(signature or {})).long(),
     )
     count = Count(expected=len(sums), read=len(sums), scored=len(sums), failed=0)
     return Scores(
@@ -51,7 +53,7 @@ def run_of(name: str, kind: str, sums: Sums, replies: str = "yes", **parts: str)
         Dialogue(id=one, turns=(Turn(speaker="user", text="hello"), Turn(speaker="system", text=replies)))
         for one in sums
     ]
-    return new_run(kind=kind, name=name, scores=scored(sums, **parts), corpus=corpus)
+    return new_run(kind=kind, name=name, scores=scored(sums, signature=parts), corpus=corpus)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -271,7 +273,9 @@ def test_mistakes(tmp_path: Path) -> None:
         compare_runs([first], store=store)
     with pytest.raises(DialgaugeError, match="compared with itself"):
         compare_runs([first, first], store=store)
-    with pytest.raises(DialgaugeError, match=r"the run 'empty' .* has no scores of dialogues, so it cannot be compared"):
+    with pytest.raises(
+        DialgaugeError, match=r"the run 'empty' .* has no scores of dialogues, so it cannot be compared"
+    ):
         compare_runs([first, empty], store=store)
     with pytest.raises(DialgaugeError, match="no run 'zzz'"):
         compare_runs([first, "zzz"], store=store)
