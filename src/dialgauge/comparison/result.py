@@ -124,6 +124,12 @@ class Comparison:
         return self.scores.values
 
     @cached_property
+    def oriented(self) -> Floats:
+        """The corpus values with the sign turned where less is better: a better system stands higher."""
+        signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
+        return self.values * np.array(signs)
+
+    @cached_property
     def adjusted(self) -> Floats:
         """Holm's p-values of the randomisation test, (pairs, measures): a family is one measure's pairs of systems."""
         return holm(self.randomisation.p)
