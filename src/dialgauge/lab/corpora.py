@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from dialgauge.agents import RuleBot, converse
+from dialgauge.agents import EXPLANATION, RuleBot
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.formats import write, write_candidates, write_kb
+from dialgauge.lab.conversations import conversations
 from dialgauge.worlds.restaurant import (
     HALF_OF,
     SPLITS,
@@ -55,13 +57,15 @@ def simulate(
 
 def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
     bot = RuleBot(setting.world.phrases, lexicon_of_world(setting.world))
-    for conversation in converse(setting, bot, count, start=start):
-        if not conversation.success:
+    for dialogue in conversations(setting, bot, count, start=start):
+        outcome = dialogue.outcome
+        if outcome is None or not outcome.success:
+            why = outcome.details.get(EXPLANATION, outcome.reason) if outcome else ""
             raise DialgaugeError(
-                f"the rule bot cannot carry this dialog ({conversation.failure}); the world's phrases may be ambiguous",
-                dialogue=conversation.dialogue.id,
+                f"the rule bot cannot carry this dialog ({why}); the world's phrases may be ambiguous",
+                dialogue=dialogue.id,
             )
-        yield conversation.dialogue
+        yield replace(dialogue, outcome=None)
 
 
 # A simulated release: the official files, and beside them the dialogs with acts and belief states.
