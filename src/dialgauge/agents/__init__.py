@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.history_bots import CallableBot, HttpBot, RankerBot
+    from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, RankerBot
     from dialgauge.agents.keyboard import RESTART, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
@@ -38,6 +38,7 @@ __all__ = [
     "CallableBot",
     "Database",
     "Environment",
+    "HistoryBot",
     "HttpBot",
     "KeyboardUser",
     "Limits",

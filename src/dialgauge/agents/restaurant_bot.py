@@ -22,6 +22,10 @@ class FollowingBot(ABC):
 
     _last: str | None = None
 
+    @abstractmethod
+    def start(self, context: SystemContext) -> None:
+        """Forget everything: a new dialog begins."""
+
     def respond(self, turn: Turn | None) -> Reply:
         """The answer to what the user said."""
         if self._last is not None:

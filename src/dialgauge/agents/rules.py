@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from dialgauge.agents.dstc2_bot import Dstc2Bot
 from dialgauge.agents.protocol import Reply, SystemContext
 from dialgauge.agents.replier import AgentReplier
 from dialgauge.agents.restaurant_bot import FollowingBot, RuleBot
-from dialgauge.dialogue import Turn
+from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import RankingTask, Tell, silent
-from dialgauge.worlds.restaurant import load_world
+from dialgauge.rankers import Point, RankingTask, ReplyModel, Tell, silent
+from dialgauge.worlds.restaurant import FactDatabase, load_world
 
 #: The task that has a bot of its own, which also manages without a knowledge base.
 _DSTC2 = 6
@@ -48,16 +51,42 @@ class RuleAgent:
         self._bot.overrule(turn)
 
 
-class Rules(AgentReplier):
-    """The rules as a model that is evaluated with the recorded history."""
+class Rules(ReplyModel):
+    """The rules as a model, evaluated with the recorded history."""
 
     name = "rules"
-    summary: ClassVar[str] = "hand-written rules"
-    settable: ClassVar[tuple[str, ...]] = ("world",)
+    summary = "hand-written rules"
+    settable = ("world",)
 
     def __init__(self, seed: int = 0) -> None:
-        super().__init__(RuleAgent(), seed=seed)
+        super().__init__(seed)
+        self.agent = RuleAgent()
 
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
+        del tell
         self.agent = RuleAgent(**self.options)
-        super().fit(task, tell)
+        self._enter(task.candidates, task.facts, task.number)
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        self._enter(candidates, facts, self._task)
+
+    def _enter(self, candidates: Sequence[str], facts: Sequence[Fact], task: int) -> None:
+        self.candidates, self._facts, self._task = tuple(candidates), facts, task
+        self._replier = AgentReplier(
+            self.agent,
+            SystemContext(
+                dialogue_id="", database=FactDatabase(self._facts), candidates=self.candidates, task=self._task
+            ),
+        )
+
+    def reply(self, point: Point) -> str:
+        """What the rules say here."""
+        return self._replier.reply(point)
+
+    def settings(self) -> dict[str, Any]:
+        return {"task": self._task, "facts": [[fact.entity, fact.relation, fact.value] for fact in self._facts]}
+
+    def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        del arrays
+        self.agent = RuleAgent(**self.options)
+        self._enter(self.candidates, [Fact(*words) for words in settings["facts"]], settings["task"])

@@ -32,7 +32,7 @@ def restaurant_scenario(
     )
 
 
-def conversations(
+def conversations_with(
     setting: Setting,
     system: Agent,
     count: int,

@@ -14,7 +14,7 @@ from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.formats import write, write_candidates, write_kb
-from dialgauge.lab.conversations import conversations
+from dialgauge.lab.conversations import conversations_with
 from dialgauge.worlds.restaurant import (
     HALF_OF,
     SPLITS,
@@ -57,7 +57,7 @@ def simulate(
 
 def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
     bot = RuleBot(setting.world.phrases, lexicon_of_world(setting.world))
-    for dialogue in conversations(setting, bot, count, start=start):
+    for dialogue in conversations_with(setting, bot, count, start=start):
         outcome = dialogue.outcome
         if outcome is None or not outcome.success:
             why = outcome.details.get(EXPLANATION, outcome.reason) if outcome else ""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.ranker import (
         OUTWARD,
         Ranker,
+        ReplyModel,
         Scores,
         Tell,
         checked_scores,
@@ -49,6 +50,7 @@ __all__ = [
     "Point",
     "Ranker",
     "RankingTask",
+    "ReplyModel",
     "Scores",
     "Tell",
     "check_task",

@@ -43,16 +43,16 @@ class TrainingName(msgspec.Struct, frozen=True):
     seed: int
 
     @classmethod
-    def of(cls, ranker: Ranker, task: RankingTask) -> TrainingName:
-        """The training of a ranker on a task."""
-        return cls(ranker.name, task.number, ranker.seed)
+    def of(cls, model: ReplyModel, task: RankingTask) -> TrainingName:
+        """The training of a model on a task."""
+        return cls(model.name, task.number, model.seed)
 
     def __str__(self) -> str:
         return f"{self.model} on {place_of(self.task)}, seed {self.seed}"
 
 
-class Ranker(ABC):
-    """A bot that answers by choosing among candidates."""
+class ReplyModel(ABC):
+    """A bot that is fitted on a task. It answers by ranking candidates (:class:`Ranker`) or by saying a sentence."""
 
     #: The name in tables and on the command line, and one line for ``dialgauge babi models``.
     name: ClassVar[str]
@@ -63,14 +63,14 @@ class Ranker(ABC):
     settable: ClassVar[tuple[str, ...]] = ()
 
     candidates: tuple[str, ...] = ()
-    #: A file for checkpoints while fitting; None keeps none, and rankers that fit at once need none.
+    #: A file for checkpoints while fitting; None keeps none, and models that fit at once need none.
     checkpoint: Path | None = None
 
     def __init__(self, seed: int = 0) -> None:
         if not 0 <= seed < SEEDS:
             raise DialgaugeError(f"the seed of a model is a number from 0 to {SEEDS - 1}, not {seed}")
         self.seed = seed
-        #: Settings by name, as given on the command line; what they mean is the ranker's business.
+        #: Settings by name, as given on the command line; what they mean is the model's business.
         self.options: dict[str, str] = {}
         #: What happened while fitting, one record per epoch, for the run store.
         self.log: list[dict[str, Any]] = []
@@ -79,10 +79,6 @@ class Ranker(ABC):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         """Learn from the task's ``trn`` split, choose on its ``dev`` split; nothing else of it may be looked at."""
 
-    @abstractmethod
-    def scores(self, points: Sequence[Point]) -> Scores:
-        """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
-
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
         """Go on in another world, with other candidates and another knowledge base, without learning anything new."""
         del facts
@@ -90,7 +86,7 @@ class Ranker(ABC):
             raise DialgaugeError(f"the model {self.name} cannot move to other candidates than it was fitted with")
 
     def settings(self) -> dict[str, Any]:
-        """What besides arrays is needed to use the ranker again: plain JSON values."""
+        """What besides arrays is needed to use the model again: plain JSON values."""
         return {}
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
@@ -100,6 +96,14 @@ class Ranker(ABC):
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take back what :meth:`settings` and :meth:`arrays` gave; ``candidates`` is already set."""
         del settings, arrays
+
+
+class Ranker(ReplyModel):
+    """A model that gives every candidate a score."""
+
+    @abstractmethod
+    def scores(self, points: Sequence[Point]) -> Scores:
+        """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
 
 
 def ranker_names() -> list[str]:
