@@ -115,9 +115,7 @@ def _replier(
     if isinstance(system, Ranker | HistoryBot):
         return system
     try:
-        return AgentReplier(
-            system, SystemContext(dialogue_id="", database=database, candidates=candidates, task=task)
-        )
+        return AgentReplier(system, SystemContext(dialogue_id="", database=database, candidates=candidates, task=task))
     except DialgaugeError as error:
         return str(error)
 
@@ -128,9 +126,7 @@ def _outcome(dialogue: Dialogue) -> Outcome:
 
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
-    failed = Counter(
-        _outcome(one).details.get(EXPLANATION, "") for one in held if _outcome(one).reason == AGENT_ERROR
-    )
+    failed = Counter(_outcome(one).details.get(EXPLANATION, "") for one in held if _outcome(one).reason == AGENT_ERROR)
     return [f"{counted(count, 'conversation')} ended because an agent failed: {why}" for why, count in failed.items()]
 
 
