@@ -36,7 +36,8 @@ def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
         raise DialgaugeError(f"the agent {name} cannot be made: {type(error).__name__}: {error}") from error
     if not isinstance(agent, Agent):
         raise DialgaugeError(
-            f"what bears the name '{name}' is no agent: {type(agent).__name__} lacks name, start(context) or respond(turn)"
+            f"what bears the name '{name}' is no agent: "
+            f"{type(agent).__name__} lacks name, start(context) or respond(turn)"
         )
     return agent
 

@@ -47,14 +47,14 @@ class AgentReplier:
 
     def _new_lines(self, point: Point) -> tuple[Line, ...]:
         """The lines the agent has not followed yet, the user's words last."""
-        asked = Line("user", point.utterance)
+        utterance = Line("user", point.utterance)
         last = self._last
         if last is not None and last.dialogue == point.dialogue:
             known = (*last.history, Line("user", last.utterance))
             if point.history[: len(known)] == known:
-                return (*point.history[len(known) :], asked)
+                return (*point.history[len(known) :], utterance)
         self._agent.start(replace(self._context, dialogue_id=point.dialogue))
-        return (*point.history, asked)
+        return (*point.history, utterance)
 
 
 def _facts(text: str) -> list[Fact]:

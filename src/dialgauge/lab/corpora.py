@@ -1,4 +1,4 @@
-"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them."""
+"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them, and whole releases."""
 
 from __future__ import annotations
 
@@ -67,8 +67,6 @@ def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
             )
         yield replace(dialogue, outcome=None)
 
-
-# A simulated release: the official files, and beside them the dialogs with acts and belief states.
 
 TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
 CANDIDATES_FILE = "dialog-babi-candidates.txt"

@@ -17,7 +17,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.lab.conversations import conversations_with
 from dialgauge.lab.corpora import simulate, world_facts
 from dialgauge.lab.measures import score_conversations
-from dialgauge.measures import Scores, Signature
+from dialgauge.measures import Signature
 from dialgauge.rankers import Ranker, episodes
 from dialgauge.report import Column, Table
 from dialgauge.responses import evaluate, options_text, score_replies
@@ -111,7 +111,7 @@ def interact(
 def _replier(
     system: Agent | Ranker, database: FactDatabase, candidates: tuple[str, ...], task: int
 ) -> Ranker | HistoryBot | AgentReplier | str:
-    """What is asked reply by reply with the right replies on the record; for one that cannot be asked so, the reason."""
+    """Who answers reply by reply with the right replies on the record, or the reason why the system cannot."""
     if isinstance(system, Ranker | HistoryBot):
         return system
     try:
