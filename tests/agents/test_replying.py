@@ -27,7 +27,7 @@ def test_a_function_is_a_bot() -> None:
     bot.fit(task)
     result = evaluate(bot, task.split("tst"))
     assert result.correct.sum() == len(task.split("tst"))
-    assert result.unanswered == len(result.dialogues) - len(task.split("tst"))
+    assert result.unanswered == len(result) - len(task.split("tst"))
 
 
 def test_a_function_that_returns_no_sentence() -> None:
