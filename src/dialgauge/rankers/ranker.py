@@ -1,13 +1,13 @@
-"""What a ranker is: fit on a task's training and development dialogs, then give every candidate a score.
+"""What a ranker is: fitted on a task's training and development dialogs, it gives every candidate a score.
 
-A ranker is one module with one class, found through the entry-point group ``dialgauge.rankers``.
+A ranker is one module with one class. Ours stand in the table below, those of other packages are entry points of the
+group ``dialgauge.rankers``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,12 +15,29 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge import plugins
 from dialgauge.dialogue import Fact
-from dialgauge.errors import DialgaugeError, missing_extra, nearest
-from dialgauge.rankers.episode import Point
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.rankers.episode import Episode, Point, points_of
 from dialgauge.rankers.task import RankingTask, place_of
 
-GROUP = "dialgauge.rankers"
+#: Strings, because learned rankers need torch, and the bot of hand-written rules lives above this room.
+BUILT_IN = {
+    "embeddings": "dialgauge.rankers.neural.embeddings:Embeddings",
+    "embeddings-bigrams": "dialgauge.rankers.neural.embeddings:EmbeddingsBigrams",
+    "embeddings-type": "dialgauge.rankers.neural.embeddings:EmbeddingsTypes",
+    "memn2n": "dialgauge.rankers.neural.memn2n:MemN2N",
+    "memn2n-type": "dialgauge.rankers.neural.memn2n:MemN2NTypes",
+    "nearest": "dialgauge.rankers.nearest:NearestNeighbour",
+    "rules": "dialgauge.agents.rules:Rules",
+    "templates": "dialgauge.rankers.templates.ranker:Templates",
+    "templates-transductive": "dialgauge.rankers.templates.ranker:TemplatesTransductive",
+    "tfidf": "dialgauge.rankers.tfidf:TfIdf",
+    "tfidf-dev": "dialgauge.rankers.tfidf:TfIdfChosen",
+    "tfidf-type": "dialgauge.rankers.tfidf:TfIdfTypes",
+    "tfidf-type-dev": "dialgauge.rankers.tfidf:TfIdfTypesChosen",
+    "typed": "dialgauge.rankers.neural.typed:Typed",
+}
 #: Options that say where a model works, not what comes out.
 OUTWARD = frozenset({"device"})
 #: Every generator of random numbers takes seeds below this.
@@ -107,25 +124,18 @@ class Ranker(ReplyModel):
 
 
 def ranker_names() -> list[str]:
-    """The names of all rankers."""
-    return sorted(point.name for point in entry_points(group=GROUP))
+    """The names of all models."""
+    return plugins.names(plugins.RANKERS, BUILT_IN)
 
 
-def ranker_class(name: str) -> type[Ranker]:
-    """The ranker of that name, or an error with the nearest names or the package it lacks."""
-    points = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in points:
-        raise DialgaugeError(f"there is no model named '{name}'.{nearest(name, points)}")
-    try:
-        loaded: type[Ranker] = points[name].load()
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == "torch":
-            raise missing_extra("torch", "neural", f"The model {name}") from error
-        raise DialgaugeError(f"the model '{name}' cannot be used here: the package {missing} is missing") from error
-    except (ImportError, AttributeError) as error:
-        raise DialgaugeError(f"the model '{name}' cannot be used here ({error})") from error
-    return loaded
+def ranker_class(name: str) -> type[ReplyModel]:
+    """The model of that name, or an error with the nearest names, the package it lacks, or what is wrong with it."""
+    return plugins.load_class(plugins.RANKERS, name, ReplyModel, BUILT_IN)
+
+
+def ranker_listing() -> list[plugins.Plugin[type[ReplyModel]]]:
+    """All models by name; one that cannot be used stands there with the reason."""
+    return plugins.class_listing(plugins.RANKERS, ReplyModel, BUILT_IN)
 
 
 def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -153,3 +163,15 @@ def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
             f"the model {ranker.name} returned a score that is not a number", dialogue=at.dialogue, turn=at.turn
         )
     return scores
+
+
+def accuracy(ranker: Ranker, dialogs: Iterable[Episode], batch: int = 512) -> float:
+    """The share of replies for which the gold one comes first: what models choose their settings by on dev."""
+    index = {text: place for place, text in enumerate(ranker.candidates)}
+    every, right = points_of(dialogs), 0
+    for start in range(0, len(every), batch):
+        points = every[start : start + batch]
+        scores = checked_scores(ranker, points)
+        gold = np.array([index[point.reply] for point in points])
+        right += int(((scores.argmax(axis=1) == gold) & (scores.max(axis=1) > -np.inf)).sum())
+    return right / len(every)
