@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         required_measures,
     )
     from dialgauge.tracking.results import Results, SystemScores, present
-    from dialgauge.tracking.sensitivity import Sensitivity, comparisons, profile_sensitivity
+    from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.stream import score_codes, write_codes
     from dialgauge.tracking.study import Study, build_study, score, score_study
@@ -52,7 +52,6 @@ __all__ = [
     "carries_gold",
     "chosen_measures",
     "compare",
-    "comparisons",
     "compute",
     "forgetting_rate",
     "layout",

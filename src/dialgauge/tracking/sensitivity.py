@@ -119,11 +119,6 @@ def profile_sensitivity(
     )
 
 
-def comparisons(study: Study, profiles: Sequence[Profile]) -> int:
-    """How many comparisons :func:`profile_sensitivity` makes."""
-    return len(study.systems) * sum(1 + len(profile.values) for profile in profiles)
-
-
 def _scored(study: Study, name: str, measure: Measure[Any], profile: Profile) -> tuple[float, Flags]:
     comparison = study.comparison(name, profile)
     counts = comparison.counts_with_slots() if measure.grouped else comparison.counts
