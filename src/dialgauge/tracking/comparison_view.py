@@ -128,7 +128,7 @@ class TrackingView(ComparisonView):
         """Where errors begin, the sweep over lambda, gold slots per dialogue, scores by domain."""
         if not comparison.turn_scores:
             return {}
-        from dialgauge import report
+        from dialgauge.report import slot_histogram
 
         figures: dict[str, Callable[[], Any]] = {}
         for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
