@@ -127,7 +127,8 @@ class Comparison:
     def oriented(self) -> Floats:
         """The corpus values with the sign turned where less is better: a better system stands higher."""
         signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
-        return self.values * np.array(signs)
+        oriented: Floats = self.values * np.array(signs)
+        return oriented
 
     @cached_property
     def adjusted(self) -> Floats:
