@@ -109,14 +109,18 @@ def convert(
 
 @app.command("formats")
 def list_formats(json: JsonFile = None) -> None:
-    """The formats dialgauge knows."""
-    from dialgauge.formats import DialogueFormat, formats
+    """The formats dialgauge knows, those of other packages too."""
+    from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
     table = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
-    for name, known in formats().items():
+    for plugin in format_listing():
+        known = plugin.content
+        if known is None:
+            table.add(plugin.name, None, False, False, plugin.reason)
+            continue
         writes = isinstance(known, DialogueFormat) and known.writes
-        table.add(name, known.kind, known.kind != "document", writes, known.summary)
+        table.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
     _print_table(table, json)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.located import Listed
-    from dialgauge.formats.registry import format_named, formats, recognise, writer_named
+    from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
     from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "bulk_load",
     "decode",
     "expand",
+    "format_listing",
     "format_named",
     "formats",
     "is_document",

@@ -5,7 +5,7 @@ They exist so that a published number can be understood, not because they are re
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.values.rules import (

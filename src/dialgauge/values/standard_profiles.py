@@ -5,7 +5,7 @@ Their definitions are fixed: numbers published with them must stay reproducible,
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.values.profile import Profile
