@@ -209,6 +209,31 @@ def test_written_files_have_the_same_bytes_every_time(tmp_path: Path) -> None:
     assert read(tmp_path / "a").dialogues == [FULL]
 
 
+# -- a corpus --------------------------------------------------------------------------------------------------------
+
+
+def test_a_corpus_is_a_sequence_of_dialogues(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_bytes(b'{"id":"PMUL1.json","turns":[]}\n{"id":"b","turns":[]}\n')
+    corpus = read(path)
+    first, second = corpus.dialogues
+    assert repr(corpus) == "Corpus('test.jsonl', native, 2 dialogues)"
+    assert (len(corpus), list(corpus), corpus[0], corpus[-1], corpus[:1]) == (2, [first, second], first, second, [first])
+    assert corpus["pmul1"] is corpus["PMUL1.json"] is first
+    assert "B" in corpus and "c" not in corpus and second in corpus and 3 not in corpus
+    with pytest.raises(DialgaugeError, match=r"test\.jsonl: there is no dialogue 'PMUL2'. Did you mean 'PMUL1.json'"):
+        corpus["PMUL2"]
+    with pytest.raises(IndexError):
+        corpus[2]
+
+
+def test_records_are_shown_in_one_line() -> None:
+    assert repr(FULL) == "Dialogue('d', 2 turns, hotel)"
+    assert repr(FULL.turns[1]) == "Turn(system: '')"
+    assert repr(Turn(speaker="user", text="x" * 100)) == f"Turn(user: '{'x' * 60}…')"
+    assert len(repr(FULL.turns[0])) < 120
+
+
 # -- documentation ---------------------------------------------------------------------------------------------------
 
 

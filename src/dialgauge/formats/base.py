@@ -2,7 +2,8 @@
 
 A format is a subclass of :class:`DialogueFormat` (dialogues or predictions) or of :class:`ResourceFormat` (ontologies,
 knowledge bases, candidates, ...). Ours stand in the table of ``registry.py``, those of other packages are entry points
-of the group ``dialgauge.formats`` (``docs/extend/format.md``). ``recognise`` looks at the beginning of a file; ``read`` turns a part into dialogues.
+of the group ``dialgauge.formats`` (``docs/extend/format.md``). ``recognise`` looks at the beginning of a file, ``read``
+turns a part into dialogues.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
@@ -126,6 +126,24 @@ def _check_utf8(content: bytes, name: str) -> None:
             decoder.decode(content[start : start + _CHUNK], final=start + _CHUNK >= len(content))
     except UnicodeDecodeError:
         decode_utf8(content, name)
+
+
+_ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
+
+
+def system_name(source: str | Path) -> str:
+    """What the system is called whose predictions or dialogues a source holds: its name without folders and endings.
+
+    >>> system_name("runs/augpt-0.5.json.gz"), system_name("-")
+    ('augpt-0.5', 'standard-input')
+    """
+    text = os.fspath(source)
+    if text == "-":
+        return "standard-input"
+    name = PurePath(text).name or Path(text).resolve().name or text
+    while ending := next((one for one in _ENDINGS if name.lower().endswith(one) and len(name) > len(one)), ""):
+        name = name[: -len(ending)]
+    return name
 
 
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
