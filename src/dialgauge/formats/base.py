@@ -1,4 +1,4 @@
-"""What a format is, and the two helpers every reader uses.
+"""What a format is, what it sees of a file to recognise it, and the helpers that readers and writers share.
 
 A format is a subclass of :class:`DialogueFormat` (dialogues or predictions) or of :class:`ResourceFormat` (ontologies,
 knowledge bases, candidates, ...). Ours stand in the table of ``registry.py``, those of other packages are entry points
@@ -184,7 +184,17 @@ def alternatives(value: str, separators: str = "|<>") -> Values:
     return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))
 
 
-# Looking at the beginning of a file, so that a format can be recognised without reading all of it.
+_ENCODER = msgspec.json.Encoder()
+
+
+def write_array(records: Iterable[Any], out: IO[bytes]) -> None:
+    """Write a JSON array, one record a line."""
+    separator = b"[\n"
+    for record in records:
+        out.write(separator + _ENCODER.encode(record))
+        separator = b",\n"
+    out.write(b"\n]\n" if separator == b",\n" else b"[]\n")
+
 
 _CLOSERS = {"{": "}", "[": "]"}
 #: A string (perhaps cut off by the end), or a character that shapes the structure.
@@ -194,7 +204,7 @@ _NUMBERED_KEY = re.compile(rb'"[0-9]{1,9}"\s*:')
 
 
 class Peek:
-    """The first 256 KiB of a file: its name, its first lines, and its JSON as far as it got."""
+    """The first 256 KiB of a file, by which a format is recognised: name, first lines, JSON as far as it got."""
 
     def __init__(self, part: Part) -> None:
         self.stem = part.stem

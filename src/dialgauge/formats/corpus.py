@@ -185,15 +185,15 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
     """
     writer = writer_named(format)
     path, notes = Path(target), Notes()
-    wanted = _noting(dialogues, writer.fields, notes)
+    noted = _noting(dialogues, writer.fields, notes)
     if str(path) == STANDARD_OUTPUT:
         with tempfile.TemporaryFile() as whole:
-            writer.write(wanted, whole, notes)
+            writer.write(noted, whole, notes)
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout.buffer)
         return notes
     with atomic(path) as scratch, scratch.open("wb") as plain, _packed(plain, path) as out:
-        writer.write(wanted, out, notes)
+        writer.write(noted, out, notes)
     return notes
 
 

@@ -242,7 +242,7 @@ class ClockWords(ValueRule, frozen=True, kw_only=True):
 
 
 def padded(value: str) -> str:
-    """Profile ``canon``, rule 1.
+    """A time of day in digits as HH:MM, the first rule of the profile ``canon``; anything else stays as it is.
 
     >>> padded("9 : 15"), padded("0915"), padded("915"), padded("after 9:15")
     ('09:15', '09:15', '09:15', 'after 9:15')
