@@ -11,6 +11,7 @@ import pytest
 from dialgauge.rankers.model_folder import save_ranker
 from dialgauge.rankers.ranker import ranker_class
 from dialgauge.runs.store import Store
+from runs.contract import assert_run_contract
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 
@@ -32,10 +33,13 @@ def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str]
     outcome = dialgauge(capsys, *call)
     assert outcome.code == 0, outcome.err
     assert {path.name for path in (tmp_path / "m").iterdir()} == {"arrays.npz", "checkpoint.npz", "ranker.json"}
-    report = json.loads((tmp_path / "t.json").read_text())
+    (report,) = json.loads((tmp_path / "t.json").read_text())["systems"]
     assert [epoch["epoch"] for epoch in report["epochs"]] == [1, 2]
     run = Store().open(report["run"])
     assert run.manifest.kind == "training"
+    assert_run_contract(run)
+    assert run.scores["per-response"].value == max(epoch["dev"] for epoch in report["epochs"])
+    assert report["scores"]["per-response"]["signature"] == run.scores["per-response"].signature
     assert run.table("epochs").columns == ["epoch", "loss", "dev", "seconds"]
     assert "Training of memn2n on task 1" in outcome.out
     before = (tmp_path / "m" / "arrays.npz").read_bytes()
@@ -135,11 +139,13 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     assert "Attention in task1-tst-0002, reply 3" in outcome.out
     assert "hop 1" in outcome.out
     assert (tmp_path / "map.svg").read_text().startswith("<svg")
-    (seen,) = json.loads((tmp_path / "a.json").read_text())["attention"]
+    (system,) = json.loads((tmp_path / "a.json").read_text())["systems"]
+    (seen,) = system["attention"]
     assert seen["turn"] == 3
     assert len(seen["hops"][0]) == len(seen["memories"]) == 4
     manifest = Store().list()[-1]
     assert manifest.kind == "attention"
+    assert_run_contract(Store().open(manifest.id))
     assert Store().open(manifest.id).table("attention").height == 4
 
 
