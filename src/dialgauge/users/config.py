@@ -167,6 +167,11 @@ class GcdfConfig(Struct, frozen=True, forbid_unknown_fields=True):
         """Does a dialogue the reference aborts on fail?"""
         return self.mode == "reference"
 
+    @property
+    def prunes_failures(self) -> bool:
+        """Are only those failures of a goal expected that a database confirms, where there is one?"""
+        return self.failures == "live" or (self.failures == "auto" and not self.strict)
+
 
 def load_config(
     path: Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
