@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import subprocess
@@ -12,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
 
 from dialgauge import __version__
 from dialgauge.cli import COMMANDS, main
-from dialgauge.cli.common import application, out
+from dialgauge.cli.common import confirm, out
+from dialgauge.cli.options import CommandGroup, application
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 
@@ -60,7 +61,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str], flag: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_a_module_and_a_help_page(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    assert isinstance(importlib.import_module(f"dialgauge.cli.{name}").app, typer.Typer)
+    assert isinstance(importlib.import_module(f"dialgauge.cli.{name}").app, CommandGroup)
     outcome = dialgauge(capsys, name, "--help")
     assert outcome.code == 0
     assert f"dialgauge {name}" in outcome.out
@@ -126,7 +127,9 @@ def test_what_a_command_returns_is_its_exit_code(
 
 
 def test_exits_and_interrupts_have_their_codes(
-    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answers: Callable[[Callable[[], object]], None],
 ) -> None:
     def raises(error: BaseException) -> Callable[[], object]:
         def action() -> None:
@@ -134,10 +137,15 @@ def test_exits_and_interrupts_have_their_codes(
 
         return action
 
-    answers(raises(typer.Exit(1)))
+    answers(raises(SystemExit(1)))
     assert dialgauge(capsys, "probe").code == 1
-    answers(raises(typer.Abort()))
-    assert dialgauge(capsys, "probe").err == "dialgauge: stopped\n"
+    for reply in ("n\n", "\n", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(reply))
+        answers(lambda: confirm("Delete?"))
+        outcome = dialgauge(capsys, "probe")
+        assert outcome.code == 2
+        assert outcome.err.startswith("Delete? [y/N]:")
+        assert outcome.err.endswith("dialgauge: stopped\n")
     answers(raises(KeyboardInterrupt()))
     outcome = dialgauge(capsys, "probe")
     assert (outcome.code, outcome.err) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
@@ -146,8 +154,8 @@ def test_exits_and_interrupts_have_their_codes(
 def test_text_from_files_is_never_markup(
     capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
 ) -> None:
-    answers(lambda: out.print("[bold]x[/nothing]", markup=False))
-    assert dialgauge(capsys, "probe").out == "[bold]x[/nothing]\n"
+    answers(lambda: out.print("[bold]x[/nothing] :hotel:\t."))
+    assert dialgauge(capsys, "probe").out.expandtabs() == "[bold]x[/nothing] :hotel:       .\n"
 
 
 @pytest.mark.parametrize(

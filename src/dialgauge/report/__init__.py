@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         render_tables,
         write_tables,
     )
+    from dialgauge.report.terminal import TerminalTable
 
 __all__ = [
     "ENDINGS",
@@ -41,6 +42,7 @@ __all__ = [
     "Figure",
     "Section",
     "Table",
+    "TerminalTable",
     "Value",
     "altair",
     "check_ending",
