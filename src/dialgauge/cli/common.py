@@ -7,14 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
 from dialgauge.cli.options import Option
 from dialgauge.cli.options import application as application
-from dialgauge.files import atomic
 
 if TYPE_CHECKING:
     import polars
@@ -90,6 +88,8 @@ err = Screen("stderr")
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically; ``-`` is standard output."""
     import orjson
+
+    from dialgauge.files import atomic
 
     content = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n"
     if str(path) == "-":
@@ -207,6 +207,8 @@ def _json_encoder() -> Callable[[Any], bytes]:
 
 def _shown(cell: Any) -> Value:
     """SQL's sums of integers are decimals; people read them as integers."""
+    from decimal import Decimal
+
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

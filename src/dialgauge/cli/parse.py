@@ -2,7 +2,7 @@
 
 :func:`quick_call` reads correct calls and takes a millisecond. It answers None whenever it is not sure: ``--help``, an
 unknown option, a bad or missing value, an uncommon spelling. Then :func:`typer_command` decides, which takes a sixth of
-a second and writes all help pages and error messages. tests/cli/test_parse.py has correct calls mean the same both ways.
+a second and writes all help pages and error messages. Correct calls mean the same both ways: tests/cli/test_parse.py.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _value(one: _Parameter, text: str) -> Any:
         raise _UnsureError
     if one.type is str:
         return text
-    if one.type is Path and text:
+    if one.type is Path:
         return Path(text)
     if one.type in _NUMBERS and _NUMBERS[one.type].fullmatch(text):
         number, bounds = one.type(text), one.declaration.settings
