@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-
 from dialgauge.comparison.sweep import Swap, Sweep, sweep_table
 
 

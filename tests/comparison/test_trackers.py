@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
+from dialgauge.comparison.trackers import TrackerComparison, compare
+from dialgauge.comparison.turns import sweep_turns, turn_correlations
 
 import dialgauge
 from dialgauge.comparison.divergence import partings
 from dialgauge.comparison.document import Wishes, as_json, comparison_tables
 from dialgauge.comparison.figures import drawings
-from dialgauge.comparison.trackers import TrackerComparison, compare
-from dialgauge.comparison.turns import sweep_turns, turn_correlations
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from support.trackers import gold_dialogues, tracker

@@ -23,7 +23,7 @@ INTERVALS = [
 
 CHARTS: dict[str, Callable[[], Any]] = {
     "onset": lambda: figures.error_onset([0.0, 0.05, 0.5, 1.0], note="4 dialogues"),
-    "slots": lambda: figures.slots_per_dialogue([3, 3, 5, 12, 13], threshold=12),
+    "slots": lambda: figures.slot_histogram([3, 3, 5, 12, 13], threshold=12),
     "heat": lambda: figures.correlation_heatmap(["JGA", "SA"], [[1.0, 0.5], [0.5, None]]),
     "diverging": lambda: figures.correlation_heatmap(["JGA", "SA"], [[1.0, -0.5], [-0.5, 1.0]]),
     "spread": lambda: figures.mean_spread(["JGA"], [0.5], [0.1], points={"JGA": [0.4, 0.6]}),

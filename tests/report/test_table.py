@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report.table import Cell, Column, Table, write_tables
+from dialgauge.report.table import Cell, Column, Table, notebook_html, write_tables
 
 
 def scores() -> Table:
@@ -151,3 +151,19 @@ def test_bad_calls() -> None:
         scores().render("markdwon")
     with pytest.raises(ValueError, match="2 cells in a table of 4"):
         scores().add(1, 2)
+
+
+def test_a_cell_may_look_different_from_its_column() -> None:
+    table = Table("", ["measure", Column("value", digits=1)])
+    table.add("length", 6.54)
+    table.add("share", Cell(0.5, 0.25, 0.75, like=Column("", digits=2, percent=True)))
+    assert "| length | 6.5 |" in table.render("markdown")
+    assert r"| share | 50.00 \[25.00, 75.00\] |" in table.render("markdown")
+    assert table.records()[1]["value"] == 0.5
+
+
+def test_short_forms() -> None:
+    table = Table("Scores", ["system"], [["a"]])
+    assert repr(table) == "<Table 'Scores': 1 row of 1 column>"
+    assert table._repr_html_() == table.render("html")
+    assert notebook_html([table, table]).count("<table>") == 2

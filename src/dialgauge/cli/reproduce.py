@@ -18,7 +18,7 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
-from dialgauge.cli.comparing import draw_all
+from dialgauge.cli.compare import draw_all
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.reproduce import PAPERS, Fresh, reproduce

@@ -161,7 +161,7 @@ def _packed(plain: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 def _noting(dialogues: Iterable[Dialogue], kept: frozenset[str], notes: Notes) -> Iterator[Dialogue]:
     """Count what the format has no place for; an empty container was recorded too, an empty text was not."""
     lost = ALL_FIELDS - kept
-    of_dialogue, of_turn = sorted(lost & {"goal", "domains", "outcome"}), sorted(lost - {"goal", "domains"})
+    of_dialogue, of_turn = sorted(lost & {"goal", "domains", "outcome"}), sorted(lost - {"goal", "domains", "outcome"})
     for dialogue in dialogues:
         for name in of_dialogue:
             notes.add(f"field {name} dropped", int(bool(getattr(dialogue, name))))

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
         interval_plot,
         lambda_sweep,
         mean_spread,
-        slots_per_dialogue,
+        slot_histogram,
     )
     from dialgauge.report.escape import markdown, plain
     from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, styled
     from dialgauge.report.page import Figure, Section, write_page
+    from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
         Cell,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         Value,
         format_of,
         mark_best,
+        notebook_html,
         render_tables,
         write_tables,
     )
@@ -37,6 +39,7 @@ __all__ = [
     "INK",
     "PAPER",
     "SHADES",
+    "SHARE",
     "Cell",
     "Column",
     "Figure",
@@ -56,10 +59,15 @@ __all__ = [
     "mark_best",
     "markdown",
     "mean_spread",
+    "notebook_html",
     "plain",
     "render_tables",
+    "run_html",
+    "run_tables",
     "save",
-    "slots_per_dialogue",
+    "score_column",
+    "score_tables",
+    "slot_histogram",
     "styled",
     "write_page",
     "write_tables",

@@ -1,4 +1,4 @@
-"""A table as text: Markdown, LaTeX (booktabs), HTML, CSV, JSON."""
+"""A table in every form: Markdown, LaTeX (booktabs), HTML, CSV, JSON. Everything from data is escaped."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from dialgauge.report.table import Cell, Column
 
 if TYPE_CHECKING:
     from dialgauge.report.table import Table
+
+#: Letters from which on a text is a sentence and no name.
+_LONG = 40
 
 
 def render_markdown(table: Table) -> str:
@@ -29,7 +32,7 @@ def render_markdown(table: Table) -> str:
 
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
-    text = markdown(column.text(cell.value))
+    text = markdown(cell.text(column))
     parts = [f"**{text}**" if cell.bold else text, markdown(cell.mark)]
     return " ".join(filter(None, ["".join(parts), markdown(cell.interval(column))]))
 
@@ -71,7 +74,7 @@ def _breakable(note: str) -> str:
 
 
 def _latex_cell(column: Column, cell: Cell) -> str:
-    text = latex(column.text(cell.value))
+    text = latex(cell.text(column))
     if text.startswith("["):
         text = "{}" + text  # after \\ an opening bracket would be read as an optional argument
     bold = rf"\textbf{{{text}}}" if cell.bold else text
@@ -115,19 +118,13 @@ def as_json(table: Table) -> dict[str, Any]:
     }
 
 
-# Tables as parts of a web page: everything from data is escaped.
-
-#: Letters from which on a text is a sentence and no name.
-_LONG = 40
-
-
 def render_html(table: Table, *, captioned: bool = True) -> str:
     """One table with its title as caption (unless that stands above it already) and its notes below."""
     right = [table.right_aligned(place) for place in range(len(table.columns))]
     titles = "".join(f"<th{_kind(n)}>{escape(c.title)}</th>" for n, c in zip(right, table.columns, strict=True))
     rows = [
         "".join(
-            f"<td{_kind(n, column.text(cell.value))}>{_cell(column, cell)}</td>"
+            f"<td{_kind(n, cell.text(column))}>{_cell(column, cell)}</td>"
             for n, column, cell in zip(right, table.columns, row, strict=True)
         )
         for row in table.cells
@@ -144,7 +141,7 @@ def _kind(right: bool, text: str = "") -> str:
 
 
 def _cell(column: Column, cell: Cell) -> str:
-    text = escape(column.text(cell.value))
+    text = escape(cell.text(column))
     mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
     interval = f" <small>{escape(cell.interval(column))}</small>" if cell.has_interval else ""
     return f"{f'<strong>{text}</strong>' if cell.bold else text}{mark}{interval}"

@@ -83,7 +83,7 @@ class _FullWidth:
 def _rich_cell(column: Column, cell: Cell) -> Text:
     from rich.text import Text
 
-    text = Text(plain(column.text(cell.value)), style="bold" if cell.bold else "")
+    text = Text(plain(cell.text(column)), style="bold" if cell.bold else "")
     text.append(plain(cell.mark))
     if cell.has_interval:
         text.append(f" {cell.interval(column)}", style="dim")
@@ -92,7 +92,7 @@ def _rich_cell(column: Column, cell: Cell) -> Text:
 
 def _plain_cell(column: Column, cell: Cell) -> str:
     interval = f" {cell.interval(column)}" if cell.has_interval else ""
-    return f"{plain(column.text(cell.value))}{plain(cell.mark)}{interval}"
+    return f"{plain(cell.text(column))}{plain(cell.mark)}{interval}"
 
 
 def _padded(text: str, width: int, right: bool) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dialgauge.comparison import LAMBDAS, Sweep, spreads
 from dialgauge.dialogue import Dialogue
-from dialgauge.report import charts as figures
+from dialgauge.report import lambda_sweep, mean_spread
 from dialgauge.reproduce.papers import (
     DROPPED,
     HUMAN_100,
@@ -142,7 +142,7 @@ def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
     study = Study(None, {"SOM-DST": dialogues})
     scores = score_study(study, parse_measures(names), [profile_named("verbatim")], resampling=None)[0]
     sweep = Sweep(LAMBDAS, {"SOM-DST": [scores[name] for name in names]})
-    return figures.lambda_sweep(sweep.lambdas, sweep.scores, note="SOM-DST, 100 dialogues of MultiWOZ 2.1")
+    return lambda_sweep(sweep.lambdas, sweep.scores, note="SOM-DST, 100 dialogues of MultiWOZ 2.1")
 
 
 def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
@@ -160,7 +160,7 @@ def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
         note="highest minus lowest of the four models, from the printed numbers",
     )
     _rankings(record, table["rows"])
-    record.figures["fga_table1_spread"] = lambda: figures.mean_spread(
+    record.figures["fga_table1_spread"] = lambda: mean_spread(
         names,
         [found[name].mean or 0.0 for name in names],
         [found[name].population_std or 0.0 for name in names],

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.report import charts as figures
+from dialgauge.report import correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
 from dialgauge.reproduce.papers import HUMAN_100, PROFILE, Sources, example, marks, published, silent, user_turns
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
@@ -86,7 +86,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
     early = sum(position < 0.5 for position in positions) / len(positions)
     record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=_SAMPLE_NOTE)
     note = f"SOM-DST, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
-    record.figures["rsa_figure1_first_error"] = lambda: figures.error_onset(positions, note=note)
+    record.figures["rsa_figure1_first_error"] = lambda: error_onset(positions, note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:
@@ -103,9 +103,7 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         part, what, figure["share"], share, note="largest number of gold slots in one turn; printed as about 85%"
     )
     note = f"MultiWOZ 2.1 test, {len(counts)} dialogues"
-    record.figures["rsa_figure2_slots"] = lambda: figures.slots_per_dialogue(
-        counts, threshold=figure["slots"], note=note
-    )
+    record.figures["rsa_figure2_slots"] = lambda: slot_histogram(counts, threshold=figure["slots"], note=note)
 
 
 def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores | None) -> None:
@@ -145,7 +143,7 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
         ours=f"RSA {deviation['RSA']:.4f}, SA {deviation['SA']:.4f}",
         note="from Table 1 as printed; population standard deviation",
     )
-    record.figures["rsa_figure4_mean_spread"] = lambda: figures.mean_spread(
+    record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
         names,
         [spread.mean or 0.0 for spread in found],
         [spread.population_std or 0.0 for spread in found],
@@ -185,7 +183,7 @@ def _figure_3(record: Reproduction, figure: dict[str, str], scores: SystemScores
 
 def _heatmap(scores: SystemScores, who: str) -> Any:
     note = f"{who}: Pearson over {scores.coverage.turns:,} turns; F1 per turn; RSA scores two empty states 0"
-    return figures.correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
+    return correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
 
 
 def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dialogue] | None) -> None:
@@ -207,7 +205,7 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dia
         sa, rsa = ({name: row[measure] or 0.0 for name, row in found.items()} for measure in ("SA", "RSA"))
         _hotel_and_taxi(record, sa, rsa, "SOM-DST, 100 dialogues")
         note = "SOM-DST, 100 dialogues; turns whose gold state has the domain; SA over all 30 slots"
-        record.figures["rsa_table2_domains"] = lambda: figures.domain_bars(found, note=note)
+        record.figures["rsa_table2_domains"] = lambda: domain_bars(found, note=note)
 
 
 def _hotel_and_taxi(record: Reproduction, sa: dict[str, float], rsa: dict[str, float], note: str) -> None:

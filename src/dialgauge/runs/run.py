@@ -177,6 +177,12 @@ class Run:
         where = self.id if self.stored else "not stored"
         return f"<Run {self.kind} '{self.name}' ({where}): {', '.join(shown) or 'no scores'}{more}>"
 
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        html: str = import_module("dialgauge.report").run_html(self)  # by name, as that room stands above this one
+        return html
+
 
 def new_run(
     *,

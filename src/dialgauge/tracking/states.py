@@ -1,14 +1,22 @@
-"""Gold and one system under one profile: dense codes in stretches of whole dialogues, and the counts over all."""
+"""Gold and one system under one profile: dense codes in stretches of whole dialogues, counts over all, a signature.
+
+A signature's ``gold`` is a checksum of the scored gold turns under the profile: it does not depend on the order of
+dialogues or on the file format, but on which turns were scored and on every gold value.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
 
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Signature
 from dialgauge.tracking.align import Aligned
 from dialgauge.tracking.counts import (
     CORRECT,
@@ -23,7 +31,6 @@ from dialgauge.tracking.counts import (
     verdicts,
 )
 from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part, Verdicts
-from dialgauge.tracking.signature import Signature, gold_checksum
 from dialgauge.values import Pair, Side
 
 #: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
@@ -32,8 +39,7 @@ _CELLS = 1 << 20
 _COMPACT = 256
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(Struct, frozen=True, eq=False):
     """Whole dialogues, dense: the turns ``start`` up to ``stop``, and for each row of the arrays its slot number."""
 
     start: int
@@ -78,7 +84,7 @@ class StateComparison:
             return len(self.coder.profile.inventory)
         if self._given_inventory is not None:
             return len(self._given_inventory)
-        return len(np.unique(self._sides["gold" if self.has_gold else "predicted"][1]))
+        return len(_distinct(self._sides["gold" if self.has_gold else "predicted"][1]))
 
     @cached_property
     def off_ontology(self) -> int:
@@ -92,7 +98,7 @@ class StateComparison:
     def require_scope(self, name: str) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
         for side, encoded in self._encoded.items():
-            used = np.unique(encoded.cell_item) if encoded else _NONE
+            used = _distinct(encoded.cell_item) if encoded else _NONE
             numbers = self.coder.table(_part(side, encoded), self._items, encoded.items)[0][used] if encoded else _NONE
             if len(used) and (numbers < 0).all():
                 listed = self._items.listed(0, len(self._items))
@@ -114,8 +120,21 @@ class StateComparison:
             coverage=coverage.policy,
             dialogues=str(coverage.dialogues),
             turns=str(coverage.turns),
-            gold=gold_checksum(self.aligned, self._sides["gold"], self.slots, self.coder.values),
+            gold=checksum_text(self.gold_sum),
         )
+
+    @cached_property
+    def gold_sum(self) -> int:
+        """The sum behind the checksum of the gold turns; those of disjoint sets of dialogues add up."""
+        return gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
+
+    @property
+    def slots_by_domain(self) -> dict[str, int]:
+        """How many slots each domain has: the profile's, else those that occur in any input of the study."""
+        sizes: dict[str, int] = {}
+        for domain, _ in self.coder.profile.inventory or self.coder.slots:
+            sizes[domain] = sizes.get(domain, 0) + 1
+        return sizes
 
     def stretches(self) -> Iterator[Stretch]:
         """The dense codes, a bounded number of cells at a time."""
@@ -133,7 +152,7 @@ class StateComparison:
         parts = {side: _between(cells, start, stop) for side, cells in self._sides.items()}
         slots = np.arange(total, dtype=np.int32)
         if total > _COMPACT:
-            slots = np.unique(np.concatenate([part[1] for part in parts.values()]))
+            slots = _distinct(np.concatenate([part[1] for part in parts.values()]))
         dense = {}
         for side, (rows, numbers, codes) in parts.items():
             dense[side] = np.zeros((len(slots), stop - start), np.int32)
@@ -159,12 +178,8 @@ class StateComparison:
     @cached_property
     def counts(self) -> Counts:
         """The counts of all turns."""
-        parts = [self._count(stretch) for stretch in self.stretches()]
-        merged = TurnCounts(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in TurnCounts.__dataclass_fields__)
-        )
         return Counts(
-            turns=merged,
+            turns=TurnCounts.joined([self._count(stretch) for stretch in self.stretches()]),
             dialogue=self.aligned.dialogue,
             turn=self.aligned.turn,
             first=self.aligned.first,
@@ -179,18 +194,18 @@ class StateComparison:
         pairs = self.slots
         tables = np.zeros((4, len(pairs), self.aligned.coverage.dialogues), np.int32)
         for stretch in self.stretches():
-            found = self.verdicts(stretch)
+            verdicts = self.verdicts(stretch)
             dialogues = self.aligned.dialogue[stretch.start : stretch.stop]
             begins = np.flatnonzero(stretch.first)
             for which, verdict in enumerate((CORRECT, WRONG, MISSED, SPURIOUS)):
-                sums = np.add.reduceat((found == verdict).view(np.uint8), begins, axis=1, dtype=np.int32)
+                sums = np.add.reduceat((verdicts == verdict).view(np.uint8), begins, axis=1, dtype=np.int32)
                 tables[which][stretch.slots[:, None], dialogues[begins][None, :]] = sums
         occurring = np.flatnonzero(tables.any(axis=(0, 2)))
         return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring])
 
     def counts_with_slots(self) -> Counts:
         """The counts of all turns, and of every slot."""
-        return replace(self.counts, slots=self.slot_counts)
+        return structs.replace(self.counts, slots=self.slot_counts)
 
     def _count(self, stretch: Stretch) -> TurnCounts:
         if not self.flags_only:
@@ -210,6 +225,11 @@ class StateComparison:
 
 _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
+
+
+def _distinct(numbers: Codes) -> Codes:
+    """The numbers that occur, in order; np.unique of a plain array would import numpy.ma."""
+    return np.flatnonzero(np.bincount(numbers)).astype(np.int32)
 
 
 def _part(side: Side, encoded: EncodedDialogues) -> Part:
@@ -236,3 +256,34 @@ def _cells(
 def _between(cells: tuple[Codes, Codes, Codes], start: int, stop: int) -> tuple[Codes, Codes, Codes]:
     low, high = np.searchsorted(cells[0], [start, stop])
     return cells[0][low:high], cells[1][low:high], cells[2][low:high]
+
+
+def gold_sum(
+    aligned: Aligned, cells: tuple[Codes, Codes, Codes], slots: list[Pair], values: list[tuple[str, ...]]
+) -> int:
+    """A sum over the scored gold turns that is the same in whatever order they come."""
+    turn_hash = _mixed(_hashes([dialogue_key(name) for name in aligned.ids])[aligned.dialogue], aligned.turn + 1)
+    turn, slot, code = cells
+    slot_hash = _hashes(["\0".join(pair) for pair in slots])
+    used, inverse = np.unique(code, return_inverse=True)
+    value_hash = _hashes(["\0".join(sorted(values[number])) for number in used.tolist()])
+    cell_hash = _mixed(turn_hash[turn] ^ slot_hash[slot], value_hash[inverse])
+    return int(turn_hash.sum(dtype=np.uint64)) + int(cell_hash.sum(dtype=np.uint64))
+
+
+def checksum_text(total: int) -> str:
+    """The checksum as signatures write it."""
+    return f"{total % (1 << 64):016x}"[:12]
+
+
+def _hashes(texts: list[str]) -> NDArray[np.uint64]:
+    digests = b"".join(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
+
+
+def _mixed(left: NDArray[np.uint64], right: NDArray[np.uint64] | Codes) -> NDArray[np.uint64]:
+    """Two numbers into one, so that no swap or shift of parts goes unnoticed (the finaliser of splitmix64)."""
+    mixed = left * np.uint64(0x9E3779B97F4A7C15) + right.astype(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
