@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from dialgauge.agents.history_bots import NO_ANSWER, CallableBot, HttpBot, RankerBot
+from dialgauge.agents.history_bots import NO_ANSWER, CallableBot, HttpBot, ModelBot
 from dialgauge.agents.protocol import SystemContext
 from dialgauge.agents.rules import Rules
 from dialgauge.dialogue import Fact, Turn
@@ -45,7 +45,7 @@ def test_a_function_that_returns_no_sentence() -> None:
 CONTEXT = SystemContext(dialogue_id="d", database=FactDatabase([]))
 
 
-def said(bot: CallableBot | RankerBot, text: str, facts: tuple[Fact, ...] | None = None) -> str:
+def said(bot: CallableBot | ModelBot, text: str, facts: tuple[Fact, ...] | None = None) -> str:
     reply = bot.respond(Turn(speaker="user", text=text, results=facts))
     assert reply.turn is not None
     return reply.turn.text
@@ -93,7 +93,7 @@ class Second(Ranker):
 
 
 def test_a_ranker_says_its_first_candidate() -> None:
-    bot = RankerBot(Second(seed=3))
+    bot = ModelBot(Second(seed=3))
     bot.start(CONTEXT)
     assert (bot.name, bot.seed) == ("second", 3)
     assert [said(bot, "hi"), said(bot, "")] == ["two", NO_ANSWER]

@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, RankerBot
+    from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, ModelBot
     from dialgauge.agents.keyboard import RESTART, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
@@ -42,8 +42,8 @@ __all__ = [
     "HttpBot",
     "KeyboardUser",
     "Limits",
+    "ModelBot",
     "Overrulable",
-    "RankerBot",
     "Replay",
     "Reply",
     "RestaurantUser",

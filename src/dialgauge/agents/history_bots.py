@@ -1,4 +1,4 @@
-"""Bots that answer from the dialog so far: a ranker, a Python function, a server behind HTTP.
+"""Bots that answer from the dialog so far: a fitted model, a Python function, a server behind HTTP.
 
 Each keeps the lines of its conversation and says its reply to the place they lead to. That one method, ``reply``, is
 also what teacher-forced evaluation asks, with the recorded lines instead.
@@ -7,7 +7,7 @@ also what teacher-forced evaluation asks, with the recorded lines instead.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, checked_scores
+from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
 
 NO_ANSWER = "(no answer)"
 
@@ -25,7 +25,7 @@ class HistoryBot(ABC):
 
     name: str
     #: For signatures: what it was set to, and the seed of a bot that draws.
-    options: Mapping[str, str] = {}
+    options: dict[str, str] = {}  # noqa: RUF012 - never changed
     seed: int = 0
     #: What one reply costs.
     _usage: Usage = NO_USAGE
@@ -56,17 +56,19 @@ class HistoryBot(ABC):
         self._lines[-1] = Line("bot", turn.text.strip())
 
 
-class RankerBot(HistoryBot):
-    """Says the first candidate of a ranker that is fitted."""
+class ModelBot(HistoryBot):
+    """Says what a fitted model answers: the first candidate of a ranker, the sentence of any other."""
 
-    def __init__(self, ranker: Ranker) -> None:
-        self.ranker = ranker
-        self.name, self.options, self.seed = ranker.name, ranker.options, ranker.seed
+    def __init__(self, model: ReplyModel) -> None:
+        self.model = model
+        self.name, self.options, self.seed = model.name, model.options, model.seed
 
     def reply(self, point: Point) -> str:
-        scores = checked_scores(self.ranker, [point])[0]
+        if not isinstance(self.model, Ranker):
+            return str(self.model.reply(point))  # type: ignore[attr-defined]
+        scores = checked_scores(self.model, [point])[0]
         best = int(scores.argmax())
-        return self.ranker.candidates[best] if scores[best] > -float("inf") else NO_ANSWER
+        return self.model.candidates[best] if scores[best] > -float("inf") else NO_ANSWER
 
 
 class CallableBot(HistoryBot):

@@ -46,13 +46,13 @@ def chat(
     An empty line is silence: the bot goes on with what it announced. API calls are answered by the knowledge base, and
     the bot speaks again. `restart` begins a new dialog, `exit` (or end of input) ends.
     """
-    from dialgauge.agents import AGENT_ERROR, EXPLANATION, RESTART, KeyboardUser, Limits, RankerBot, Scenario, converse
-    from dialgauge.rankers import Ranker, load_task
+    from dialgauge.agents import AGENT_ERROR, EXPLANATION, RESTART, KeyboardUser, Limits, ModelBot, Scenario, converse
+    from dialgauge.rankers import ReplyModel, load_task
     from dialgauge.worlds.restaurant import FactDatabase
 
     loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
     chosen = system_named(model, url, folder, seed, settings(given, None, device), lambda: loaded)
-    system = RankerBot(chosen) if isinstance(chosen, Ranker) else chosen
+    system = ModelBot(chosen) if isinstance(chosen, ReplyModel) else chosen
     database = FactDatabase(loaded.facts)
     scenario = Scenario(
         dialogue_id="chat",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dialgauge.agents import Agent
-    from dialgauge.rankers import Ranker, RankingTask
+    from dialgauge.rankers import RankingTask, ReplyModel
     from dialgauge.runs import Run
 
 #: The task that cannot be simulated.
@@ -82,7 +82,7 @@ def interact(
     """
     from dialgauge.lab import interact as hold
     from dialgauge.lab import interaction_table, move_to
-    from dialgauge.rankers import Ranker
+    from dialgauge.rankers import ReplyModel
     from dialgauge.runs import Store
     from dialgauge.worlds.restaurant import Parameters, load_world
 
@@ -97,7 +97,7 @@ def interact(
     )
     place = load_world(world)
     parameters = Parameters(seed=seed, accept=accept, min_results=min_results)
-    if isinstance(system, Ranker):
+    if isinstance(system, ReplyModel):
         move_to(system, place, seed)
     runs = []
     for name in half or [one.name for one in place.halves]:
@@ -144,7 +144,7 @@ def system_named(
     seed: int | None,
     options: dict[str, str],
     task: Callable[[], RankingTask | None],
-) -> Agent | Ranker:
+) -> Agent | ReplyModel:
     """Whom the command line asks for: an endpoint, a model in a folder, an agent, or a model to be fitted on the task."""
     from dialgauge.agents import HttpBot, Rules, make_agent
 

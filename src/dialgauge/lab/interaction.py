@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, AgentReplier, HistoryBot, RankerBot, SystemContext
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, AgentReplier, HistoryBot, ModelBot, SystemContext
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.conversations import conversations_with
 from dialgauge.lab.corpora import simulate, world_facts
 from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Signature
-from dialgauge.rankers import Ranker, episodes
+from dialgauge.rankers import ReplyModel, episodes
 from dialgauge.report import Column, Table
-from dialgauge.responses import evaluate, options_text, score_replies
+from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
 from dialgauge.text import counted
 from dialgauge.worlds.restaurant import Draws, FactDatabase, Parameters, World, prepare, world_candidates
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 KIND = "interaction"
 #: The split whose users live in a half.
 _SPLITS = {"A": "tst", "B": "tst-OOV"}
-_FORCED = ("per-response", "per-dialog")
+_FORCED = (PER_RESPONSE, PER_DIALOG)
 
 
 def candidates_of(world: World, seed: int) -> tuple[str, ...]:
@@ -39,13 +39,13 @@ def candidates_of(world: World, seed: int) -> tuple[str, ...]:
     return tuple(Draws(seed, "candidates").shuffled(world_candidates(world)))
 
 
-def move_to(ranker: Ranker, world: World, seed: int) -> None:
-    """Give a ranker the candidates and the knowledge base of a world drawn with a seed."""
-    ranker.move(candidates_of(world, seed), world_facts(world, seed))
+def move_to(model: ReplyModel, world: World, seed: int) -> None:
+    """Give a model the candidates and the knowledge base of a world drawn with a seed."""
+    model.move(candidates_of(world, seed), world_facts(world, seed))
 
 
 def interact(
-    system: Agent | Ranker,
+    system: Agent | ReplyModel,
     world: World,
     task: int,
     half: str,
@@ -54,13 +54,13 @@ def interact(
     *,
     source: str = "restaurant",
 ) -> Run:
-    """Let a system talk to simulated users of one half of a world; a ranker must have been moved there.
+    """Let a system talk to simulated users of one half of a world; a model must have been moved there.
 
     ``source`` is the name or file of the world, for the record.
     """
     if half not in _SPLITS:
         raise DialgaugeError(f"there is no half '{half}'; halves are A and B")
-    bot = RankerBot(system) if isinstance(system, Ranker) else system
+    bot = ModelBot(system) if isinstance(system, ReplyModel) else system
     database = FactDatabase(world_facts(world, parameters.seed))
     candidates = candidates_of(world, parameters.seed)
     setting = prepare(world, task, _SPLITS[half], parameters)
@@ -109,10 +109,10 @@ def interact(
 
 
 def _replier(
-    system: Agent | Ranker, database: FactDatabase, candidates: tuple[str, ...], task: int
-) -> Ranker | HistoryBot | AgentReplier | str:
+    system: Agent | ReplyModel, database: FactDatabase, candidates: tuple[str, ...], task: int
+) -> ReplyModel | HistoryBot | AgentReplier | str:
     """Who answers reply by reply with the right replies on the record, or the reason why the system cannot."""
-    if isinstance(system, Ranker | HistoryBot):
+    if isinstance(system, ReplyModel | HistoryBot):
         return system
     try:
         return AgentReplier(system, SystemContext(dialogue_id="", database=database, candidates=candidates, task=task))
