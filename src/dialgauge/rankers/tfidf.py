@@ -77,7 +77,7 @@ class TfIdf(Ranker):
         if self.weight and self.entities.kinds:
             present = self.entities.present(points, take)
             shared = self.weight**2 * np.asarray(sum(matches(present, self._mentioned)).todense())
-            types = np.sum([np.diff(found.indptr) > 0 for found in present], axis=0)[:, None]
+            types = np.sum([np.diff(entities.indptr) > 0 for entities in present], axis=0)[:, None]
             products, of_candidate = products + shared, of_candidate + shared
             of_input = of_input + self.weight**2 * types
         norms = np.sqrt(of_input * of_candidate)

@@ -14,7 +14,8 @@ from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.task import load_task
 from dialgauge.rankers.templates.alignment import acts_of, ownership, words_in_common
-from dialgauge.rankers.templates.filling import Filling, FillingLikelihood, MarkedPoint
+from dialgauge.rankers.templates.features import MarkedPoint
+from dialgauge.rankers.templates.filling import Filling, FillingLikelihood
 from dialgauge.rankers.templates.inventory import Inventory, Slot, learn_lexicon
 from dialgauge.rankers.templates.logistic import CueVocabulary, Floats, fit_logistic, log_softmax
 from dialgauge.rankers.templates.ranker import Templates
