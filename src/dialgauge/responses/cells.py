@@ -217,7 +217,7 @@ def jobs_of(
     ]
 
 
-class _Outcome(NamedTuple):
+class _JobResult(NamedTuple):
     """The ids of a job's cells, and what is to be told about it."""
 
     runs: list[str]
@@ -232,14 +232,14 @@ def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> I
         yield [Store(job.store).open(run) for run in outcome.runs]
 
 
-def _run(job: Job) -> _Outcome:
+def _run(job: Job) -> _JobResult:
     task = load_task(job.data, job.task)
     store = Store(job.store)
     stored = None if job.fresh else stored_cells(store)
     model = ranker_class(job.model)(job.seed)
     model.options = dict(job.options)
     notes: list[str] = []
-    return _Outcome([run.id for run in cells(model, task, job.splits, store, stored, notes.append)], notes)
+    return _JobResult([run.id for run in cells(model, task, job.splits, store, stored, notes.append)], notes)
 
 
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes
