@@ -13,7 +13,7 @@ from dialgauge.rankers import ranker_names
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
-from support.plugin_packages import Install, plugin_packages
+from support.packages import install, on_the_path
 from support.tiny_world import tiny_release
 
 RANKER = """
@@ -48,17 +48,18 @@ LATE = Card(
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for packages."""
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     folder = tmp_path / "site-packages"
     folder.mkdir()
-    with plugin_packages(folder, monkeypatch) as make:
-        yield make
+    with on_the_path(folder):
+        yield folder
 
 
-def test_a_ranker_and_a_measure_by_name(install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    install("acme_rankers", RANKER, {"dialgauge.rankers": "longest = acme_rankers:Longest"})
-    install("acme_measures", MEASURE, {"dialgauge.measures": "late-accuracy = acme_measures:LATE"})
+def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    install(packages, "acme_rankers", RANKER, "[dialgauge.rankers]\nlongest = acme_rankers:Longest\n")
+    install(packages, "acme_measures", MEASURE, "[dialgauge.measures]\nlate-accuracy = acme_measures:LATE\n")
     assert "longest" in ranker_names()
     assert "late-accuracy" in cards("responses")
     listed = dialgauge(capsys, "babi", "models")
@@ -83,10 +84,9 @@ def test_a_ranker_and_a_measure_by_name(install: Install, capsys: pytest.Capture
     assert "longest" in table.out
 
 
-def test_a_faulty_ranker_is_named_and_the_others_are_listed(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
-    install("acme", "class Longest: pass", {"dialgauge.rankers": "longest = acme:Longest\ntfidf = acme:Longest"})
+def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = "[dialgauge.rankers]\nlongest = acme:Longest\ntfidf = acme:Longest\n"
+    install(packages, "acme", "class Longest: pass", entries)
     listed = dialgauge(capsys, "babi", "models")
     assert listed.code == 0
     assert "nearest" in listed.out
