@@ -19,7 +19,7 @@ from dialgauge.rankers.ranker import (
     BUILT_IN,
     Ranker,
     ReplyModel,
-    Scores,
+    ScoreMatrix,
     Tell,
     options_by_model,
     ranker_class,
@@ -123,7 +123,7 @@ class Stay(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         self.candidates = task.candidates
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.zeros((len(points), len(self.candidates)))
 
 

@@ -81,7 +81,7 @@ def evaluate(
         str | None, typer.Option(help="Evaluate the bot behind this HTTP address instead of a model.")
     ] = None,
     folder: LoadOption = None,
-    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
@@ -155,7 +155,7 @@ class _Measuring(NamedTuple):
 
         if folder is not None:
             save_ranker(model, folder, self.task.number)
-            tell(f"model kept in {folder}")
+            tell(f"model stored in {folder}")
 
     def runs(self, bot: ReplyModel | Replier) -> list[Run]:
         """The runs of a bot that is ready to answer, one for each split."""
@@ -190,7 +190,7 @@ def table(
     preset: PresetOption = None,
     device: DeviceOption = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one per core.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again, kept results included.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again, stored results included.")] = False,
     statistics: Annotated[bool, typer.Option(help="Show the paper's Table 1 too.")] = True,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write LaTeX.")] = None,
@@ -198,7 +198,7 @@ def table(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are kept and reused."""
+    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are stored and reused."""
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 
@@ -228,16 +228,16 @@ def _items(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
+def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
     from dialgauge.rankers import EVALUATED
 
     present = [name for name in EVALUATED if available is None or name in available]
     if not present:
         raise DialgaugeError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
-    for name in asked or ():
+    for name in names or ():
         if name not in present:
             raise DialgaugeError(f"there is no split '{name}' to evaluate on; there are {', '.join(present)}")
-    return list(dict.fromkeys(asked or present))
+    return list(dict.fromkeys(names or present))
 
 
 def _show(runs: list[Run], json: Path | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dialgauge.rankers.episode import Episode, Point
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.model import Model, Options, learn, options_of, restored
@@ -40,7 +40,7 @@ class Templates(Ranker):
         """The dialogs of train and dev; None when the candidates are but a list."""
         return None
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return self.model.scores(points)
 
     def settings(self) -> dict[str, Any]:
