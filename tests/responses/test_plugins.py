@@ -47,6 +47,28 @@ LATE = Card(
 """
 
 
+AGENT = """
+from dialgauge.agents import Reply
+from dialgauge.dialogue import Turn
+
+class Greeter:
+    name = "greeter"
+
+    def __init__(self, greeting="hello what can i help you with today"):
+        self._greeting = greeting
+
+    def start(self, context):
+        self._said = 0
+
+    def respond(self, turn):
+        self._said += 1
+        return Reply(turn=Turn(speaker="system", text=self._greeting if self._said == 1 else "i do not know"))
+
+    def overrule(self, turn):
+        pass
+"""
+
+
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for packages."""
@@ -82,6 +104,28 @@ def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFi
     table = dialgauge(capsys, "babi", "table", "--data", data, "--models", "longest", "--tasks", "1", "--no-statistics")
     assert table.code == 0, table.err
     assert "longest" in table.out
+
+
+def test_an_agent_is_evaluated_reply_by_reply(
+    packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    install(packages, "acme_agents", AGENT, "[dialgauge.agents]\ngreeter = acme_agents:Greeter\n")
+    data = tiny_release(tmp_path / "data", (1,))
+    call = ("babi", "evaluate", "--data", data, "--model", "greeter", "--split", "tst", "--json", tmp_path / "o.json")
+    outcome = dialgauge(capsys, *call)
+    assert outcome.code == 0, outcome.err
+    (system,) = json.loads((tmp_path / "o.json").read_text())["systems"]
+    run = Store().open(system["run"])
+    assert_run_contract(run)
+    assert run.table("replies").filter(run.table("replies")["correct"]).height == 12
+    assert run.details["unanswered"] == run.table("replies").height - 12
+    other = dialgauge(capsys, *call, "--set", "greeting=good morning")
+    assert other.code == 0, other.err
+    (system,) = json.loads((tmp_path / "o.json").read_text())["systems"]
+    assert (system["options"], system["scores"]["per-response"]["value"]) == ("greeting=good morning", 0.0)
+    refused = dialgauge(capsys, *call, "--save", tmp_path / "m")
+    assert refused.code == 2
+    assert "the agent greeter is not fitted" in refused.err
 
 
 def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:

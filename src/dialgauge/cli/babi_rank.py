@@ -98,7 +98,7 @@ def evaluate(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply.
+    """Evaluate a model that is fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
@@ -123,6 +123,13 @@ def evaluate(
         ready = loaded_ranker(folder, model, seed, options, loaded)
         measuring.save(ready, save)
         runs = measuring.runs(ready)
+    elif model is not None and _is_agent(model):
+        from dialgauge.agents import make_agent
+        from dialgauge.responses import agent_replier
+
+        if save is not None or seed is not None or seeds > 1:
+            raise DialgaugeError(f"the agent {model} is not fitted; leave --save, --seed and --seeds out")
+        runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
         runs = []
         for number in range(first, first + seeds):
@@ -134,6 +141,14 @@ def evaluate(
             if not fresh.seeded:
                 break
     _show(runs, json)
+
+
+def _is_agent(name: str) -> bool:
+    """Whether a name that no model bears is that of an agent."""
+    from dialgauge.agents import agent_names
+    from dialgauge.rankers import BUILT_IN, ranker_names
+
+    return name not in BUILT_IN and name not in ranker_names() and name in agent_names()
 
 
 class _Measuring(NamedTuple):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from dialgauge.agents import Agent, AgentReplier, SystemContext
 from dialgauge.engine import map_ordered
 from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import (
@@ -30,6 +31,7 @@ from dialgauge.rankers import (
 from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
 from dialgauge.responses.measures import DEFAULT, score_replies
 from dialgauge.runs import Manifest, Run, Store, new_run
+from dialgauge.worlds.restaurant import FactDatabase
 
 if TYPE_CHECKING:
     import polars
@@ -120,6 +122,16 @@ def evaluation_run(key: CellKey, bot: Bot, task: RankingTask, measures: Sequence
         seeds=key.seed,
         details=reply_details(result),
     )
+
+
+def agent_replier(agent: Agent, task: RankingTask, options: Mapping[str, str] | None = None) -> Replier:
+    """An agent that answers a task's replies, one by one; it may consult the task's facts."""
+    context = SystemContext(
+        dialogue_id="", database=FactDatabase(task.facts), candidates=task.candidates, task=task.number
+    )
+    replier = AgentReplier(agent, context)
+    replier.options = dict(options or {})
+    return replier
 
 
 def reply_details(result: RankingResult) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def release(shared_data: Path) -> Path:
 
 
 def test_the_two_systems_of_task_6(release: Path) -> None:
-    """Specification, section 10.4: 1,157 and 461 dialogs, the second nearly all at the start of the file."""
+    """1,157 and 461 dialogs, the second nearly all at the start of the file."""
     task = load_task(release, 6, ("trn",))
     dialogs = task.split("trn")
     inventory = Inventory(learn_lexicon(task.facts, dialogs, task.candidates), task.candidates)
