@@ -98,7 +98,7 @@ def evaluate(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Evaluate a model that is fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
+    """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
