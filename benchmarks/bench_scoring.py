@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from dialgauge.tracking.api import chosen_measures
 from dialgauge.tracking.intervals import Resampling, intervals
 from dialgauge.tracking.scoring import score_study
+
 from dialgauge.tracking.stream import score_codes
 from dialgauge.tracking.study import Study
 from dialgauge.values.profile import HOUSE, profile_named
