@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         render_tables,
         write_tables,
     )
+    from dialgauge.report.terminal import TerminalTable
 
 __all__ = [
     "ENDINGS",
@@ -44,6 +45,7 @@ __all__ = [
     "Figure",
     "Section",
     "Table",
+    "TerminalTable",
     "Value",
     "altair",
     "check_ending",

@@ -21,7 +21,7 @@ from dialgauge.files import atomic
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from dialgauge.report.terminal import TerminalTable
 
 
 TEXT_FORMATS = ("markdown", "latex", "html", "csv", "json")
@@ -118,17 +118,17 @@ class Table:
         return any(row[place].mark for row in self._rows)
 
     @overload
-    def render(self, format: Literal["terminal"]) -> Group: ...
+    def render(self, format: Literal["terminal"]) -> TerminalTable: ...
     @overload
     def render(self, format: TextFormat) -> str: ...
     @overload
-    def render(self, format: str) -> str | Group: ...
-    def render(self, format: str) -> str | Group:
+    def render(self, format: str) -> str | TerminalTable: ...
+    def render(self, format: str) -> str | TerminalTable:
         """The table in a format: ``terminal`` gives what rich prints, the others a text that ends in a line break."""
         if format == "terminal":
-            from dialgauge.report.terminal import render_terminal
+            from dialgauge.report.terminal import TerminalTable
 
-            return render_terminal(self)
+            return TerminalTable(self)
         from dialgauge.report.render import RENDERERS
 
         if format not in RENDERERS:

@@ -24,10 +24,14 @@ class _ResponsesView(ComparisonView):
         """Whether each reply is right, under the name of the accuracy it makes up."""
         import polars as pl
 
+        if "replies" not in run.tables:
+            return None
         return run.table("replies").select("dialogue", "turn", pl.col("correct").cast(pl.Float64).alias(PER_RESPONSE))
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """The first reply for which two bots chose different sentences."""
+        if any("replies" not in run.tables for run in (first, second)):
+            return super().divergence(first, second, dialogue)
         theirs = {reply["turn"]: reply for reply in dialogue_rows(second, "replies", dialogue).iter_rows(named=True)}
         mine = dialogue_rows(first, "replies", dialogue).iter_rows(named=True)
         pairs = [(reply, theirs[reply["turn"]]) for reply in mine if reply["turn"] in theirs]
