@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from dialgauge.comparison.sweep import Swap, Sweep, sweep_table
+
+from dialgauge.tracking.comparison_view import Swap, Sweep, sweep_table
 
 
 def test_crossings_are_interpolated() -> None:
