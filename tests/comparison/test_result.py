@@ -10,6 +10,7 @@ from dialgauge.comparison.result import Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Score
 from dialgauge.stats import paired_randomisation, ratio_intervals
 
 
@@ -124,6 +125,16 @@ def test_rank_table_names_measures_that_disagree() -> None:
     table = rank_table(comparison)
     assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
     assert table.notes == ["Of 3 pairs of systems, these measures put some into opposite orders: JGA and SA (3)."]
+
+
+def test_measures_rank_alike_whichever_direction_is_better() -> None:
+    den = np.full((3, 2, 4), 10.0)
+    num = np.array([[[5.0] * 4, [9.0] * 4], [[6.0] * 4, [8.0] * 4], [[7.0] * 4, [7.0] * 4]])
+    falling = {"turns": Score(value=1.0, unit="turns", higher_is_better=False)}
+    scores = PairedScores(("a", "b", "c"), ("JGA", "turns"), tuple("1234"), num, den, run_scores=(falling,) * 3)
+    table = rank_table(compare_scores(scores, resamples=20))
+    assert json.loads(table.render("json"))["rows"][0]["turns"] == 1.0
+    assert table.notes == []
 
 
 def test_too_few_resamples_to_find_anything_are_said() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +14,7 @@ from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
+    from dialgauge.data import TransferProgress, Watcher
     from dialgauge.report import Table
 
 app = application("Look at dialogue files, convert them, and keep datasets.")
@@ -109,14 +112,18 @@ def convert(
 
 @app.command("formats")
 def list_formats(json: JsonFile = None) -> None:
-    """The formats dialgauge knows."""
-    from dialgauge.formats import DialogueFormat, formats
+    """The formats dialgauge knows, those of other packages too."""
+    from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
     table = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
-    for name, known in formats().items():
+    for plugin in format_listing():
+        known = plugin.content
+        if known is None:
+            table.add(plugin.name, None, False, False, plugin.reason)
+            continue
         writes = isinstance(known, DialogueFormat) and known.writes
-        table.add(name, known.kind, known.kind != "document", writes, known.summary)
+        table.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
     _print_table(table, json)
 
 
@@ -142,12 +149,12 @@ def get(
     ] = False,
 ) -> None:
     """Fetch a dataset, checked and unpacked, whole or not at all; an interrupted download goes on."""
-    from dialgauge.data import catalogue, data_folder, transfer_bars
+    from dialgauge.data import catalogue, data_folder
     from dialgauge.data import get as fetch_dataset
     from dialgauge.data import offline as no_network
 
     dataset = catalogue().find(name)
-    with transfer_bars(err) as watcher:
+    with _transfer_progress() as watcher:
         done = fetch_dataset(
             dataset, data_folder(), network=not no_network(offline), accept_change=accept_change, watcher=watcher
         )
@@ -208,6 +215,27 @@ def rm(name: Name) -> None:
     removed = remove(dataset, folder)
     what = "was removed from" if removed else "is not in"
     err.print(f"{dataset.title} {what} {folder.root}", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _transfer_progress() -> Iterator[Watcher]:
+    """A bar for each download, with size, speed and remaining time; nothing where there is no terminal."""
+    from rich import progress
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
+
+        def watch(name: str) -> TransferProgress:
+            task = bars.add_task(name, total=None)
+            return lambda total, here: bars.update(task, total=total, completed=here)
+
+        yield watch
 
 
 def _write_record(path: Path, record: object) -> None:

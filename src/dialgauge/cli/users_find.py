@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,23 +16,19 @@ from dialgauge.cli.users_options import (
     Mode,
     Overrides,
     ProfileName,
+    RunOption,
+    Source,
     Workers,
-    evaluated,
     finish,
+    fresh_or_stored,
+    options_from,
     print_tables,
-    settings_from,
 )
-
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.users import Settings, UserEvaluation
+from dialgauge.text import counted
 
 
 def find(
-    conversations: Annotated[
-        str | None, typer.Argument(metavar="[CONVERSATIONS]", help="Recorded conversations; or name a run with --run.")
-    ] = None,
+    conversations: Source = None,
     behaviour: Annotated[
         str | None, typer.Option(metavar="NAME", help="A behaviour, such as failed_sys_nlu or elicited_by_*.")
     ] = None,
@@ -56,7 +52,7 @@ def find(
         str | None, typer.Option(metavar="NAME", help="A loop with this cause, such as 'user NLU'.")
     ] = None,
     behaviours: Annotated[bool, typer.Option("--behaviours", help="List all behaviours and stop.")] = False,
-    run: Annotated[str | None, typer.Option("--run", metavar="ID", help="Search a stored run instead.")] = None,
+    run: RunOption = None,
     store: StoreOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows to show; 0 is all.")] = 20,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
@@ -96,41 +92,18 @@ def find(
         end=end,
         cause=cause,
     )
-    settings = settings_from(canonical_map, config, override, mode, profile, database, format)
-    tables, evaluations = _searched(conversations, run, store, settings, workers)
-    found = search(tables, query)
+    options = options_from(canonical_map, config, override, mode, profile, database, format)
+    searched = fresh_or_stored(conversations, run, store, options, workers)
+    rows = search(searched, query)
     if json is not None:
         import orjson
 
-        write_json(json, orjson.loads(frame_json(found)))
+        write_json(json, orjson.loads(frame_json(rows)))
     if on_screen(json):
-        out.print(frame_table("", found.head(limit or found.height)).render("terminal"))
-    noun = "conversation" if found.height == 1 else "conversations"
-    err.print(f"{found.height:,} {noun}" + (f", {limit} shown" if 0 < limit < found.height else ""))
-    finish(evaluations)
-
-
-def _searched(
-    conversations: str | None, run: str | None, store: Path | None, settings: Settings, workers: int
-) -> tuple[dict[str, polars.DataFrame], list[UserEvaluation]]:
-    """The tables to search: those of a stored run, or those of conversations scored now with their evaluation."""
-    from dialgauge.errors import DialgaugeError
-    from dialgauge.runs import Store
-    from dialgauge.users import NEEDED, frames
-
-    if (conversations is None) == (run is None):
-        raise DialgaugeError("name the conversations to search, or a stored run with --run, and not both")
-    if conversations is not None:
-        evaluation = evaluated(conversations, settings, workers)
-        return frames(evaluation), [evaluation]
-    stored = Store(store).open(str(run))
-    missing = [name for name in NEEDED if name not in stored.tables]
-    if missing:
-        raise DialgaugeError(f"the run {stored.manifest.id} is not a run of 'dialgauge users score'")
-    failed = stored.table("failures").height if "failures" in stored.tables else 0
-    if failed:
-        err.print(f"{failed:,} dialogues of the run could not be scored and are not searched: table 'failures'")
-    return {name: stored.table(name) for name in NEEDED}, []
+        out.print(frame_table("", rows.head(limit or rows.height)).render("terminal"))
+    shown = f", {limit} shown" if 0 < limit < rows.height else ""
+    err.print(f"{counted(rows.height, 'conversation')}{shown}")
+    finish([searched])
 
 
 def _list_behaviours() -> None:

@@ -109,7 +109,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
             }
             for place, spread in enumerate(spreads(comparison.measures, comparison.values))
         ],
-        "rank_agreement": rank_agreement(comparison.values),
+        "rank_agreement": rank_agreement(comparison.oriented),
     }
     content.update(_more(comparison, options or ComparisonOptions()))
     plain: dict[str, Any] = _plain(content)

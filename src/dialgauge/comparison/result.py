@@ -124,6 +124,13 @@ class Comparison:
         return self.scores.values
 
     @cached_property
+    def oriented(self) -> Floats:
+        """The corpus values with the sign turned where less is better: a better system stands higher."""
+        signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
+        oriented: Floats = self.values * np.array(signs)
+        return oriented
+
+    @cached_property
     def adjusted(self) -> Floats:
         """Holm's p-values of the randomisation test, (pairs, measures): a family is one measure's pairs of systems."""
         return holm(self.randomisation.p)
@@ -158,8 +165,7 @@ class Comparison:
             correction="holm" if len(self.systems) > 2 else "none",
             version=__version__,
         )
-        scored = sorted({run.signature for run in self.runs.values() if run.signature})
-        return " + ".join([own.long(), *scored])
+        return " + ".join([own.long(), *self._run_signatures()])
 
     def score_signature(self, system: str, measure: str) -> str:
         """The signature of a value over the compared dialogues: that of the run's score, with what differs here."""
@@ -169,6 +175,15 @@ class Comparison:
         if signature.get("dialogues", number) != number:  # the other counts and checksums are of more dialogues
             signature = Signature(**{key: value for key, value in signature.items() if key not in ("turns", "gold")})
         return signature.with_(measure=signature.get("measure", measure), dialogues=number, interval=how).long()
+
+    def _run_signatures(self) -> list[str]:
+        """What the signatures of all runs share; all of them where one is not readable."""
+        written = sorted({run.signature for run in self.runs.values() if run.signature})
+        try:
+            shared = Signature.shared(Signature.parse(text) for text in written)
+        except DialgaugeError:  # of a run that another version wrote
+            return written
+        return [shared.long()] if written and len(shared) else []
 
     @cached_property
     def view(self) -> ComparisonView:

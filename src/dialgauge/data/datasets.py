@@ -11,10 +11,10 @@ from importlib import resources
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.yaml_file import parse_yaml
 
 
 class Member(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,8 +59,7 @@ class Dataset(Struct, frozen=True, forbid_unknown_fields=True):
     def remotes(self) -> tuple[Remote, ...]:
         """The files to download, each with its whole address."""
         return tuple(
-            remote if remote.url else msgspec.structs.replace(remote, url=self.base + remote.path)
-            for remote in self.files
+            remote if remote.url else structs.replace(remote, url=self.base + remote.path) for remote in self.files
         )
 
     @property
@@ -103,12 +102,7 @@ class Catalogue(Struct, frozen=True, forbid_unknown_fields=True):
 
 def parse(content: bytes, name: str) -> Catalogue:
     """A catalogue from YAML; unknown keys and wrong types are errors."""
-    import yaml
-
-    try:
-        return msgspec.convert(yaml.safe_load(content), Catalogue)
-    except (yaml.YAMLError, msgspec.ValidationError, RecursionError) as error:
-        raise DialgaugeError(f"it is not a catalogue of datasets: {error}", file=name) from error
+    return parse_yaml(content.decode(), name).as_record(Catalogue, "a catalogue of datasets")
 
 
 @cache

@@ -2,8 +2,10 @@
 
 >>> import dialgauge
 >>> corpus = dialgauge.read("predictions.json")         # doctest: +SKIP
->>> corpus.format, len(corpus.dialogues)               # doctest: +SKIP
-('som-dst', 999)
+>>> corpus                                              # doctest: +SKIP
+Corpus('predictions.json', som-dst, 999 dialogues)
+>>> corpus["MUL0001"].turns[0].predicted                # doctest: +SKIP
+{'hotel': {'area': ('east',)}}
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.located import Listed
-    from dialgauge.formats.registry import format_named, formats, recognise, writer_named
-    from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve
+    from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
+    from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve, system_name
 
 __all__ = [
     "ALL_FIELDS",
@@ -41,6 +43,7 @@ __all__ = [
     "bulk_load",
     "decode",
     "expand",
+    "format_listing",
     "format_named",
     "formats",
     "is_document",
@@ -52,6 +55,7 @@ __all__ = [
     "recognise",
     "resolve",
     "stream",
+    "system_name",
     "write",
     "write_candidates",
     "write_kb",

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
@@ -128,6 +128,24 @@ def _check_utf8(content: bytes, name: str) -> None:
         decode_utf8(content, name)
 
 
+_ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
+
+
+def system_name(source: str | Path) -> str:
+    """What the system is called whose predictions or dialogues a source holds: its name without folders and endings.
+
+    >>> system_name("runs/augpt-0.5.json.gz"), system_name("-")
+    ('augpt-0.5', 'standard-input')
+    """
+    text = os.fspath(source)
+    if text == "-":
+        return "standard-input"
+    name = PurePath(text).name or Path(text).resolve().name or text
+    while ending := next((one for one in _ENDINGS if name.lower().endswith(one) and len(name) > len(one)), ""):
+        name = name[: -len(ending)]
+    return name
+
+
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     """The parts of a source, in name order: a file, a folder, a glob, an archive, or ``-`` for standard input."""
     return [part for name in expand(source) for part in parts_of(name, limit=limit)]
@@ -154,20 +172,20 @@ def _names(text: str) -> list[str]:
     if path.exists():
         return [text]
     matches = sorted(glob.glob(text, recursive=True))
-    found = dict.fromkeys(name for match in matches for name in (_below(match) if Path(match).is_dir() else [match]))
-    if not found:
+    names = dict.fromkeys(name for match in matches for name in (_below(match) if Path(match).is_dir() else [match]))
+    if not names:
         kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
         raise DialgaugeError(kind, file=text)
-    return list(found)
+    return list(names)
 
 
 def _below(folder: str | Path) -> list[str]:
     """All files in a folder and its sub-folders; hidden ones, sockets and pipes are passed over."""
-    found: list[Path] = []
+    inside: list[Path] = []
     for where, folders, names in os.walk(folder, onerror=_no_entry):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(where, name) for name in names if not name.startswith(".")]
-    return [str(item) for item in sorted(found) if item.is_file() or item.is_symlink()]
+        inside += [Path(where, name) for name in names if not name.startswith(".")]
+    return [str(item) for item in sorted(inside) if item.is_file() or item.is_symlink()]
 
 
 def _no_entry(error: OSError) -> None:
@@ -236,8 +254,11 @@ def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
 def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
     with zipfile.ZipFile(raw) as archive:
         members = [_safe(name, item.filename) for item in archive.infolist() if not item.is_dir()]
-    wanted = [member for member in members if not _ignored(member)]
-    return [Part(f"{name}!{m}", partial(_open_zipped, opener, m, name, limit), limit) for m in wanted]
+    return [
+        Part(f"{name}!{member}", partial(_open_zipped, opener, member, name, limit), limit)
+        for member in members
+        if not _ignored(member)
+    ]
 
 
 def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> IO[bytes]:
@@ -261,8 +282,6 @@ def _safe(archive: str, member: str) -> str:
         raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
     return member
 
-
-# Streams that cannot surprise: bounded when unpacked, kept when they can be read only once, faults as sentences.
 
 _SPOOL_BYTES = 64 << 20
 BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, OSError, RuntimeError)

@@ -31,7 +31,7 @@ class NearestNeighbour(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         groups: dict[tuple[str, ...], Counter[str]] = {}
         for one in task.split("trn"):
-            for at in one.asked:
+            for at in one.prompts:
                 words = tuple(sorted(set(tokens(one.lines[at].text))))
                 groups.setdefault(words, Counter())[one.lines[at + 1].text] += 1
         tell(f"{len(groups):,} different utterances in training")

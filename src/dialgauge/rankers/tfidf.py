@@ -23,9 +23,8 @@ from scipy import sparse
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.features import Bags, TypedEntities, Vocabulary, history_bags, matches, utterance_bags
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, Scores, Tell, accuracy, silent
 from dialgauge.rankers.task import RankingTask
-from dialgauge.responses import evaluate
 
 #: Weights tried for a type word; that of a rare word is 7.6 among the candidates of tasks 1-5.
 TYPE_WEIGHTS = (6.0, 12.0, 16.0, 24.0)
@@ -54,7 +53,7 @@ class TfIdf(Ranker):
 
     def _on_dev(self, task: RankingTask, input: str, weight: float, tell: Tell) -> float:
         self.input, self.weight = input, weight
-        reached = evaluate(self, task.split("dev")[:CHOOSE_ON]).per_response
+        reached = accuracy(self, task.split("dev")[:CHOOSE_ON])
         tell(f"{self.name}, input {input}, type weight {weight:g}: {100 * reached:.2f} on dev")
         return reached
 

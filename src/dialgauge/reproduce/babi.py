@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import EMBEDDING_SIZES, MEMORY_SIZES, TASKS, Ranker, RankingTask, load_task, ranker_class
+from dialgauge.rankers import EMBEDDING_SIZES, MEMORY_SIZES, TASKS, RankingTask, ReplyModel, load_task, ranker_class
 from dialgauge.reproduce.babi_attention import (
     MODEL,
     SEED,
@@ -27,18 +27,19 @@ from dialgauge.reproduce.babi_attention import (
 )
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
 from dialgauge.responses import (
+    PER_DIALOG,
+    PER_RESPONSE,
     CellKey,
     averages,
     checkpointed,
     column_of,
-    data_digest,
     evaluate,
     jobs_of,
     joint_vocabulary,
     published,
     run_jobs,
 )
-from dialgauge.runs import Store
+from dialgauge.runs import Run, Store
 from dialgauge.text import counted
 
 TITLE = "Learning End-to-End Goal-Oriented Dialog"
@@ -333,13 +334,17 @@ SPLITS = ("tst", "tst-OOV")
 def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[KeptCell]:
     """Every model on every task with every seed. Finished cells are found in the run store, as by ``babi table``."""
     jobs = jobs_of(folder, models, TASKS, SPLITS, fresh.seeds, fresh.store)
-    found = []
+    runs: list[Run] = []
     for done, (job, cells) in enumerate(zip(jobs, run_jobs(jobs, workers=fresh.workers, tell=fresh.tell), strict=True)):
         fresh.tell(f"{done + 1} of {len(jobs)}: {job.model}, task {job.task}, seed {job.seed}")
-        found += cells
-    return [
-        KeptCell(cell.model, cell.task, cell.split, cell.seed, cell.per_response, cell.per_dialog) for cell in found
-    ]
+        runs += cells
+    return [_kept_cell(run) for run in runs]
+
+
+def _kept_cell(run: Run) -> KeptCell:
+    key = CellKey.of_run(run)
+    response, dialog = (run.scores[measure].value or 0.0 for measure in (PER_RESPONSE, PER_DIALOG))
+    return KeptCell(key.model, key.task, key.split, key.seed, response, dialog)
 
 
 def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[AttentionSample]:
@@ -350,12 +355,12 @@ def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Attent
         if places:
             ranker = ranker_class(MODEL)(SEED)
             fresh.tell(f"attention: {MODEL}, task {task.number}, seed {SEED}")
-            with checkpointed(ranker, CellKey.of(ranker, task, "", data_digest(task)), Store(fresh.store), fresh.tell):
+            with checkpointed(ranker, CellKey.of(ranker, task, "", task.digest()), Store(fresh.store), fresh.tell):
                 ranker.fit(task)
                 found += attention_of(ranker, task)
     return found
 
 
-def attention_of(ranker: Ranker, task: RankingTask) -> list[AttentionSample]:
+def attention_of(ranker: ReplyModel, task: RankingTask) -> list[AttentionSample]:
     """Where a fitted memory network looks at the places of its task."""
     return [attention_at(ranker, task, place) for place in printed().places() if place.task == task.number]

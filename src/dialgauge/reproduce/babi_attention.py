@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Line, Point, Ranker, RankingTask
+from dialgauge.rankers import Line, Point, Ranker, RankingTask, ReplyModel, attend
 from dialgauge.report import Column, Table
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
-from dialgauge.responses import attend, heat_map, memory_label
+from dialgauge.responses import heat_map, memory_label
 
 #: Lines that the paper leaves out are shown when ours give them this much in some hop.
 NOTEWORTHY = 0.05
@@ -333,10 +333,11 @@ def stored_attention() -> StoredAttention | None:
     return msgspec.json.decode(path.read_bytes(), type=StoredAttention) if path.is_file() else None
 
 
-def attention_at(ranker: Ranker, task: RankingTask, place: AttentionPlace) -> AttentionSample:
+def attention_at(ranker: ReplyModel, task: RankingTask, place: AttentionPlace) -> AttentionSample:
     """Where a fitted memory network looks at a place."""
     point = place.point(task)
     (seen,) = attend(ranker, [point])
+    assert isinstance(ranker, Ranker)  # noqa: S101 - memory networks are
     scores = ranker.scores([point])[0]
     order = (-scores).argsort(kind="stable").tolist()
     return AttentionSample(

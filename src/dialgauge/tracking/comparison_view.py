@@ -128,7 +128,7 @@ class TrackingView(ComparisonView):
         """Where errors begin, the sweep over lambda, gold slots per dialogue, scores by domain."""
         if not comparison.turn_scores:
             return {}
-        from dialgauge import report
+        from dialgauge.report import slot_histogram
 
         figures: dict[str, Callable[[], Any]] = {}
         for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
@@ -138,7 +138,7 @@ class TrackingView(ComparisonView):
         if with_gold:
             sizes = slots_per_dialogue(SystemScores(with_gold[0]).counts).tolist()
             note = counted(len(sizes), "dialogue")
-            figures["slots_per_dialogue"] = partial(report.slot_histogram, sizes, note=note)
+            figures["slots_per_dialogue"] = partial(slot_histogram, sizes, note=note)
         for measure in ("JGA", "RSA"):
             if measure in comparison.measures and any(TURN_DOMAINS in run.tables for run in comparison.runs.values()):
                 figures[f"domains_{measure}"] = partial(_domain_bars, comparison, measure)

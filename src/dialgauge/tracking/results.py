@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
 
@@ -216,18 +216,13 @@ class Results:
         """Systems down, measures across, in percent; ``compact``: measures down and systems across while that fits."""
         if compact and len(self) <= _SIDE_BY_SIDE and all(self._shares.values()):
             return self._side_by_side()
-        from dialgauge.report import Column, Table
+        from dialgauge.report import Table, score_column
 
         lead = ["system", *(["profile"] if self.several_profiles else []), "dialogues", "turns"]
-        columns = [
-            Column(
-                name if share else f"{name} ({self._score(name).unit})",
-                digits=2,
-                percent=share,
-                best=self._direction(name) if self._ranked else None,
-            )
-            for name, share in self._shares.items()
-        ]
+        columns = []
+        for name, share in self._shares.items():
+            score = self._score(name)
+            columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
         table = Table(self._title, [*lead, *columns], notes=self.notes())
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
@@ -262,9 +257,6 @@ class Results:
 
     def _score(self, measure: str) -> Score:
         return next(system.scores[measure] for system in self.systems if measure in system.scores)
-
-    def _direction(self, measure: str) -> Literal["max", "min"]:
-        return "min" if self._score(measure).higher_is_better is False else "max"
 
     def _best(self, measure: str, scores: Iterable[Score | None]) -> float | None:
         known = Scores(dialogues=(), sums={}, scores={measure: self._score(measure)})
@@ -347,7 +339,9 @@ class Results:
         return f"<Results of {_listed(names)} under {', '.join(profiles)}: {_listed(self._shares)}>"
 
     def _repr_html_(self) -> str:
-        return self.table().render("html")
+        from dialgauge.report import notebook_html
+
+        return notebook_html([self.table()])
 
 
 def present(runs: Iterable[Run]) -> Results:

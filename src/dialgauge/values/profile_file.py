@@ -20,15 +20,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.values.profile import Choice, Profile
 from dialgauge.values.rules import Drop, Replace, Sides, Split, Substitute, ValueRule, Variants
+from dialgauge.yaml_file import read_yaml
 
 _KINDS = ("replace", "regex", "drop", "accept", "split")
 
@@ -61,7 +62,7 @@ def read_profile(path: Path) -> Profile:
     """The profile of a YAML file."""
     from dialgauge.values.profile import profile_named
 
-    written = _decode(path)
+    written = read_yaml(path).as_record(_File, "a profile")
     if written.extends.lower().endswith((".yaml", ".yml")):
         raise DialgaugeError("'extends' must name an installed profile, not another file", file=str(path))
     base = profile_named(written.extends)
@@ -77,27 +78,6 @@ def read_profile(path: Path) -> Profile:
         gold_values=written.gold_values or base.gold_values,
         predicted_values=written.predicted_values or base.predicted_values,
     )
-
-
-def _decode(path: Path) -> _File:
-    import yaml
-
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DialgaugeError(f"it cannot be read ({error.strerror})", file=str(path)) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise DialgaugeError(f"it is not valid YAML ({' '.join(str(error).split())})", file=str(path)) from error
-    try:
-        return msgspec.convert(loaded, _File)
-    except msgspec.ValidationError as error:
-        raise DialgaugeError(f"it is not a profile: {error}{_hint(loaded)}", file=str(path)) from error
-
-
-def _hint(loaded: Any) -> str:
-    known = _File.__struct_fields__
-    unknown = [key for key in loaded if isinstance(key, str) and key not in known] if isinstance(loaded, dict) else []
-    return "." + nearest(unknown[0], known) if unknown else ""
 
 
 def _rule(written: _Rule, number: int, path: Path) -> ValueRule:

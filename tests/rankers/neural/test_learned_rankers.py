@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.interaction import meet, move_to
+from dialgauge.lab.interaction import interact, move_to
 from dialgauge.rankers.episode import Point, points_of
 from dialgauge.rankers.model_folder import load_ranker, save_ranker
 from dialgauge.rankers.neural.encoding import words_of
@@ -259,8 +259,8 @@ def test_typed_solves_tasks_with_entities_it_never_saw(number: int) -> None:
         ratings=tuple(range(11, 23)),
     )
     move_to(ranker, world, seed=5)
-    found = meet(ranker, world, number, "A", 25, Parameters(seed=5))
-    assert (found.completed, found.forced.per_dialog) == (1.0, 1.0)
+    run = interact(ranker, world, number, "A", 25, Parameters(seed=5))
+    assert (run.scores["completed"].value, run.scores["per-dialog"].value) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("name", LEARNED)

@@ -175,9 +175,9 @@ def test_questions_are_matched_by_the_field_they_ask_for(inventory: Inventory) -
     asks_food, asks_area = number(inventory, ASK_FOOD), number(inventory, ASK_AREA)
     assert asked_fields(dialogs, inventory) == {"R_cuisine": asks_food, "R_location": asks_area}
     words = Words(dialogs, inventory)
-    assert words.asked(new) == "R_location"
-    assert words.asked(number(inventory, "Could you please repeat that?")) is None
-    assert words.asked(number(inventory, "bye")) is None
+    assert words.asked_field(new) == "R_location"
+    assert words.asked_field(number(inventory, "Could you please repeat that?")) is None
+    assert words.asked_field(number(inventory, "bye")) is None
     said = [CANDIDATES.index(point.reply) for point in points_of(dialogs)]
     assert questions(dialogs, inventory, novelty(inventory, said)) == {new: asks_area}
 

@@ -63,7 +63,7 @@ class Model:
         points, options = points_of(dialogs), self.options
         examples = self._reader.read(points)
         gold = gold_candidates(points, self.inventory)
-        of_points = np.repeat(of_dialogs, [len(dialog.asked) for dialog in dialogs], axis=0)
+        of_points = np.repeat(of_dialogs, [len(dialog.prompts) for dialog in dialogs], axis=0)
         self._fit_templates(examples, self.inventory.template_of[gold], of_points)
         self.filling = Filling.fitted(
             self.inventory,

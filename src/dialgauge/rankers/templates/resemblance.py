@@ -41,7 +41,7 @@ def questions(dialogs: Sequence[Episode], inventory: Inventory, novelty: Novelty
     words = Words(dialogs, inventory)
     found = {}
     for template in np.flatnonzero(novelty.new > novelty.uses).tolist():
-        known = asking.get(words.asked(template) or "")
+        known = asking.get(words.asked_field(template) or "")
         if known is not None and known != template:
             found[template] = known
     return found
@@ -123,7 +123,7 @@ class Words:
             word: np.log(lift) for word, (lift, _) in _lifts(_utterances(dialogs, inventory), self._fields).items()
         }
 
-    def asked(self, template: int) -> str | None:
+    def asked_field(self, template: int) -> str | None:
         """The field that a template's question asks for, if its words tell; one that it names is not asked for."""
         words = [self._lift[word] for word in _question(self._inventory.templates[template]) if word in self._lift]
         named = self._inventory.signature(template)
@@ -176,7 +176,7 @@ def _answers(dialogs: Iterable[Episode], inventory: Inventory) -> Iterator[_Sigh
 def _utterances(dialogs: Iterable[Episode], inventory: Inventory) -> Iterator[_Sighting]:
     """The words of each utterance that are no values, and the fields in it and in the reply."""
     for dialog in dialogs:
-        for at in dialog.asked:
+        for at in dialog.prompts:
             text = dialog.lines[at].text
             if text == SILENCE:
                 continue

@@ -22,6 +22,9 @@ _KEYS = ("title", "domain", "name", "halves", "prices", "sizes", "ratings", "phr
 _MAX_BYTES = 1 << 20
 _MAX_DEPTH = 50
 _WORD = re.compile(r"[^\s{}]+")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+#: More restaurants than any study needs; a world with more is a slip.
+MOST_RESTAURANTS = 200_000
 
 
 def load_world(source: str | Path = "restaurant") -> World:
@@ -132,19 +135,19 @@ def _halves(raw: Any) -> tuple[Half, ...]:
         raise DialgaugeError(f"halves holds '{unknown}'; the halves are called A and B")
     if "A" not in halves:
         raise DialgaugeError("halves needs A, the half for training and test (B, for unseen entities, may be left out)")
-    found = []
+    checked = []
     for name in sorted(halves):
         where = f"halves.{name}"
         half = _mapping(halves[name], where)
         _keys(half, ("locations", "cuisines"), where)
-        found.append(
+        checked.append(
             Half(
                 name=name,
                 locations=_words(half["locations"], f"{where}.locations"),
                 cuisines=_words(half["cuisines"], f"{where}.cuisines"),
             )
         )
-    return tuple(found)
+    return tuple(checked)
 
 
 def _bot(raw: Any) -> BotPhrases:
@@ -159,17 +162,17 @@ def _bot(raw: Any) -> BotPhrases:
 def _user(raw: Any) -> UserPhrases:
     said = _mapping(raw, "phrases.user")
     _keys(said, UserPhrases.__struct_fields__, "phrases.user")
-    found: dict[str, Any] = {}
+    checked: dict[str, Any] = {}
     for key, value in said.items():
         where = f"phrases.user.{key}"
         groups = {"request": FIELDS, "answer": FIELDS, "ask": INFO}.get(key)
         if groups is None:
-            found[key] = _lines(value, where)
+            checked[key] = _lines(value, where)
             continue
         group = _mapping(value, where)
         _keys(group, groups, where)
-        found[key] = {name: _lines(lines, f"{where}.{name}") for name, lines in group.items()}
-    return UserPhrases(**found)
+        checked[key] = {name: _lines(lines, f"{where}.{name}") for name, lines in group.items()}
+    return UserPhrases(**checked)
 
 
 def _mapping(raw: Any, where: str, file: str | None = None) -> dict[str, Any]:
@@ -221,23 +224,15 @@ def _words(raw: Any, where: str) -> tuple[str, ...]:
 def _numbers(raw: Any, where: str) -> tuple[int, ...]:
     for item in _list(raw, where):
         if not isinstance(item, int) or isinstance(item, bool):
-            raise DialgaugeError(f"{where} must be whole numbers, found {item!r}")
+            raise DialgaugeError(f"{where} must be whole numbers, not {item!r}")
     return tuple(raw)
 
 
-# What must hold for a world before anything is simulated in it, each with the sentence a user reads when it does not.
-#
-# Most of it protects one property: a bot that knows the words and the phrases can understand every utterance.
-
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-
-
-#: More restaurants than any study needs; a world with more is a slip.
-MOST_RESTAURANTS = 200_000
-
-
 def check_world(world: World) -> None:
-    """Refuse a world that is ambiguous or too large."""
+    """Refuse a world that is ambiguous or too large, before anything is simulated in it.
+
+    Most of it protects one property: a bot that knows the words and the phrases can understand every utterance.
+    """
     _unique_values(world)
     _size(world)
     _name_pattern(world)
@@ -279,8 +274,7 @@ def _size(world: World) -> None:
 
 
 def _name_pattern(world: World) -> None:
-    found = _PLACEHOLDER.findall(world.name)
-    if sorted(found) != sorted(PLACEHOLDERS):
+    if sorted(_PLACEHOLDER.findall(world.name)) != sorted(PLACEHOLDERS):
         wanted = " ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         raise DialgaugeError(f"name '{world.name}' must hold each of {wanted} once and nothing else in braces")
     if world.name.split() != [world.name]:

@@ -1,57 +1,84 @@
-"""Bots that answer with a sentence instead of scores: rules, a Python function, a server behind HTTP.
+"""Bots that answer from the dialog so far: a fitted model, a Python function, a server behind HTTP.
 
-The sentence is looked up among the candidates. One that is not there counts as no answer, which is never correct.
+Each keeps the lines of its conversation and says its reply to the place they lead to. That one method, ``reply``, is
+also what teacher-forced evaluation asks, with the recorded lines instead.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
-import numpy as np
 
-from dialgauge.dialogue import Fact
+from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
+from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Point, Ranker, RankingTask, Scores, Tell, silent
+from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
+
+NO_ANSWER = "(no answer)"
 
 
-class ReplyingRanker(Ranker):
-    """A ranker whose only candidate is the sentence it would say."""
+class HistoryBot(ABC):
+    """A bot that answers a :class:`Point`: the lines before, and the user's words."""
+
+    name: str
+    #: For signatures: what it was set to, and the seed of a bot that draws.
+    options: dict[str, str] = {}  # noqa: RUF012 - never changed
+    seed: int = 0
+    #: What one reply costs.
+    _usage: Usage = NO_USAGE
 
     @abstractmethod
     def reply(self, point: Point) -> str:
         """What the bot says here."""
 
-    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
-        self.candidates = tuple(candidates)
+    def start(self, context: SystemContext) -> None:
+        """A new dialog begins."""
+        self._dialogue = context.dialogue_id
+        self._lines: list[Line] = []
+        self._turn = 0
 
-    def scores(self, points: Sequence[Point]) -> Scores:
-        index = {text: place for place, text in enumerate(self.candidates)}
-        scores = np.full((len(points), len(self.candidates)), -np.inf)
-        for row, point in enumerate(points):
-            place = index.get(self.reply(point).strip())
-            if place is not None:
-                scores[row, place] = 0.0
-        return scores
+    def respond(self, turn: Turn | None) -> Reply:
+        """The answer to what the user said, after what the database showed."""
+        text, results = (turn.text, turn.results) if turn is not None else ("", None)
+        if results is not None:
+            shown = [Line("fact", f"{fact.entity} {fact.relation} {fact.value}") for fact in results]
+            self._lines.extend(shown or [Line("fact", NO_RESULT)])
+        utterance = text.strip() or SILENCE
+        reply = self.reply(Point(self._dialogue, self._turn, tuple(self._lines), utterance, ""))
+        self._lines.extend([Line("user", utterance), Line("bot", reply)])
+        self._turn += 1
+        return Reply(turn=Turn(speaker="system", text=reply), usage=self._usage)
+
+    def overrule(self, turn: Turn) -> None:
+        self._lines[-1] = Line("bot", turn.text.strip())
 
 
-class CallableBot(ReplyingRanker):
+class ModelBot(HistoryBot):
+    """Says what a fitted model answers: the first candidate of a ranker, the sentence of any other."""
+
+    def __init__(self, model: ReplyModel) -> None:
+        self.model = model
+        self.name, self.options, self.seed = model.name, model.options, model.seed
+
+    def reply(self, point: Point) -> str:
+        if not isinstance(self.model, Ranker):
+            return str(self.model.reply(point))  # type: ignore[attr-defined]
+        scores = checked_scores(self.model, [point])[0]
+        best = int(scores.argmax())
+        return self.model.candidates[best] if scores[best] > -float("inf") else NO_ANSWER
+
+
+class CallableBot(HistoryBot):
     """Any Python function from a :class:`Point` to a sentence.
 
     >>> bot = CallableBot(lambda point: "hello what can i help you with today")
     """
 
-    name: ClassVar[str] = "callable"
-    summary = "a Python function from a point to a sentence"
-
-    def __init__(self, function: Callable[[Point], str]) -> None:
-        super().__init__()
-        self._function = function
-
-    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
-        self.candidates = task.candidates
+    def __init__(self, function: Callable[[Point], str], name: str = "callable") -> None:
+        self._function, self.name = function, name
 
     def reply(self, point: Point) -> str:
         said = self._function(point)
@@ -76,18 +103,17 @@ class _TooLong(Exception):
     """The server sent more than a reply."""
 
 
-class HttpBot(ReplyingRanker):
+class HttpBot(HistoryBot):
     """A bot behind HTTP.
 
     Each reply is one POST of ``{"dialogue", "turn", "history": [{"speaker", "text"}], "utterance"}``; the server
     answers ``{"reply": "…"}``. Speakers are ``user``, ``bot`` and ``fact``.
     """
 
-    name: ClassVar[str] = "http"
-    summary = "a bot behind an HTTP address"
+    name = "http"
+    _usage = Usage(calls=1)
 
     def __init__(self, url: str, *, timeout: float = 30.0) -> None:
-        super().__init__()
         import httpx
 
         try:
@@ -95,13 +121,10 @@ class HttpBot(ReplyingRanker):
         except httpx.InvalidURL as error:
             raise DialgaugeError(f"'{url}' is no web address ({error})") from error
         self._url = parsed
-        self._client = httpx.Client(timeout=timeout)
+        self._client = httpx.Client(timeout=float(timeout))
         #: The address without what may be secret in it.
         self.shown = str(parsed.copy_with(userinfo=b"", query=None, fragment=None))
         self.options = {"url": self.shown}
-
-    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
-        self.candidates = task.candidates
 
     def reply(self, point: Point) -> str:
         import httpx

@@ -1,19 +1,21 @@
-"""Loops: the user says the very same acts in three or more of its turns running. And whose fault that is.
+"""What else a conversation shows: loops and their cause, confusions of language understanding, expression patterns.
 
-In the paper most lost points come from loops: the user mishears the booking reference and states its booking
-constraints until the session ends. A loop's cause is found from what was said and heard inside it.
+Loops: the user says the very same acts in three or more of its turns running. In the paper most lost points come from
+loops: the user mishears the booking reference and states its booking constraints until the session ends. A loop's cause
+follows from what was said and heard inside it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Speaker, Turn
+from dialgauge.dialogue import Act, Speaker, Task, Turn
+from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
 
 MIN_REPEATS = 3
 
@@ -75,13 +77,13 @@ def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act]) -> Loop:
 
 def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...]) -> tuple[Cause, str]:
     """The side whose understanding failed in at least half of the repetitions, or else the side that stands still."""
-    asked = [turns[place] for place in places[:-1]]
+    repeated = [turns[place] for place in places[:-1]]
     answers = [turns[place + 1] for place in places[:-1] if turns[place + 1].speaker == "system"]
-    sides: tuple[tuple[Cause, list[Turn]], ...] = (("system NLU", asked), ("user NLU", answers))
+    sides: tuple[tuple[Cause, list[Turn]], ...] = (("system NLU", repeated), ("user NLU", answers))
     for cause, said in sides:
-        misheard = [found for turn in said if turn.heard is not None and (found := turn_confusions(turn))]
+        misheard = [errors for turn in said if turn.heard is not None and (errors := turn_confusions(turn))]
         if misheard and 2 * len(misheard) >= len(said):
-            return cause, _commonest([confusion for found in misheard for confusion in found])
+            return cause, _commonest([confusion for errors in misheard for confusion in errors])
     answered = [turn for turn in answers if any(act.domain in domains for act in turn.acts or ())]
     return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
 
@@ -93,8 +95,8 @@ def _commonest(confusions: list[Confusion]) -> str:
 
 # What was said against what was heard: the errors of both sides' language understanding.
 #
-# Acts said and acts heard in a turn are compared without regard to order. What is left over on both sides is paired: acts
-# that differ only in the value, then only in the name, then only in the slot; the rest was missed or invented.
+# Acts said and acts heard in a turn are compared without regard to order. What is left over on both sides is paired:
+# acts that differ only in the value, then only in the name, then only in the slot; the rest was missed or invented.
 
 Fault: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
 
@@ -112,11 +114,11 @@ class Confusion(Struct, frozen=True, gc=False):
 
 def confusions(turns: Iterable[Turn]) -> Counter[Confusion]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
-    found: Counter[Confusion] = Counter()
+    counts: Counter[Confusion] = Counter()
     for turn in turns:
         if turn.heard is not None and turn.acts is not None and turn.acts != turn.heard:
-            found.update(turn_confusions(turn))
-    return found
+            counts.update(turn_confusions(turn))
+    return counts
 
 
 def turn_confusions(turn: Turn) -> tuple[Confusion, ...]:
@@ -132,14 +134,14 @@ def _compare(speaker: Speaker, acts: tuple[Act, ...], understood: tuple[Act, ...
         ("act", lambda act: (act.slot.lower(),), False),
         ("slot", lambda act: (act.name.lower(),), False),
     )
-    found = [
+    errors = [
         Confusion(speaker, fault, describe(one, with_value), describe(other, with_value))
         for fault, key, with_value in rules
         for one, other in _pairs(said, heard, key)
     ]
-    found += [Confusion(speaker, "missed", describe(act), NOTHING) for act in said]
-    found += [Confusion(speaker, "invented", NOTHING, describe(act)) for act in heard]
-    return tuple(found)
+    errors += [Confusion(speaker, "missed", describe(act), NOTHING) for act in said]
+    errors += [Confusion(speaker, "invented", NOTHING, describe(act)) for act in heard]
+    return tuple(errors)
 
 
 def describe(act: Act, with_value: bool = False) -> str:
@@ -174,3 +176,69 @@ def _pairs(said: list[Act], heard: list[Act], key: Callable[[Act], tuple[str, ..
             said.remove(act)
             heard.remove(match)
             yield act, match
+
+
+# How a user brings its goal across: all at once or bit by bit, completely or not (Figures 4 and 6a of the paper). For
+# each part of a goal with several constraints (or requests): ``miss_all`` when none was said; otherwise ``miss`` or
+# ``no_miss`` (is any left unsaid?) and ``one`` or ``mult`` (do those said share a turn?).
+
+PatternKind: TypeAlias = Literal["search", "booking", "request"]
+
+PARTS: dict[str, PatternKind] = {"info": "search", "fail_info": "search", "book": "booking", "fail_book": "booking"}
+PATTERNS = ("no_miss_one", "no_miss_mult", "miss_one", "miss_mult", "miss_all")
+
+
+class Pattern(Struct, frozen=True, gc=False):
+    """The pattern of one part of a goal: which part of which domain, how many things it wants, and the pattern."""
+
+    kind: PatternKind
+    domain: str
+    part: str
+    wanted: int
+    pattern: str
+
+
+def patterns(
+    tasks: dict[str, Task], spoken: Sequence[PreparedTurn], said: dict[str, dict[str, list[int]]]
+) -> Iterator[Pattern]:
+    """The patterns of all parts of the goal that want more than one thing; ``said``: the user's normalised informs."""
+    for domain, task in tasks.items():
+        informed = said.get(domain, {})
+        for part, kind in PARTS.items():
+            constraints = _constraints(task, part)
+            if len(constraints) > 1:
+                turns = [informed.get(constraint, ()) for constraint in constraints]
+                yield Pattern(kind, domain, part, len(constraints), expression_pattern(turns))
+        requests = dict.fromkeys(slot.lower() for slot in task.requests)
+        if len(requests) > 1:
+            requested = _requested(spoken, domain)
+            turns = [requested.get(slot, ()) for slot in requests]
+            yield Pattern("request", domain, "reqt", len(requests), expression_pattern(turns))
+
+
+def expression_pattern(turns: Collection[Collection[int]]) -> str:
+    """The pattern of several things, each given by the turns it was said in.
+
+    >>> expression_pattern([[0, 4], [4]]), expression_pattern([[0], [2], []]), expression_pattern([[], []])
+    ('no_miss_one', 'miss_mult', 'miss_all')
+    """
+    said = [set(each) for each in turns if each]
+    if not said:
+        return "miss_all"
+    completeness = "no_miss" if len(said) == len(turns) else "miss"
+    return f"{completeness}_{'one' if set.intersection(*said) else 'mult'}"
+
+
+def _constraints(task: Task, part: str) -> list[str]:
+    stated: dict[str, str] = getattr(task, part)
+    return list(dict.fromkeys(f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()))
+
+
+def _requested(spoken: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:
+    """The slots of the user's request acts in a domain, with their turns."""
+    requested: dict[str, list[int]] = {}
+    for turn in spoken[::2]:
+        for act in turn.services.get(domain, ()):
+            if act.families & REQUEST and act.slot:
+                requested.setdefault(act.slot, []).append(turn.position)
+    return requested

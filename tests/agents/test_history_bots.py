@@ -1,21 +1,28 @@
-"""Bots that answer with a sentence: Python functions, and a real server behind HTTP with all its moods."""
+"""Bots that answer from the dialog so far: rankers, functions, and a real server behind HTTP with all its moods."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from dialgauge.agents.replying import CallableBot, HttpBot
+from dialgauge.agents.history_bots import NO_ANSWER, CallableBot, HttpBot, ModelBot
+from dialgauge.agents.protocol import SystemContext
 from dialgauge.agents.rules import Rules
+from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.episode import Point
+from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.task import RankingTask
 from dialgauge.responses.evaluation import evaluate
+from dialgauge.worlds.restaurant.database import FactDatabase
 from support.tiny_world import point, tiny_task
 
 GREETING = "hello what can i help you with today"
@@ -24,17 +31,72 @@ GREETING = "hello what can i help you with today"
 def test_a_function_is_a_bot() -> None:
     task = tiny_task(1)
     bot = CallableBot(lambda one: GREETING if not one.history else "something nobody ever says")
-    bot.fit(task)
-    result = evaluate(bot, task.split("tst"))
+    result = evaluate(bot, task.split("tst"), task.candidates)
     assert result.correct.sum() == len(task.split("tst"))
-    assert result.unanswered == len(result.dialogues) - len(task.split("tst"))
+    assert result.unanswered == len(result) - len(task.split("tst"))
 
 
 def test_a_function_that_returns_no_sentence() -> None:
     bot = CallableBot(cast(Callable[[Any], str], lambda one: 7))
-    bot.fit(tiny_task(1))
     with pytest.raises(DialgaugeError, match="returned int where a sentence belongs"):
-        bot.scores([point()])
+        bot.reply(point())
+
+
+CONTEXT = SystemContext(dialogue_id="d", database=FactDatabase([]))
+
+
+def said(bot: CallableBot | ModelBot, text: str, facts: tuple[Fact, ...] | None = None) -> str:
+    reply = bot.respond(Turn(speaker="user", text=text, results=facts))
+    assert reply.turn is not None
+    return reply.turn.text
+
+
+def test_a_bot_keeps_its_own_words_and_the_facts() -> None:
+    seen: list[Point] = []
+
+    def answer(point: Point) -> str:
+        seen.append(point)
+        return "i'm on it" if len(seen) == 1 else "well"
+
+    bot = CallableBot(answer)
+    bot.start(CONTEXT)
+    assert said(bot, "hi") == "i'm on it"
+    assert said(bot, "", (Fact("inn", "R_phone", "inn_phone"),)) == "well"
+    bot.overrule(Turn(speaker="system", text=" not so well "))
+    assert said(bot, "x", ()) == "well"
+    assert [line.text for line in seen[2].history] == [
+        "hi",
+        "i'm on it",
+        "inn R_phone inn_phone",
+        "<SILENCE>",
+        "not so well",
+        "api_call no result",
+    ]
+    assert [(one.dialogue, one.turn) for one in seen] == [("d", 0), ("d", 1), ("d", 2)]
+    bot.start(CONTEXT)
+    said(bot, "hi")
+    assert seen[-1].history == ()
+
+
+class Second(Ranker):
+    """Prefers the second candidate, and has no answer to silence."""
+
+    name = "second"
+    summary = "second"
+    candidates = ("one", "two")
+
+    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
+        """Nothing to learn."""
+
+    def scores(self, points: Sequence[Point]) -> Scores:
+        return np.array([[-np.inf, -np.inf] if one.utterance == "<SILENCE>" else [0.0, 1.0] for one in points])
+
+
+def test_a_ranker_says_its_first_candidate() -> None:
+    bot = ModelBot(Second(seed=3))
+    bot.start(CONTEXT)
+    assert (bot.name, bot.seed) == ("second", 3)
+    assert [said(bot, "hi"), said(bot, "")] == ["two", NO_ANSWER]
 
 
 @contextmanager
@@ -80,8 +142,7 @@ def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
 
     with server(respond) as url:
         bot = HttpBot(url)
-        bot.fit(task)
-        result = evaluate(bot, task.split("tst")[:5])
+        result = evaluate(bot, task.split("tst")[:5], task.candidates)
     assert result.per_dialog == 1.0
     assert set(asked[0]) == {"dialogue", "turn", "history", "utterance"}
     assert bot.options == {"url": url}
@@ -102,9 +163,8 @@ def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
 def test_failures_are_sentences_with_dialog_and_turn(status: int, body: bytes, message: str) -> None:
     with server(lambda question: (status, body)) as url:
         bot = HttpBot(url.replace("http://", "http://me:secret@") + "?token=secret")
-        bot.fit(tiny_task(1))
         with pytest.raises(DialgaugeError, match=message) as caught:
-            bot.scores([point(("user", "hi"), ("bot", "hello"))])
+            bot.reply(point(("user", "hi"), ("bot", "hello")))
     assert (caught.value.dialogue, caught.value.turn) == ("made-up", 1)
     assert "secret" not in str(caught.value)
 
@@ -113,9 +173,8 @@ def test_nobody_there_and_nobody_answering() -> None:
     with server(lambda question: (200, b"")) as url:
         pass
     bot = HttpBot(url)
-    bot.fit(tiny_task(1))
     with pytest.raises(DialgaugeError, match="did not answer"):
-        bot.scores([point()])
+        bot.reply(point())
 
     def sleepy(question: dict[str, Any]) -> tuple[int, bytes]:
         time.sleep(0.5)
@@ -123,14 +182,12 @@ def test_nobody_there_and_nobody_answering() -> None:
 
     with server(sleepy) as url:
         bot = HttpBot(url, timeout=0.1)
-        bot.fit(tiny_task(1))
         with pytest.raises(DialgaugeError, match="timed out"):
-            bot.scores([point()])
+            bot.reply(point())
 
 
 @pytest.mark.parametrize("url", ["http://[", "ftp://127.0.0.1/x", "not an address"])
 def test_addresses_that_are_none(url: str) -> None:
     with pytest.raises(DialgaugeError, match=r"no web address|did not answer"):
         bot = HttpBot(url)
-        bot.fit(tiny_task(1))
-        bot.scores([point()])
+        bot.reply(point())
