@@ -152,7 +152,7 @@ def main(
             pred_format=pred_format,
         )
     for name, run in comparison.runs.items():
-        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}", markup=False, soft_wrap=True)
+        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}")
     present(comparison, request.options(comparison.systems), output)
 
 
@@ -300,7 +300,7 @@ def _write(
     if not on_screen(output.json):
         return
     if output.format != "terminal":
-        out.out(render_tables(tables, output.format), end="", highlight=False)
+        out.write(render_tables(tables, output.format))
         return
     for one in tables:
         out.print(one.render("terminal"))
@@ -313,4 +313,4 @@ def draw_all(figures: Mapping[str, Callable[[], Any]], folder: Path, figure_form
 
     for name, draw in figures.items():
         path = save(draw(), folder / f"{name}.{figure_format}")
-        err.print(f"drew {path}", markup=False, soft_wrap=True)
+        err.print(f"drew {path}")

@@ -127,11 +127,11 @@ def path(
 ) -> None:
     """Print the folder of a run, for other tools."""
     place = Store(store)
-    out.print(str(place.folder / place.resolve(run)), markup=False)
+    out.print(str(place.folder / place.resolve(run)))
 
 
 def _say(message: object) -> None:
-    err.print(plain(str(message)), markup=False, soft_wrap=True)
+    err.print(plain(str(message)))
 
 
 def _print_list(store: Store, manifests: list[Manifest]) -> None:

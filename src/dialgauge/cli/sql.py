@@ -49,7 +49,7 @@ def sql(
     if not any(file for file, _ in files):
         _show(frame, _SHOWN if limit is None else limit)
     for problem in problems:
-        err.print(plain(f"left out: {problem}"), markup=False, soft_wrap=True)
+        err.print(plain(f"left out: {problem}"))
     if problems:
         raise SystemExit(EXIT_INCOMPLETE)
 
