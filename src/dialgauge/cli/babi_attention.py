@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dialgauge.cli.babi_options import (
     CandidatesOption,
     DeviceOption,
@@ -18,6 +16,7 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
@@ -25,23 +24,23 @@ if TYPE_CHECKING:
     from dialgauge.rankers import Episode, RankingTask
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("attention")(attention)
 
 
 def attention(
-    folder: Annotated[Path, typer.Option("--load", metavar="FOLDER", help="The trained memory network.")],
+    folder: Annotated[Path, Option("--load", metavar="FOLDER", help="The trained memory network.")],
     data: MaybeDataOption = None,
     logs: LogsOption = None,
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
-    dialog: Annotated[int, typer.Option(min=1, help="Which dialog of the split, counted from 1.")] = 1,
-    turn: Annotated[int | None, typer.Option(min=1, help="Which reply, counted from 1. Default: all.")] = None,
-    split: Annotated[str, typer.Option(help="trn, dev, tst or tst-OOV.")] = "tst",
-    most: Annotated[int | None, typer.Option(min=1, help="Show only that many memories per reply.")] = None,
+    dialog: Annotated[int, Option(min=1, help="Which dialog of the split, counted from 1.")] = 1,
+    turn: Annotated[int | None, Option(min=1, help="Which reply, counted from 1. Default: all.")] = None,
+    split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
+    most: Annotated[int | None, Option(min=1, help="Show only that many memories per reply.")] = None,
     figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
+        Path | None, Option(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
     ] = None,
     device: DeviceOption = None,
     store: StoreOption = None,

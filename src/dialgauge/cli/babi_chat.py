@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from dialgauge.cli.babi_interact import UrlOption, system_named
 from dialgauge.cli.babi_options import (
     DataOption,
@@ -18,13 +16,14 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import out
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 
 #: A person may talk as long as he likes.
 _ENDLESS = 1_000_000
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("chat")(chat)
 
@@ -33,13 +32,13 @@ def chat(
     data: DataOption,
     model: ModelOption = None,
     task: Annotated[
-        int | None, typer.Option(min=1, max=6, help="The task to fit on. Default: the loaded model's, or 5.")
+        int | None, Option(min=1, max=6, help="The task to fit on. Default: the loaded model's, or 5.")
     ] = None,
     folder: LoadOption = None,
     url: UrlOption = None,
     given: SetOption = None,
     device: DeviceOption = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the model. Default: 0.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Seed of the model. Default: 0.")] = None,
 ) -> None:
     """Talk to a model or an agent in the terminal.
 
@@ -62,7 +61,7 @@ def chat(
         task=loaded.number,
         limits=Limits(exchanges=_ENDLESS),
     )
-    person = KeyboardUser(lambda: out.input("you> "), lambda line: out.print(line, markup=False))
+    person = KeyboardUser(lambda: out.input("you> "), out.print)
     tell(f"{system.name}, task {loaded.number}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
     reason = RESTART
     while reason == RESTART:

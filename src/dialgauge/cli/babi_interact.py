@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     DeviceOption,
@@ -30,6 +28,8 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
+from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 #: The task that cannot be simulated.
 REAL_CALLS = 6
 
-UrlOption = Annotated[str | None, typer.Option(help="The bot behind this HTTP address instead of a model.")]
+UrlOption = Annotated[str | None, Option(help="The bot behind this HTTP address instead of a model.")]
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("interact")(interact)
 
@@ -56,32 +56,29 @@ def interact(
     model: ModelOption = None,
     folder: LoadOption = None,
     url: UrlOption = None,
-    task: Annotated[
-        int | None, typer.Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")
-    ] = None,
+    task: Annotated[int | None, Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")] = None,
     half: Annotated[
         list[str] | None,
-        typer.Option(help="Half of the world: A, or B (entities never seen). Default: both."),
+        Option(help="Half of the world: A, or B (entities never seen). Default: both."),
     ] = None,
-    dialogs: Annotated[int, typer.Option(min=1, help="Conversations per half.")] = 200,
+    dialogs: Annotated[int, Option(min=1, help="Conversations per half.")] = 200,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the world and its users.")] = 0,
-    model_seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of a model that is fitted here. Default: 0.")
-    ] = None,
+    seed: Annotated[int, Option(min=0, help="Seed of the world and its users.")] = 0,
+    model_seed: Annotated[int | None, Option(min=0, help="Seed of a model that is fitted here. Default: 0.")] = None,
     given: SetOption = None,
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
-) -> None:
+) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it carries to the end.
 
     The world is drawn anew from the seed; a model gets its candidates and its knowledge base and learns nothing new.
+    The exit code is 1 when conversations ended because an agent failed.
     """
+    from dialgauge.lab import failed, interaction_table, move_to
     from dialgauge.lab import interact as hold
-    from dialgauge.lab import interaction_table, move_to
     from dialgauge.rankers import ReplyModel
     from dialgauge.runs import Store
     from dialgauge.worlds.restaurant import Parameters, load_world
@@ -109,6 +106,7 @@ def interact(
     tell(f"stored as {', '.join(run.id for run in runs)}")
     if json is not None:
         write_json(json, {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 
 def _record(run: Run) -> dict[str, Any]:

@@ -7,57 +7,50 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dialgauge.cli.common import err
+from dialgauge.cli.options import Option
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.rankers import RankingTask, ReplyModel
 
 DataOption = Annotated[
-    Path, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+    Path, Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
 ]
 MaybeDataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+    Path | None, Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
 ]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", help=f"A model's name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
+    Option("--model", help=f"A model's name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
 ]
-LoadOption = Annotated[
-    Path | None, typer.Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")
-]
+LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
+    Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
 ]
 PresetOption = Annotated[
     str | None,
-    typer.Option(
-        help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."
-    ),
+    Option(help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."),
 ]
 DeviceOption = Annotated[
-    str | None, typer.Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
+    str | None, Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
 ]
 LogsOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--logs", metavar="FILE", help="Recorded dialogues in any format instead of --data; all replies are candidates."
     ),
 ]
 CandidatesOption = Annotated[
     Path | None,
-    typer.Option("--candidates", metavar="FILE", help="With --logs: the replies to choose from, one a line."),
+    Option("--candidates", metavar="FILE", help="With --logs: the replies to choose from, one a line."),
 ]
 FactsOption = Annotated[
     Path | None,
-    typer.Option(
-        "--facts", metavar="FILE", help="With --logs: a knowledge base; entity, relation, value between tabs."
-    ),
+    Option("--facts", metavar="FILE", help="With --logs: a knowledge base; entity, relation, value between tabs."),
 ]
 
 
@@ -74,7 +67,7 @@ def task_numbers(text: str, *, most: int) -> list[int]:
 
 def tell(line: str) -> None:
     """A line about the work."""
-    err.print(line, style="dim", markup=False)
+    err.print(line, style="dim")
 
 
 def settings(given: Sequence[str] | None, preset: str | None, device: str | None) -> dict[str, str]:

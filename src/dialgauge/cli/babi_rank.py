@@ -6,8 +6,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
     CandidatesOption,
@@ -28,6 +26,7 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 PAGE_TITLE = "Response selection on the dialog bAbI tasks"
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the commands to ``dialgauge babi``."""
     app.command("models")(models)
     app.command("evaluate")(evaluate)
@@ -62,7 +61,7 @@ def models() -> None:
     out.print(table.render("terminal"))
     for entry in listing:
         if entry.reason is not None:
-            err.print(entry.reason, markup=False)
+            err.print(entry.reason)
 
 
 def evaluate(
@@ -72,28 +71,22 @@ def evaluate(
     facts: FactsOption = None,
     model: ModelOption = None,
     task: Annotated[
-        int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
+        int | None, Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
     ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option(help="Evaluate the bot behind this HTTP address instead of a model.")
-    ] = None,
+    split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
+    url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
-    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
+    save: Annotated[Path | None, Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
+        int | None, Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from --seed on.")] = 1,
+    seeds: Annotated[int, Option(min=1, help="How many seeds, from --seed on.")] = 1,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
-            "--measures", "-m", help="Measures, comma-separated, such as hits@1,MRR; 'default' is the usual ones."
-        ),
+        Option("--measures", "-m", help="Measures, comma-separated, such as hits@1,MRR; 'default' is the usual ones."),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = None,
@@ -182,19 +175,19 @@ class _Measuring(NamedTuple):
 
 def table(
     data: DataOption,
-    models: Annotated[str, typer.Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
-    tasks: Annotated[str, typer.Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
-    splits: Annotated[str, typer.Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
+    models: Annotated[str, Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
+    tasks: Annotated[str, Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
+    splits: Annotated[str, Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
+    seeds: Annotated[int, Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one per core.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again, kept results included.")] = False,
-    statistics: Annotated[bool, typer.Option(help="Show the paper's Table 1 too.")] = True,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write Markdown.")] = None,
-    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write LaTeX.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page.")] = None,
+    workers: Annotated[int, Option(min=0, help="Processes; 0 is one per core.")] = 1,
+    fresh: Annotated[bool, Option("--fresh", help="Compute everything again, kept results included.")] = False,
+    statistics: Annotated[bool, Option(help="Show the paper's Table 1 too.")] = True,
+    markdown: Annotated[Path | None, Option(metavar="FILE", help="Also write Markdown.")] = None,
+    latex: Annotated[Path | None, Option(metavar="FILE", help="Also write LaTeX.")] = None,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Also write a web page.")] = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
@@ -247,7 +240,7 @@ def _show(runs: list[Run], json: Path | None) -> None:
         out.print(results_table(runs).render("terminal"))
         out.print(class_table(runs).render("terminal"))
         for run in runs:
-            out.print(run.signature, style="dim", markup=False)
+            out.print(run.signature, style="dim")
     _write(runs, json)
 
 

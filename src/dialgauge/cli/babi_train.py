@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dialgauge.cli.babi_options import (
     CandidatesOption,
     DeviceOption,
@@ -21,22 +19,23 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.options import CommandGroup, Option
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("train")(train)
 
 
 def train(
-    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
+    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
     data: MaybeDataOption = None,
     logs: LogsOption = None,
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
-    model: Annotated[str, typer.Option(help="A model's name (see 'dialgauge babi models').")] = "memn2n",
-    task: Annotated[int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
+    model: Annotated[str, Option(help="A model's name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
+    seed: Annotated[int, Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
 from dialgauge.cli.options import Option
-from dialgauge.cli.options import application as application
 
 if TYPE_CHECKING:
     import polars
@@ -55,7 +54,7 @@ class Screen:
         encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
         return not wanted and not self.stream.isatty() and encoding.startswith("utf")
 
-    def print(self, item: str | TerminalTable = "", *, style: str | None = None, **_earlier: Any) -> None:
+    def print(self, item: str | TerminalTable = "", *, style: str | None = None) -> None:
         """Print a text or a table. Text is never markup, and one line stays one line."""
         text = f"{item}\n" if isinstance(item, str) else item.text()
         if self.plain and all(map(str.isprintable, text.split("\n"))):
@@ -67,9 +66,6 @@ class Screen:
         """Write a text exactly as it is."""
         self.stream.write(text)
         self.stream.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.console, name)  # for commands that still speak to rich
 
     def status(self, what: str) -> AbstractContextManager[object]:
         """Say what is going on, on a terminal, while it lasts."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from dialgauge.cli.common import (
     CoverageOption,
     ExcludeOption,
@@ -18,12 +16,12 @@ from dialgauge.cli.common import (
     GoldFormatOption,
     PredFormatOption,
     StoreOption,
-    application,
     err,
     on_screen,
     out,
     write_json,
 )
+from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
@@ -32,45 +30,39 @@ if TYPE_CHECKING:
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
 MeasuresOption = Annotated[
-    list[str] | None, typer.Option("--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5, ...")
+    list[str] | None, Option("--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5, ...")
 ]
-ResamplesOption = Annotated[
-    int, typer.Option(min=1, max=1_000_000, help="Resamples of dialogues for tests and intervals.")
-]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the resampling; part of the signature.")]
-LevelOption = Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")]
+ResamplesOption = Annotated[int, Option(min=1, max=1_000_000, help="Resamples of dialogues for tests and intervals.")]
+SeedOption = Annotated[int, Option(min=0, help="Seed of the resampling; part of the signature.")]
+LevelOption = Annotated[float, Option(help="Level of the intervals, between 0 and 1.")]
 CorrelationOption = Annotated[
     str | None,
-    typer.Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
+    Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
 ]
-SweepOption = Annotated[bool, typer.Option("--sweep", help="Also FGA over λ, and where trackers change places.")]
+SweepOption = Annotated[bool, Option("--sweep", help="Also FGA over λ, and where trackers change places.")]
 ShowOption = Annotated[
     int,
-    typer.Option(
+    Option(
         metavar="N",
         min=0,
         help="Also the N dialogues where the first system diverges most from each other, with the turn.",
     ),
 ]
 ShowByOption = Annotated[
-    str | None, typer.Option(metavar="MEASURE", help="The measure that --show goes by; the first one without it.")
+    str | None, Option(metavar="MEASURE", help="The measure that --show goes by; the first one without it.")
 ]
 RatingsOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Also correlation with human ratings: CSV with dialogue, rater, rating."),
+    Option(metavar="FILE", help="Also correlation with human ratings: CSV with dialogue, rater, rating."),
 ]
 RatedOption = Annotated[
-    str | None, typer.Option(metavar="SYSTEM", help="Which system was rated, where the ratings file does not say.")
+    str | None, Option(metavar="SYSTEM", help="Which system was rated, where the ratings file does not say.")
 ]
-FormatOption = Annotated[
-    str, typer.Option("--format", help="How to print: terminal, markdown, latex, html, csv or json.")
-]
+FormatOption = Annotated[str, Option("--format", help="How to print: terminal, markdown, latex, html, csv or json.")]
 TableOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Also write the tables as .md, .tex, .html, .csv or .json.")
+    Path | None, Option(metavar="FILE", help="Also write the tables as .md, .tex, .html, .csv or .json.")
 ]
-JsonOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Also write everything as JSON; - is standard output.")
-]
+JsonOption = Annotated[Path | None, Option(metavar="FILE", help="Also write everything as JSON; - is standard output.")]
 
 
 #: How the id of a run begins; files are rarely called so.
@@ -81,7 +73,7 @@ _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 def main(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="GOLD PRED PRED... | RUN RUN...",
             help="The gold file, then two prediction files or more ('self' in place of GOLD uses the gold inside "
             "PRED); or ids of stored runs of any kind, or their beginnings.",
@@ -89,13 +81,11 @@ def main(
     ] = None,
     systems: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Instead of files: a CSV table of systems and their scores, as papers print."
-        ),
+        Option(metavar="FILE", help="Instead of files: a CSV table of systems and their scores, as papers print."),
     ] = None,
     measures: MeasuresOption = None,
     profile: Annotated[
-        str | None, typer.Option("--profile", "-p", help="When two values are the same: a name or a YAML file.")
+        str | None, Option("--profile", "-p", help="When two values are the same: a name or a YAML file.")
     ] = None,
     coverage: CoverageOption = "intersection",
     exclude: ExcludeOption = None,
@@ -162,7 +152,7 @@ def main(
             pred_format=pred_format,
         )
     for name, run in comparison.runs.items():
-        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}", markup=False, soft_wrap=True)
+        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}")
     present(comparison, request.options(comparison.systems), output)
 
 
@@ -310,7 +300,7 @@ def _write(
     if not on_screen(output.json):
         return
     if output.format != "terminal":
-        out.out(render_tables(tables, output.format), end="", highlight=False)
+        out.write(render_tables(tables, output.format))
         return
     for one in tables:
         out.print(one.render("terminal"))
@@ -323,4 +313,4 @@ def draw_all(figures: Mapping[str, Callable[[], Any]], folder: Path, figure_form
 
     for name, draw in figures.items():
         path = save(draw(), folder / f"{name}.{figure_format}")
-        err.print(f"drew {path}", markup=False, soft_wrap=True)
+        err.print(f"drew {path}")

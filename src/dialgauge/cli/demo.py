@@ -6,9 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from dialgauge.cli.common import application, err, out
+from dialgauge.cli.common import err, out
+from dialgauge.cli.options import Option, application
 from dialgauge.errors import DialgaugeError
 
 app = application("The guided tour, with a report; nothing is downloaded.")
@@ -18,11 +17,11 @@ _MARK = ".dialgauge-demo"
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
+    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
         "dialgauge-demo"
     ),
-    dialogs: Annotated[int, typer.Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
+    dialogs: Annotated[int, Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
+    seed: Annotated[int, Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
 ) -> None:
     """The guided tour: simulate a world, track it, answer in it, talk in it; a verdict on each, and a report."""
     from dialgauge._version import __version__
@@ -35,15 +34,15 @@ def demo(
     for step in STEPS:
         answer = step(work)
         sections.append(answer.section)
-        out.print(f"[bold]{answer.section.title}[/bold]")
+        out.print(answer.section.title, style="bold")
         if answer.table is not None:
             out.print(answer.table.render("terminal"))
-        out.print(answer.verdict, markup=False)
+        out.print(answer.verdict)
         out.print()
     report = folder / "report.html"
     write_page(report, "dialgauge demo", sections, footer=f"dialgauge {__version__}, seed {seed}, {dialogs} dialogs")
-    out.print(f"{len(work.store.list())} runs stored: dialgauge runs list --store {work.store.folder}", soft_wrap=True)
-    out.print(f"The report is in {report}", soft_wrap=True)
+    out.print(f"{len(work.store.list())} runs stored: dialgauge runs list --store {work.store.folder}")
+    out.print(f"The report is in {report}")
 
 
 def _fresh(folder: Path) -> None:

@@ -6,15 +6,13 @@ import textwrap
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     JsonOption,
     StoreOption,
-    application,
+    confirm,
     err,
     frame_table,
     on_screen,
@@ -22,6 +20,7 @@ from dialgauge.cli.common import (
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Manifest, Run, Store
@@ -41,7 +40,7 @@ _SCREEN, _GAP, _LONGEST = 80, 3, 36
 
 @app.command("list")
 def list_runs(
-    kind: Annotated[str | None, typer.Option(help="Only runs of this kind, such as tracking.")] = None,
+    kind: Annotated[str | None, Option(help="Only runs of this kind, such as tracking.")] = None,
     json: JsonOption = None,
     store: StoreOption = None,
 ) -> None:
@@ -58,13 +57,13 @@ def list_runs(
     if on_screen(json):
         _print_list(place, [run.manifest for run in runs])
     if survey.problems:
-        raise typer.Exit(EXIT_INCOMPLETE)
+        raise SystemExit(EXIT_INCOMPLETE)
 
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its beginning.")],
-    rows: Annotated[int, typer.Option(min=0, help="Rows to show of each table.")] = 5,
+    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")],
+    rows: Annotated[int, Option(min=0, help="Rows to show of each table.")] = 5,
     json: JsonOption = None,
     store: StoreOption = None,
 ) -> None:
@@ -80,9 +79,7 @@ def show(
 
 @app.command()
 def compare(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN RUN...", help="Ids of two runs or more, or their beginnings.")
-    ],
+    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Ids of two runs or more, or their beginnings.")],
     measures: comparing.MeasuresOption = None,
     resamples: comparing.ResamplesOption = 10_000,
     seed: comparing.SeedOption = 0,
@@ -109,16 +106,16 @@ def compare(
 @app.command()
 def rm(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN", help="Ids of runs, or their beginnings; names of unfinished work.")
+        list[str], Argument(metavar="RUN", help="Ids of runs, or their beginnings; names of unfinished work.")
     ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Delete runs for good."""
     place = Store(store)
     names = list(dict.fromkeys(place.resolve(name, unfinished=True) for name in runs))
     if not yes:
-        typer.confirm(f"Delete {', '.join(names)}?", abort=True, err=True)
+        confirm(f"Delete {', '.join(names)}?")
     for name in names:
         place.remove(name)
         _say(f"removed {name}")
@@ -126,15 +123,15 @@ def rm(
 
 @app.command()
 def path(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its beginning.")], store: StoreOption = None
+    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")], store: StoreOption = None
 ) -> None:
     """Print the folder of a run, for other tools."""
     place = Store(store)
-    out.print(str(place.folder / place.resolve(run)), markup=False)
+    out.print(str(place.folder / place.resolve(run)))
 
 
 def _say(message: object) -> None:
-    err.print(plain(str(message)), markup=False, soft_wrap=True)
+    err.print(plain(str(message)))
 
 
 def _print_list(store: Store, manifests: list[Manifest]) -> None:

@@ -7,15 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from dialgauge.cli.common import (
     CoverageOption,
     ExcludeOption,
     GoldFormatOption,
     PredFormatOption,
     StoreOption,
-    application,
     err,
     on_screen,
     out,
@@ -23,6 +20,7 @@ from dialgauge.cli.common import (
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
@@ -40,7 +38,7 @@ app = application("State-tracking scores of predicted against gold dialogue stat
 def score(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[GOLD] PRED...",
             help="The gold file, then prediction files, in any known format. A single file, or the word 'self' "
             "in place of GOLD, uses the gold states inside the prediction files; a GOLD file wins over those.",
@@ -48,35 +46,33 @@ def score(
     ] = None,
     from_runs: Annotated[
         list[str] | None,
-        typer.Option("--from", metavar="RUN", help="Show a stored run instead of scoring files; repeat for several."),
+        Option("--from", metavar="RUN", help="Show a stored run instead of scoring files; repeat for several."),
     ] = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' is every one."
         ),
     ] = None,
     profile: Annotated[
         list[str] | None,
-        typer.Option(
-            "--profile", "-p", help="When two values are the same: a name or a YAML file; repeat for several."
-        ),
+        Option("--profile", "-p", help="When two values are the same: a name or a YAML file; repeat for several."),
     ] = None,
     explain_profile: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Print the rules of a profile and stop; 'list' lists them.")
+        str | None, Option(metavar="NAME", help="Print the rules of a profile and stop; 'list' lists them.")
     ] = None,
-    explain_measures: Annotated[bool, typer.Option("--explain-measures", help="Print all measures and stop.")] = False,
+    explain_measures: Annotated[bool, Option("--explain-measures", help="Print all measures and stop.")] = False,
     by: Annotated[
-        list[str] | None, typer.Option(help="Also by domain, service, slot, turn or n-domains; repeat for several.")
+        list[str] | None, Option(help="Also by domain, service, slot, turn or n-domains; repeat for several.")
     ] = None,
     faults: Annotated[
-        bool, typer.Option("--faults", help="Where it goes wrong: errors by slot, confused values, first errors.")
+        bool, Option("--faults", help="Where it goes wrong: errors by slot, confused values, first errors.")
     ] = False,
-    worst: Annotated[int, typer.Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
-    worst_by: Annotated[str, typer.Option(metavar="MEASURE", help="The measure that --worst goes by.")] = _WORST_BY,
+    worst: Annotated[int, Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
+    worst_by: Annotated[str, Option(metavar="MEASURE", help="The measure that --worst goes by.")] = _WORST_BY,
     sensitivity: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--sensitivity", help="The first measure under the house profiles and those named, and what each rule does."
         ),
     ] = False,
@@ -85,30 +81,26 @@ def score(
     gold_format: GoldFormatOption = None,
     pred_format: PredFormatOption = None,
     ontology: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Slot inventory for profiles that have none of their own.")
+        Path | None, Option(metavar="FILE", help="Slot inventory for profiles that have none of their own.")
     ] = None,
-    schema: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also SGD's official scores, by this schema.")
-    ] = None,
+    schema: Annotated[Path | None, Option(metavar="FILE", help="Also SGD's official scores, by this schema.")] = None,
     train_schema: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The training schema: tells seen from unseen services.")
+        Path | None, Option(metavar="FILE", help="The training schema: tells seen from unseen services.")
     ] = None,
-    sgd_exact: Annotated[bool, typer.Option("--sgd-exact", help="SGD scores without fuzzy matching.")] = False,
+    sgd_exact: Annotated[bool, Option("--sgd-exact", help="SGD scores without fuzzy matching.")] = False,
     sgd_across_turn: Annotated[
-        bool, typer.Option("--sgd-across-turn", help="SGD joint scores multiplied over the services of a turn.")
+        bool, Option("--sgd-across-turn", help="SGD joint scores multiplied over the services of a turn.")
     ] = False,
-    no_intervals: Annotated[bool, typer.Option("--no-intervals", help="Without confidence intervals.")] = False,
+    no_intervals: Annotated[bool, Option("--no-intervals", help="Without confidence intervals.")] = False,
     resamples: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Resamples of dialogues for the 95% intervals.")
+        int, Option(min=1, max=1_000_000, help="Resamples of dialogues for the 95% intervals.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
-    ] = None,
+    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")] = None,
     table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
+        Path | None, Option(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
     ] = None,
-    run: Annotated[bool, typer.Option("--run", help="Store the scores, one run per system.")] = False,
+    run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
     store: StoreOption = None,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
@@ -201,13 +193,13 @@ def _print_worst(results: Results, most: int, measure: Measure[Any]) -> None:
     for system in results:
         for dialogue, value in worst_dialogues(system, measure, most):
             shown = f"{value:.2%}" if measure.card.unit == "share" else f"{value:.4g} {measure.card.unit}"
-            out.print(f"\n{system.name} ({system.profile}): {measure} {shown}", markup=False)
-            out.print(layout(system, dialogue), markup=False)
+            out.print(f"\n{system.name} ({system.profile}): {measure} {shown}")
+            out.print(layout(system, dialogue))
 
 
 def _say(text: str) -> None:
     """About the work, to standard error: in one line, and names of files are never taken for markup."""
-    err.print(text, style="dim", markup=False, soft_wrap=True)
+    err.print(text, style="dim")
 
 
 def _read(
@@ -307,9 +299,9 @@ def _explain_profile(name: str) -> None:
 
     if name == "list":
         for known in profile_names():
-            out.print(f"{known:<16} {profile_named(known).summary}", markup=False)
+            out.print(f"{known:<16} {profile_named(known).summary}")
         return
-    out.print(profile_named(name).explain(), markup=False)
+    out.print(profile_named(name).explain())
 
 
 def _explain_measures() -> None:
