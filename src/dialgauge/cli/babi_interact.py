@@ -28,8 +28,8 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
-from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
