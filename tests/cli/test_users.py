@@ -40,7 +40,7 @@ def test_scores_on_the_screen_and_as_json(capsys: Capture, talks: Path, tmp_path
     assert {"value", "low", "high", "signature"} <= system["scores"]["R-GCDF1"].keys()
     assert system["by"]["domain"]["hotel"]["scores"]["I-GCDF1"] == system["scores"]["I-GCDF1"]["value"]
     assert system["per_dialogue"]["good"]["I-GCDF1"]["hotel"] == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
-    assert written["coverage"]["talks"]["failed"] == 0
+    assert written["coverage"]["talks"]["dialogues"]["failed"] == 0
 
 
 def test_options_change_scores_and_signature(capsys: Capture, talks: Path, tmp_path: Path) -> None:
@@ -61,7 +61,10 @@ def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp
     assert "1 of 2 dialogues could not be scored" in result.err
     assert "dialogue broken: it has no goal" in " ".join(result.err.split())
     written = json.loads((tmp_path / "out.json").read_text())
-    assert written["systems"][0]["coverage"] == {"dialogues": 2, "scored": 1, "failed": 1, "turns": 2}
+    assert written["systems"][0]["coverage"] == {
+        "dialogues": {"expected": 2, "read": 2, "scored": 1, "failed": 1},
+        "turns": {"expected": 4, "read": 4, "scored": 2, "failed": 2},
+    }
     assert "broken" in written["systems"][0]["failures"][0]
 
 

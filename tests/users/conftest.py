@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
+from dialgauge.runs import Run
+from dialgauge.users.results import users_run
+from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
 
 
 def load_json(path: Path) -> Any:
@@ -30,11 +32,17 @@ def synthetic(expected: Path) -> Any:
 
 
 @pytest.fixture(scope="session")
-def settings(shared_data: Path) -> Settings:
-    return Settings(canonical_map=shared_data / "gcdf1" / "multiwoz21_canonical_map.json.gz")
+def options(shared_data: Path) -> UserOptions:
+    return UserOptions(canonical_map=shared_data / "gcdf1" / "multiwoz21_canonical_map.json.gz")
 
 
 @pytest.fixture(scope="session")
-def convlab(shared_data: Path, settings: Settings) -> UserEvaluation:
+def convlab(shared_data: Path, options: UserOptions) -> ScoredConversations:
     """The 1,000 conversations, scored in reference mode."""
-    return evaluate(shared_data / "gcdf1" / "conversations", settings)
+    return score_conversations(shared_data / "gcdf1" / "conversations", options)
+
+
+@pytest.fixture(scope="session")
+def convlab_run(convlab: ScoredConversations) -> Run:
+    """The same as a run in memory."""
+    return users_run(convlab, resamples=0)

@@ -24,7 +24,7 @@ def test_one_call_gives_scores_tables_figures_and_explanations(talks: Path) -> N
     users = dialgauge.score_users(talks, resamples=10)
     assert users["I-GCDF1"] == users["I-GCDF1[hotel]"] == pytest.approx(2 / 3)
     assert users["R-GCDF1 recall"] == 0.0
-    assert users.tables["explanations"].height == 3
+    assert users.tables["verdicts"].height == 3
     assert [figure.key for figure in users.figures][:2] == ["1", "2"]
     assert "repeated-penalised" in users.explain("d1")
     assert "combined" in str(users)
@@ -34,7 +34,7 @@ def test_one_call_gives_scores_tables_figures_and_explanations(talks: Path) -> N
 def test_options(talks: Path) -> None:
     once = dialgauge.score_users(talks, overrides={"igcd_f1.repetitions.count_fp": False}, mode="recommended")
     assert once["I-GCDF1"] == 1.0
-    assert "mode:recommended" in once.evaluation.signature
+    assert "mode:recommended" in once.run.signature
 
 
 def test_wrong_names_get_the_nearest(talks: Path) -> None:

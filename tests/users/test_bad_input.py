@@ -11,8 +11,8 @@ import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.evaluation import Settings, evaluate
 from dialgauge.users.scorer import Failure, Scorer
+from dialgauge.users.scoring import UserOptions, score_conversations
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import talk
 
@@ -77,18 +77,18 @@ def test_a_domain_called_combined_would_hide_behind_the_combined_score() -> None
 def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         dialgauge.write([GOOD], tmp_path / name, format="gcdf1")
-    evaluation = evaluate(tmp_path)
-    assert (len(evaluation.scores), len(evaluation.failures)) == (1, 1)
-    assert "already used" in evaluation.failures[0].reason
-    assert evaluation.failures[0].file == str(tmp_path / "b.json")
+    scored = score_conversations(tmp_path)
+    assert (len(scored.results), len(scored.failures)) == (1, 1)
+    assert "already used" in scored.failures[0].reason
+    assert scored.failures[0].file == str(tmp_path / "b.json")
 
 
 def test_one_profile_does_not_fit_the_files_of_two_datasets(shared_data: Path, tmp_path: Path) -> None:
     dialgauge.write([GOOD], tmp_path / "a.json", format="gcdf1")
     (tmp_path / "b.json.gz").write_bytes((shared_data / "sgd" / "dev_dialogues_001.json.gz").read_bytes())
     with pytest.raises(DialgaugeError, match="formats gcdf1, sgd"):
-        evaluate(tmp_path)
-    assert evaluate(tmp_path, Settings(profile="multiwoz21")).scores[0].id == "good"
+        score_conversations(tmp_path)
+    assert score_conversations(tmp_path, UserOptions(profile="multiwoz21")).results[0].id == "good"
 
 
 def test_an_empty_conversation_is_scored_as_the_reference_does_and_warned_about() -> None:
@@ -111,9 +111,9 @@ def test_a_dialogue_that_cannot_be_read_is_a_failure_with_its_place(tmp_path: Pa
     path = tmp_path / "talks.json"
     dialgauge.write([GOOD, msgspec.structs.replace(GOOD, id="bad")], path, format="gcdf1")
     path.write_bytes(path.read_bytes().replace(b'"dialogue_id":"bad"', b'"dialogue_id":"bad","services":7'))
-    evaluation = evaluate(path)
-    assert [score.id for score in evaluation.scores] == ["good"]
-    assert [(failure.dialogue, failure.file) for failure in evaluation.failures] == [("bad", str(path))]
+    scored = score_conversations(path)
+    assert [result.id for result in scored.results] == ["good"]
+    assert [(failure.dialogue, failure.file) for failure in scored.failures] == [("bad", str(path))]
 
 
 def test_a_long_dialogue_is_scored_in_linear_time_when_allowed() -> None:
@@ -125,5 +125,5 @@ def test_a_long_dialogue_is_scored_in_linear_time_when_allowed() -> None:
 
 def test_native_conversations_are_scored_too(tmp_path: Path) -> None:
     dialgauge.write([GOOD], tmp_path / "talks.jsonl", format="native")
-    evaluation = evaluate(tmp_path / "talks.jsonl", Settings())
-    assert evaluation.scores[0].scores["I-GCDF1"]["hotel"].f1 == 1.0
+    scored = score_conversations(tmp_path / "talks.jsonl", UserOptions())
+    assert scored.results[0].scores["I-GCDF1"]["hotel"].f1 == 1.0

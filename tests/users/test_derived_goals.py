@@ -8,11 +8,11 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.evaluation import UserEvaluation, evaluate
-from dialgauge.users.goals import derived_goal, derived_map, load_database
+from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
 from dialgauge.users.profile import load_profile
+from dialgauge.users.results import users_run
 from dialgauge.users.scorer import Scorer
-from dialgauge.users.summary import summarise
+from dialgauge.users.scoring import ScoredConversations, score_conversations
 from support.verdicts import assert_verdicts_add_up
 
 SERVICE = "Restaurants_1"
@@ -73,39 +73,37 @@ def test_without_states_there_is_no_goal() -> None:
 
 
 @pytest.fixture(scope="module")
-def sgd(shared_data: Path) -> UserEvaluation:
-    return evaluate(shared_data / "sgd" / "dev_dialogues_*.json.gz")
+def sgd(shared_data: Path) -> ScoredConversations:
+    return score_conversations(shared_data / "sgd" / "dev_dialogues_*.json.gz")
 
 
-def test_real_users_of_sgd_express_their_goals(sgd: UserEvaluation) -> None:
+def test_real_users_of_sgd_express_their_goals(sgd: ScoredConversations) -> None:
     """People ask for everything they want to know; what they lose is values they changed on the way."""
-    assert (sgd.profile, sgd.failures, len(sgd.scores)) == ("sgd", [], 512)
-    summary = {(row.measure, row.domain): row for row in summarise(sgd, resamples=0)}
-    requests = summary["R-GCDF1", "combined"]
-    assert requests.recall.value == 1.0
-    assert 0.95 < requests.f1.value < 1.0
-    informs = summary["I-GCDF1", "combined"]
-    assert informs.recall.value > 0.97
-    assert 0.88 < informs.precision.value < 0.92
-    for score in sgd.scores:
+    assert (sgd.settings.profile.name, sgd.failures, len(sgd.results)) == ("sgd", [], 512)
+    value = {name: score.value or 0.0 for name, score in users_run(sgd, resamples=0).scores.items()}
+    assert value["R-GCDF1 recall"] == 1.0
+    assert 0.95 < value["R-GCDF1"] < 1.0
+    assert value["I-GCDF1 recall"] > 0.97
+    assert 0.88 < value["I-GCDF1 precision"] < 0.92
+    for score in sgd.results:
         assert_verdicts_add_up(score)
 
 
-def test_wrong_values_of_sgd_are_values_that_were_replaced(sgd: UserEvaluation) -> None:
-    for score in sgd.scores:
+def test_wrong_values_of_sgd_are_values_that_were_replaced(sgd: ScoredConversations) -> None:
+    for score in sgd.results:
         for verdict in score.verdicts:
             if verdict.verdict == "wrong-value":
                 slot = verdict.item.partition("===")[0]
                 assert slot in {name.lower() for name in score.goal.tasks[verdict.domain].info}
 
 
-def test_which_failures_of_the_goals_are_live(shared_data: Path, convlab: UserEvaluation) -> None:
+def test_which_failures_of_the_goals_are_live(shared_data: Path, convlab: ScoredConversations) -> None:
     """The counts of the test split: 84 of 133 restaurants, 69 of 106 hotels, 57 of 155 attractions."""
-    database = load_database(shared_data / "multiwoz21" / "db")
+    database = VenueDatabase(load_database(shared_data / "multiwoz21" / "db"))
     live = dict.fromkeys(("restaurant", "hotel", "attraction"), 0)
     every = dict.fromkeys(live, 0)
     typos = load_profile("multiwoz21").goal_typos
-    for score in convlab.scores:
+    for score in convlab.results:
         for domain, task in score.goal.tasks.items():
             if task.fail_info:
                 every[domain] += 1

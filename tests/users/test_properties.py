@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.explain import explanation
+from dialgauge.users.conversations import explanation
 from dialgauge.users.records import MEASURES, score
+from dialgauge.users.results import users_run
 from dialgauge.users.scorer import Failure, Scorer
+from dialgauge.users.scoring import ScoredConversations, ScorerSettings, UserOptions
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
 
@@ -50,6 +52,7 @@ def talks(draw: st.DrawFn) -> Dialogue:
     return talk(draw(goals), *turns)
 
 
+SETTINGS = ScorerSettings.load(UserOptions())
 RECOMMENDED = Scorer(GcdfConfig(mode="recommended"))
 ONCE = {"igcd_f1.repetitions.count_fp": False, "rgcd_f1.repetitions.count_fp": False}
 SEVERE = {"igcd_f1.repetitions.max_repetitions": 0, "igcd_f1.compensate_preemption": False}
@@ -62,7 +65,8 @@ def test_verdicts_sum_to_the_counts(dialogue: Dialogue) -> None:
         for result in scorer.score_all([dialogue]):
             if not isinstance(result, Failure):
                 assert_verdicts_add_up(result)
-                shown = explanation(result)
+                scored = ScoredConversations("talks", "", SETTINGS, [result], [], [dialogue])
+                shown = explanation(users_run(scored, resamples=0), dialogue.id)
                 assert sum(table.title.startswith(MEASURES) for table in shown) == sum(
                     map(bool, result.scores.values())
                 )

@@ -11,9 +11,9 @@ import pytest
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
 from dialgauge.users.normalise import same_time
 from dialgauge.users.scorer import Scorer
+from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record, talk
 from support.verdicts import assert_verdicts_add_up
@@ -153,34 +153,34 @@ def test_times_are_not_matched_by_their_digits() -> None:
     assert same_time("25:70", ["09:15"]) is None
 
 
-def test_stale_failures_are_pruned_only_with_a_database(shared_data: Path, settings: Settings) -> None:
+def test_stale_failures_are_pruned_only_with_a_database(shared_data: Path, options: UserOptions) -> None:
     source = shared_data / "gcdf1" / "conversations" / "dialogues_001.json.gz"
     database = shared_data / "multiwoz21" / "db"
-    pruned = evaluate(source, _with(settings, "mode=recommended", database=database))
-    kept = evaluate(source, _with(settings, "mode=recommended"))
-    assert "failures:live" in pruned.signature
-    assert "failures:paper" in kept.signature
-    assert sum(map(_failing, pruned.scores)) < sum(map(_failing, kept.scores))
+    pruned = score_conversations(source, _with(options, "mode=recommended", database=database))
+    kept = score_conversations(source, _with(options, "mode=recommended"))
+    assert "failures:live" in str(pruned.settings.signature())
+    assert "failures:paper" in str(kept.settings.signature())
+    assert sum(map(_failing, pruned.results)) < sum(map(_failing, kept.results))
     with pytest.raises(DialgaugeError, match="--database"):
-        evaluate(source, _with(settings, "failures=live"))
+        score_conversations(source, _with(options, "failures=live"))
 
 
 def _failing(score: Any) -> int:
     return sum(bool(task.fail_info) for task in score.goal.tasks.values())
 
 
-def _with(settings: Settings, *overrides: str, database: Path | None = None) -> Settings:
-    return Settings(canonical_map=settings.canonical_map, overrides=overrides, database=database)
+def _with(options: UserOptions, *overrides: str, database: Path | None = None) -> UserOptions:
+    return UserOptions(canonical_map=options.canonical_map, overrides=overrides, database=database)
 
 
 def test_on_the_real_conversations_both_modes_agree(
-    convlab: UserEvaluation, shared_data: Path, settings: Settings
+    convlab: ScoredConversations, shared_data: Path, options: UserOptions
 ) -> None:
     """Nothing of what recommended mode repairs occurs there, so every score must be the same."""
     source = shared_data / "gcdf1" / "conversations" / "dialogues_00*.json.gz"
-    recommended = evaluate(source, _with(settings, "mode=recommended"))
+    recommended = score_conversations(source, _with(options, "mode=recommended"))
     assert recommended.failures == []
-    for ours, theirs in zip(recommended.scores, convlab.scores, strict=False):
+    for ours, theirs in zip(recommended.results, convlab.results, strict=False):
         assert ours.scores == theirs.scores
 
 

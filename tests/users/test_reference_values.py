@@ -11,21 +11,23 @@ import pytest
 
 from dialgauge.dialogue import Goal
 from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Run
 from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
 from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
-from dialgauge.users.records import MEASURES, DialogueScore, Measure
+from dialgauge.users.measures import score_name
+from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
 from dialgauge.users.reference import SECTIONS, behaviour_tree
+from dialgauge.users.results import SCORED
 from dialgauge.users.scorer import Scorer
-from dialgauge.users.summary import summarise
+from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record
 from support.verdicts import assert_verdicts_add_up
 
-SHORT: dict[Measure, str] = {"I-GCDF1": "igcd", "R-GCDF1": "rgcd"}
+SHORT: dict[MeasureName, str] = {"I-GCDF1": "igcd", "R-GCDF1": "rgcd"}
 
 
-def triples(score: DialogueScore, measure: Measure) -> dict[str, list[float]]:
+def triples(score: DialogueScore, measure: MeasureName) -> dict[str, list[float]]:
     return {domain: [found.f1, found.precision, found.recall] for domain, found in score.scores[measure].items()}
 
 
@@ -69,7 +71,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
         scorer = Scorer(with_overrides(GcdfConfig(), case["config_overrides"]), canonical_map=canonical_map)
         score = scorer.score(dialogue)
         scored += 1
-        tree = behaviour_tree(score)
+        tree = behaviour_tree(score.id, score.behaviours)
         for measure in MEASURES:
             short = SHORT[measure]
             if triples(score, measure) != want[short]:
@@ -85,7 +87,7 @@ def test_synthetic_cases(synthetic: Any) -> None:
     assert scored == 531
 
 
-def lists(score: DialogueScore, measure: Measure) -> dict[str, list[str]]:
+def lists(score: DialogueScore, measure: MeasureName) -> dict[str, list[str]]:
     """The dialogue-wide lists of predictions and truth, put together from the verdicts."""
     said: Counter[str] = Counter()
     truth: Counter[str] = Counter()
@@ -108,41 +110,42 @@ def test_where_the_reference_aborts_the_dialogue_fails_with_a_reason(synthetic: 
         assert caught.value.turn is not None, case["name"]
 
 
-def test_every_score_of_the_1000_conversations(convlab: UserEvaluation, baseline: Any) -> None:
+def test_every_score_of_the_1000_conversations(convlab: ScoredConversations, baseline: Any) -> None:
     assert convlab.failures == []
-    assert [score.id for score in convlab.scores] == baseline["dialogue_order"]
-    for score in convlab.scores:
+    assert [score.id for score in convlab.results] == baseline["dialogue_order"]
+    for score in convlab.results:
         for measure in MEASURES:
             assert triples(score, measure) == baseline["per_dialogue"][score.id][SHORT[measure]], score.id
 
 
-def test_aggregates(convlab: UserEvaluation, baseline: Any) -> None:
-    summary = {(row.measure, row.domain): row for row in summarise(convlab, resamples=0)}
+def test_aggregates(convlab_run: Run, baseline: Any) -> None:
+    scores = dict(convlab_run.scores)
     for measure, short in SHORT.items():
+        assert convlab_run.details[SCORED][measure].keys() == baseline["aggregate"][short].keys()
         for domain, want in baseline["aggregate"][short].items():
-            row = summary.pop((measure, domain))
-            assert row.dialogues == want["n_dialogues"]
+            assert convlab_run.details[SCORED][measure][domain] == want["n_dialogues"]
             for aspect in ("f1", "precision", "recall"):
-                assert getattr(row, aspect).value == pytest.approx(want[aspect], abs=1e-12)
-    assert not summary
+                value = scores.pop(score_name(measure, aspect, domain)).value
+                assert value == pytest.approx(want[aspect], abs=1e-12)
+    assert not scores
 
 
 def entries(section: str, label: str, score: DialogueScore) -> int:
     """How many entries the reference's tree has for a label in one dialogue."""
-    found = behaviour_tree(score)[section].get(label, [])
+    found = behaviour_tree(score.id, score.behaviours)[section].get(label, [])
     return len(found) if isinstance(found, list) else sum(map(len, found.values()))
 
 
-def test_behaviours_and_the_changed_goals(convlab: UserEvaluation, baseline: Any) -> None:
-    removed = sorted([score.id, domain] for score in convlab.scores for domain in score.requests_removed)
+def test_behaviours_and_the_changed_goals(convlab: ScoredConversations, baseline: Any) -> None:
+    removed = sorted([score.id, domain] for score in convlab.results for domain in score.requests_removed)
     assert removed == sorted(baseline["requests_removed_from_goal"])
     for measure, section in SECTIONS.items():
         for label, want in baseline["behaviours"][section].items():
             if label.startswith("preprocessed"):
                 continue
-            assert sum(map(partial(entries, section, label), convlab.scores)) == want["entries"], label
+            assert sum(map(partial(entries, section, label), convlab.results)) == want["entries"], label
             found: dict[str, set[str]] = {}
-            for score in convlab.scores:
+            for score in convlab.results:
                 for each in score.behaviours:
                     if each.measure == measure and each.label == label:
                         found.setdefault(each.domain, set()).add(score.id)
@@ -151,29 +154,29 @@ def test_behaviours_and_the_changed_goals(convlab: UserEvaluation, baseline: Any
             }, label
 
 
-def test_values_that_were_normalised(convlab: UserEvaluation, baseline: Any) -> None:
+def test_values_that_were_normalised(convlab: ScoredConversations, baseline: Any) -> None:
     want = baseline["behaviours"]["igcd_f1"]
     for source, section in (("user", "user_constraints"), ("system", "sys_constraints"), ("nlu", "sys_nlu")):
-        tried = [score.id for score in convlab.scores for place, _, _ in score.attempts if place == source]
+        tried = [score.id for score in convlab.results for place, _, _ in score.attempts if place == source]
         assert len(set(tried)) == want[f"preprocessed_{section}"]["dialogues"]
     of_users = Counter(
         f"{'values_matched' if attempt.matched else 'matching_failures'}/{attempt.method}"
-        for score in convlab.scores
+        for score in convlab.results
         for source, _, attempt in score.attempts
         if source == "user"
     )
     assert of_users == want["preprocessed_user_constraints"]["entries"]
 
 
-def test_figures_that_count(convlab: UserEvaluation, baseline: Any) -> None:
-    figures = {figure.key: figure for figure in paper_figures(convlab)}
+def test_figures_that_count(convlab_run: Run, baseline: Any) -> None:
+    figures = {figure.key: figure for figure in paper_figures(convlab_run)}
     want = baseline["figures"]
     assert figures["1"].bars["goals"] == want["figure1"]["goals_per_domain"]
-    assert goals_per_domain_set(convlab) == want["figure1"]["goals_per_domain_set"]
+    assert goals_per_domain_set(convlab_run) == want["figure1"]["goals_per_domain_set"]
     for key in ("2", "3", "7"):
         assert {bar: row for bar, row in figures[key].bars.items() if row} == want[f"figure{key}"]
     assert figures["2"].slots == want["figure2_distinct_dialogues_per_slot"]
-    assert constraint_counts(convlab) == want["figure3_constraint_counts"]
+    assert constraint_counts(convlab_run) == want["figure3_constraint_counts"]
     requests = {
         bar: {domain: {f"{domain}-{slot}": n for slot, n in slots.items()} for domain, slots in by_domain.items()}
         for bar, by_domain in figures["7"].slots.items()
@@ -181,8 +184,8 @@ def test_figures_that_count(convlab: UserEvaluation, baseline: Any) -> None:
     assert requests == want["figure7_distinct_dialogues_per_slot"]
 
 
-def test_figures_in_percent(convlab: UserEvaluation, baseline: Any) -> None:
-    figures = {figure.key: figure for figure in paper_figures(convlab)}
+def test_figures_in_percent(convlab_run: Run, baseline: Any) -> None:
+    figures = {figure.key: figure for figure in paper_figures(convlab_run)}
     want = baseline["figures"]
     tables = {
         "4a": want["figure4"]["search"],
@@ -203,13 +206,13 @@ def test_figures_in_percent(convlab: UserEvaluation, baseline: Any) -> None:
 
 
 def test_several_processes_give_the_same_results(
-    convlab: UserEvaluation, shared_data: Path, settings: Settings
+    convlab: ScoredConversations, shared_data: Path, options: UserOptions
 ) -> None:
-    two = evaluate(shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz", settings, workers=2)
-    assert 0 < len(two.scores) < len(convlab.scores)
-    assert two.scores == convlab.scores[: len(two.scores)]
+    two = score_conversations(shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz", options, workers=2)
+    assert 0 < len(two.results) < len(convlab.results)
+    assert two.results == convlab.results[: len(two.results)]
 
 
-def test_verdicts_sum_to_the_counts_of_every_score(convlab: UserEvaluation) -> None:
-    for score in convlab.scores:
+def test_verdicts_sum_to_the_counts_of_every_score(convlab: ScoredConversations) -> None:
+    for score in convlab.results:
         assert_verdicts_add_up(score)

@@ -118,7 +118,7 @@ def test_references_to_something_said_are_not_normalised() -> None:
 
 def test_of_several_values_in_a_turn_single_ones_come_first_and_later_acts_before_earlier() -> None:
     turn = ("hotel inform a=1|2", "hotel inform b=3", "hotel inform c=4|5")
-    said = Scorer().scene(talk(HOTEL, turn, ())).user_parameters()["hotel"]
+    said = Scorer().context(talk(HOTEL, turn, ())).user_parameters()["hotel"]
     assert list(said) == ["b===3", "c===4", "c===5", "a===1", "a===2"]
 
 

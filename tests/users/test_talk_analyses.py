@@ -7,10 +7,9 @@ from collections import Counter
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users.evaluation import UserEvaluation
-from dialgauge.users.loops import Confusion, Loop, confusions, loops
-from dialgauge.users.patterns import expression_pattern
+from dialgauge.users.analyses import Confusion, Loop, confusions, expression_pattern, loops
 from dialgauge.users.scorer import Scorer
+from dialgauge.users.scoring import ScoredConversations
 from support.talks import mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -22,45 +21,45 @@ def looping(times: int, answer: tuple[str, ...] = ("hotel inform phone=1",)) -> 
     return talk(HOTEL, *([SAME, answer] * times))
 
 
-def found(dialogue: Dialogue) -> list[Loop]:
+def loops_of(dialogue: Dialogue) -> list[Loop]:
     return list(loops(dialogue.turns, general_service="general"))
 
 
 def test_three_times_the_same_is_a_loop_and_two_are_none() -> None:
-    assert found(looping(2)) == []
-    (loop,) = found(looping(4))
+    assert loops_of(looping(2)) == []
+    (loop,) = loops_of(looping(4))
     assert (loop.first, loop.last, loop.repeats) == (0, 6, 4)
     assert loop.domains == ("hotel",)
 
 
 def test_the_order_of_acts_does_not_break_a_loop() -> None:
     dialogue = talk(HOTEL, SAME, (), SAME[::-1], (), SAME, ())
-    assert [loop.repeats for loop in found(dialogue)] == [3]
+    assert [loop.repeats for loop in loops_of(dialogue)] == [3]
 
 
 def test_pleasantries_are_no_loop() -> None:
-    assert found(talk(HOTEL, *([("general thank",), ()] * 4))) == []
+    assert loops_of(talk(HOTEL, *([("general thank",), ()] * 4))) == []
 
 
 def test_causes_of_loops() -> None:
-    assert found(looping(3))[0].cause == "user policy"
-    assert found(looping(3, ("taxi inform phone=1",)))[0].cause == "system policy"
+    assert loops_of(looping(3))[0].cause == "user policy"
+    assert loops_of(looping(3, ("taxi inform phone=1",)))[0].cause == "system policy"
     deaf_user = looping(3)
     for position in (1, 3):
         deaf_user = mishear(deaf_user, position, "train inform phone=1")
-    (loop,) = found(deaf_user)
+    (loop,) = loops_of(deaf_user)
     assert (loop.cause, loop.detail) == ("user NLU", "hotel-inform(phone) heard as train-inform(phone)")
     deaf_system = looping(3)
     for position in (0, 2):
         deaf_system = mishear(deaf_system, position, "hotel inform area=north")
-    (loop,) = found(deaf_system)
+    (loop,) = loops_of(deaf_system)
     assert (loop.cause, loop.detail) == ("system NLU", "hotel-inform(stars) heard as nothing")
 
 
-def test_the_paper_s_explanation_of_loops_is_found(convlab: UserEvaluation) -> None:
+def test_the_paper_s_explanation_of_loops_is_found(convlab: ScoredConversations) -> None:
     """Section 4.2.1: the user mislabels the booking's reference as train-offerbooked and repeats until the end."""
     causes = Counter(
-        (", ".join(loop.domains), str(loop.cause), loop.detail) for score in convlab.scores for loop in score.loops
+        (", ".join(loop.domains), str(loop.cause), loop.detail) for score in convlab.results for loop in score.loops
     )
     misheard = ("user NLU", "booking-book(ref) heard as train-offerbooked(ref)")
     assert causes["restaurant", *misheard] == 248

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dialgauge.cli.common import application, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.common import err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
@@ -19,21 +18,21 @@ if TYPE_CHECKING:
 
 app = application("Look at dialogue files, convert them, and keep datasets.")
 
-Limit = Annotated[int, typer.Option("--max-bytes", min=1, help="The most bytes a compressed file may unpack to.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result as JSON to this file (- : output).")]
-Name = Annotated[str, typer.Argument(help="The dataset's name, as 'dialgauge data list' shows it.", show_default=False)]
+Limit = Annotated[int, Option("--max-bytes", min=1, help="The most bytes a compressed file may unpack to.")]
+JsonFile = Annotated[Path | None, Option("--json", help="Write the result as JSON to this file (- : output).")]
+Name = Annotated[str, Argument(help="The dataset's name, as 'dialgauge data list' shows it.", show_default=False)]
 
 
 @app.command()
 def check(
     source: Annotated[
         list[str],
-        typer.Argument(help="Files, folders, patterns, archives, or - for standard input.", show_default=False),
+        Argument(help="Files, folders, patterns, archives, or - for standard input.", show_default=False),
     ],
-    gold: Annotated[str | None, typer.Option(help="A gold file: tell how much of it the sources cover.")] = None,
-    ontology: Annotated[str | None, typer.Option(help="The ontology to compare values with.")] = None,
-    format: Annotated[str | None, typer.Option(help="The format, if it is not to be recognised.")] = None,
-    places: Annotated[int, typer.Option(min=0, help="How many places to name for each finding.")] = 5,
+    gold: Annotated[str | None, Option(help="A gold file: tell how much of it the sources cover.")] = None,
+    ontology: Annotated[str | None, Option(help="The ontology to compare values with.")] = None,
+    format: Annotated[str | None, Option(help="The format, if it is not to be recognised.")] = None,
+    places: Annotated[int, Option(min=0, help="How many places to name for each finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonFile = None,
 ) -> None:
@@ -56,22 +55,22 @@ def check(
         raise DialgaugeError(report.unread[0].why, file=report.unread[0].file)
     if on_screen(json):
         for item in show(report):
-            out.print(item.render("terminal") if isinstance(item, Table) else item, markup=False)
+            out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
-    raise typer.Exit(report.exit_code)
+    raise SystemExit(report.exit_code)
 
 
 @app.command()
 def convert(
-    source: Annotated[str, typer.Argument(help="File, folder, pattern, archive, or - for standard input.")],
-    target: Annotated[Path, typer.Argument(help="The file to write (- : output); gzipped if its name ends in .gz.")],
-    to: Annotated[str, typer.Option("--to", help="The format to write; 'dialgauge data formats' lists them.")],
-    from_: Annotated[str | None, typer.Option("--from", help="The source's format, if it is not recognised.")] = None,
+    source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for standard input.")],
+    target: Annotated[Path, Argument(help="The file to write (- : output); gzipped if its name ends in .gz.")],
+    to: Annotated[str, Option("--to", help="The format to write; 'dialgauge data formats' lists them.")],
+    from_: Annotated[str | None, Option("--from", help="The source's format, if it is not recognised.")] = None,
     original_ids: Annotated[
         str | None,
-        typer.Option(help="A ConvLab-3 data file: its original_id (PMUL4648.json) replaces multiwoz21-test-0."),
+        Option(help="A ConvLab-3 data file: its original_id (PMUL4648.json) replaces multiwoz21-test-0."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the target.")] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonFile = None,
 ) -> None:
@@ -101,13 +100,11 @@ def convert(
     console.print(
         f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: "
         f"{done.source_format} to {done.target_format}, written to {place}",
-        markup=False,
-        soft_wrap=True,
     )
     for words, counts in (("kept", done.kept), ("reader's notes", done.reading), ("writer's notes", done.writing)):
         if counts:
             items = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
-            console.print(f"{words}: {items}", markup=False, soft_wrap=True)
+            console.print(f"{words}: {items}")
 
 
 @app.command("formats")
@@ -143,9 +140,9 @@ def list_datasets(json: JsonFile = None) -> None:
 @app.command()
 def get(
     name: Name,
-    offline: Annotated[bool, typer.Option("--offline", help="Use no network.")] = False,
+    offline: Annotated[bool, Option("--offline", help="Use no network.")] = False,
     accept_change: Annotated[
-        bool, typer.Option("--accept-change", help="Take files that differ from those of the first download.")
+        bool, Option("--accept-change", help="Take files that differ from those of the first download.")
     ] = False,
 ) -> None:
     """Fetch a dataset, checked and unpacked, whole or not at all; an interrupted download goes on."""
@@ -159,16 +156,14 @@ def get(
             dataset, data_folder(), network=not no_network(offline), accept_change=accept_change, watcher=watcher
         )
     if not done.fetched:
-        err.print(f"{dataset.title} is already here.", markup=False)
+        err.print(f"{dataset.title} is already here.")
     for url in done.trusted:
         err.print(
             f"The checksum of {url} is not published: what came was trusted, its checksum is kept, and later downloads "
             "must be the same.",
-            markup=False,
-            soft_wrap=True,
         )
-    err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}", markup=False, soft_wrap=True)
-    out.print(str(done.path), markup=False)
+    err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}")
+    out.print(str(done.path))
 
 
 @app.command()
@@ -181,12 +176,12 @@ def path(name: Name) -> None:
     place = folder.path(dataset.name)
     if not place.is_dir():
         raise DialgaugeError(f"{name} is not in {folder.root}; 'dialgauge data get {name}' fetches it")
-    out.print(str(place), markup=False)
+    out.print(str(place))
 
 
 @app.command()
 def verify(
-    name: Annotated[str | None, typer.Argument(help="The dataset; all that are here without it.")] = None,
+    name: Annotated[str | None, Argument(help="The dataset; all that are here without it.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Compare every file of a dataset with its checksum. Exit code 1 if one is changed or missing."""
@@ -203,7 +198,7 @@ def verify(
         _write_record(json, results)
     if on_screen(json):
         out.print(verification_table(results).render("terminal"))
-    raise typer.Exit(0 if all(result.sound for result in results) else 1)
+    raise SystemExit(0 if all(result.sound for result in results) else 1)
 
 
 @app.command()
@@ -214,7 +209,7 @@ def rm(name: Name) -> None:
     dataset, folder = catalogue().find(name), data_folder()
     removed = remove(dataset, folder)
     what = "was removed from" if removed else "is not in"
-    err.print(f"{dataset.title} {what} {folder.root}", markup=False, soft_wrap=True)
+    err.print(f"{dataset.title} {what} {folder.root}")
 
 
 @contextmanager
@@ -229,7 +224,7 @@ def _transfer_progress() -> Iterator[Watcher]:
         progress.TransferSpeedColumn(),
         progress.TimeRemainingColumn(),
     )
-    with progress.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
+    with progress.Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bars:
 
         def watch(name: str) -> TransferProgress:
             task = bars.add_task(name, total=None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dialgauge.cli.common import StoreOption, application, err, on_screen, out, write_json
+from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -17,20 +16,23 @@ from dialgauge.cli.users_options import (
     Mode,
     Overrides,
     ProfileName,
+    RunOption,
     Source,
     TableFile,
     Workers,
     check_endings,
-    evaluated,
     finish,
+    fresh_or_stored,
+    opened,
+    options_from,
     print_tables,
-    settings_from,
+    scored,
     write_table_file,
 )
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
-    from dialgauge.users import DomainSummary, Settings, UserEvaluation
+    from dialgauge.runs import Run
 
 app = application("Simulated users: do they say all of their goal, ask all they should, and why do they repeat?")
 app.command()(find)
@@ -40,7 +42,7 @@ app.command()(find)
 def score(
     conversations: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="CONVERSATIONS...", help="Recorded conversations, one source (file, folder, ...) per user model."
         ),
     ],
@@ -51,23 +53,23 @@ def score(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     format: Format = None,
-    explain: Annotated[str | None, typer.Option(metavar="DIALOGUE", help="Explain the scores of one dialogue.")] = None,
-    verdicts: Annotated[bool, typer.Option("--verdicts", help="Also how often each verdict was given.")] = False,
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the scores as JSON; - is the screen.")
+    measures: Annotated[
+        list[str] | None,
+        Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all': other packages' too."),
     ] = None,
+    explain: Annotated[str | None, Option(metavar="DIALOGUE", help="Explain the scores of one dialogue.")] = None,
+    verdicts: Annotated[bool, Option("--verdicts", help="Also how often each verdict was given.")] = False,
+    resamples: Annotated[int, Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")] = 1000,
+    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
     per_dialogue: Annotated[
-        bool, typer.Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
+        bool, Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
     ] = False,
     reference: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
+        Path | None, Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
     ] = None,
     table: TableFile = None,
-    run: Annotated[bool, typer.Option("--run", help="Keep the results in the run store, one run per source.")] = False,
+    run: Annotated[bool, Option("--run", help="Store the results, one run per source.")] = False,
     store: StoreOption = None,
     workers: Workers = 1,
 ) -> None:
@@ -77,45 +79,39 @@ def score(
     """
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import bulk_load
-    from dialgauge.users import as_system, reference_report, score_table, shared_signature, summarise, verdict_table
+    from dialgauge.users import explanation, reference_report, score_tables, verdict_table
 
     check_endings(table)
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; name one source")
     with bulk_load():
-        settings = settings_from(canonical_map, config, override, mode, profile, database, format)
-        evaluations = [evaluated(source, settings, workers) for source in conversations]
-        _tell_apart(evaluations, conversations)
-        summaries = [summarise(each, resamples=resamples, seed=seed) for each in evaluations]
+        options = options_from(canonical_map, config, override, mode, profile, database, format)
+        runs = [
+            scored(
+                source, options, workers, measures=measures or ["default"], resamples=resamples, seed=seed, name=name
+            )
+            for source, name in zip(conversations, _names(conversations), strict=True)
+        ]
         tables: list[Table] = []
-        for evaluation, summary in zip(evaluations, summaries, strict=True):
-            tables.append(score_table(evaluation, summary))
-            if verdicts:
-                tables.append(verdict_table(evaluation))
-        if explain is not None:
-            tables = [part for evaluation in evaluations for part in _explained(evaluation, explain)]
+        for each in runs:
+            tables += explanation(each, explain) if explain is not None else score_tables(each)
+            if verdicts and explain is None:
+                tables.append(verdict_table(each))
         if on_screen(json):
             print_tables(tables)
         if json is not None:
-            systems = [
-                as_system(evaluation, summary, per_dialogue=per_dialogue)
-                for evaluation, summary in zip(evaluations, summaries, strict=True)
-            ]
-            coverage = {each.name: each.coverage() for each in evaluations}
-            signature = shared_signature([each.signature for each in evaluations])
-            write_json(json, {"signature": signature, "coverage": coverage, "systems": systems})
+            write_json(json, _document(runs, per_dialogue=per_dialogue))
         write_table_file(tables, table)
         if reference is not None:
-            write_json(reference, reference_report(evaluations[0]))
+            write_json(reference, reference_report(runs[0]))
         if run or store:
-            for source, evaluation, summary in zip(conversations, evaluations, summaries, strict=True):
-                _keep(source, evaluation, summary, settings, store, seed)
-    finish(evaluations)
+            _store(runs, store)
+    finish(runs)
 
 
 @app.command()
 def figures(
-    conversations: Source,
+    conversations: Source = None,
     canonical_map: Map = None,
     config: ConfigFile = None,
     override: Overrides = None,
@@ -123,53 +119,57 @@ def figures(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     format: Format = None,
-    by_slot: Annotated[bool, typer.Option("--by-slot", help="Also which slots the behaviours concern.")] = False,
-    most: Annotated[int, typer.Option(min=1, help="Rows of the lists of confusions and loops.")] = 15,
-    folder: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="Draw the figures into this folder.")
-    ] = None,
-    endings: Annotated[
-        str, typer.Option("--as", help="Formats to draw in, comma-separated: svg, png, pdf, json.")
-    ] = "svg",
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all numbers as JSON; - is the screen.")
-    ] = None,
+    run: RunOption = None,
+    store: StoreOption = None,
+    by_slot: Annotated[bool, Option("--by-slot", help="Also which slots the behaviours concern.")] = False,
+    most: Annotated[int, Option(min=1, help="Rows of the lists of confusions and loops.")] = 15,
+    folder: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Draw the figures into this folder.")] = None,
+    endings: Annotated[str, Option("--as", help="Formats to draw in, comma-separated: svg, png, pdf, json.")] = "svg",
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write all numbers as JSON; - is the screen.")] = None,
     table: TableFile = None,
     workers: Workers = 1,
 ) -> None:
     """The analyses of the paper: Figures 1 to 7 as tables and plots, confusions of NLU, and loops with their cause."""
-    from dialgauge.users import confusion_table, figure_table, loop_table, paper_figures, slot_table
+    from dialgauge.users import (
+        confusion_table,
+        draw,
+        figure_numbers,
+        figure_table,
+        loop_table,
+        paper_figures,
+        slot_table,
+    )
 
     kinds = [ending.strip() for ending in endings.split(",")]
     check_endings(table, kinds)
-    evaluation = evaluated(
-        conversations, settings_from(canonical_map, config, override, mode, profile, database, format), workers
-    )
-    drawn = paper_figures(evaluation)
-    tables = [figure_table(figure) for figure in drawn]
+    options = options_from(canonical_map, config, override, mode, profile, database, format)
+    presented = fresh_or_stored(conversations, run, store, options, workers)
+    analyses = paper_figures(presented)
+    tables = [figure_table(figure) for figure in analyses]
     if by_slot:
-        tables += [slot_table(figure) for figure in drawn if figure.slots]
-    tables += [confusion_table(evaluation, most), loop_table(evaluation, most)]
+        tables += [slot_table(figure) for figure in analyses if figure.slots]
+    tables += [confusion_table(presented, most), loop_table(presented, most)]
     if on_screen(json):
         print_tables(tables)
     if json is not None:
-        write_json(json, _figure_numbers(evaluation))
+        write_json(json, figure_numbers(presented))
     write_table_file(tables, table)
     if folder is not None:
         from dialgauge.report import save
-        from dialgauge.users import chart
 
-        for figure in drawn:
+        for figure in analyses:
             for kind in kinds:
-                path = save(chart(figure), folder / f"figure{figure.key}.{kind}")
-                err.print(f"drawn: {path}", markup=False)
-    finish([evaluation])
+                path = save(draw(figure), folder / f"figure{figure.key}.{kind}")
+                err.print(f"drawn: {path}")
+    finish([presented])
 
 
 @app.command()
 def explain(
-    conversations: Source,
-    dialogue: Annotated[str, typer.Argument(metavar="DIALOGUE", help="The id of the dialogue.")],
+    names: Annotated[
+        list[str],
+        Argument(metavar="[CONVERSATIONS] DIALOGUE", help="Where it is, unless --run says so, and its id."),
+    ],
     canonical_map: Map = None,
     config: ConfigFile = None,
     override: Overrides = None,
@@ -177,65 +177,58 @@ def explain(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     format: Format = None,
-    talk: Annotated[bool, typer.Option("--talk", help="First the conversation itself, with what was heard.")] = False,
+    run: RunOption = None,
+    store: StoreOption = None,
+    talk: Annotated[bool, Option("--talk", help="First the conversation itself, with what was heard.")] = False,
     table: TableFile = None,
 ) -> None:
-    """Where every point of one dialogue's scores was won or lost, and why."""
-    from dialgauge.users import evaluate_one, explanation, transcript
+    """Where every point of one dialogue's scores was won or lost, and why.
+
+    dialgauge users explain talks/ PMUL2009 --talk, or of a stored run: dialgauge users explain --run ID PMUL2009
+    """
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.users import conversation_named, explanation, transcript, users_scored
 
     check_endings(table)
-    settings = settings_from(canonical_map, config, override, mode, profile, database, format)
-    found, scored = evaluate_one(conversations, dialogue, settings)
+    *source, dialogue = names
+    if len(source) != (run is None):
+        raise DialgaugeError("name the conversations and the dialogue, or a stored run with --run and the dialogue")
+    if run is not None:
+        presented = opened(run, store)
+    else:
+        options = options_from(canonical_map, config, override, mode, profile, database, format)
+        conversation, chosen = conversation_named(source[0], dialogue, options)
+        presented = users_scored([conversation], chosen, resamples=0, name=source[0]).run
+    tables = explanation(presented, dialogue)
     if talk:
-        for line in transcript(found):
-            out.print(line, markup=False)
-    tables = explanation(scored)
+        for line in transcript(presented, dialogue):
+            out.print(line)
     print_tables(tables)
     write_table_file(tables, table)
 
 
-def _tell_apart(evaluations: list[UserEvaluation], sources: list[str]) -> None:
-    """Sources with the same short name go by their whole names."""
-    names = [each.name for each in evaluations]
-    for evaluation, source in zip(evaluations, sources, strict=True):
-        if names.count(evaluation.name) > 1:
-            evaluation.name = source
+def _names(sources: list[str]) -> list[str]:
+    """Short names of sources; those that would share one go by their whole names."""
+    from dialgauge.users import source_name
+
+    short = [source_name(source) for source in sources]
+    return [name if short.count(name) == 1 else source for name, source in zip(short, sources, strict=True)]
 
 
-def _explained(evaluation: UserEvaluation, dialogue: str) -> list[Table]:
-    from dialgauge.users import explanation, score_of
+def _document(runs: list[Run], *, per_dialogue: bool) -> dict[str, object]:
+    """The layout of ``dialgauge score --json``."""
+    from dialgauge.measures import Signature
+    from dialgauge.users import as_system
 
-    return explanation(score_of(evaluation, dialogue))
-
-
-def _figure_numbers(evaluation: UserEvaluation) -> dict[str, object]:
-    from dataclasses import asdict
-
-    from dialgauge.users import confusion_table, constraint_counts, goals_per_domain_set, loop_table, paper_figures
-
-    return {
-        "signature": evaluation.signature,
-        "coverage": evaluation.coverage(),
-        "figures": {figure.key: asdict(figure) for figure in paper_figures(evaluation)},
-        "goals_per_domain_set": dict(sorted(goals_per_domain_set(evaluation).items())),
-        "constraints_not_in_goal": constraint_counts(evaluation),
-        "confusions": confusion_table(evaluation, most=1000).records(),
-        "loops": loop_table(evaluation, most=1000).records(),
-    }
+    systems = [as_system(each, per_dialogue=per_dialogue) for each in runs]
+    signature = Signature.shared(Signature.parse(each.signature) for each in runs).long()
+    coverage = {system["name"]: system["coverage"] for system in systems}
+    return {"signature": signature, "coverage": coverage, "systems": systems}
 
 
-def _keep(
-    source: str,
-    evaluation: UserEvaluation,
-    summary: list[DomainSummary],
-    settings: Settings,
-    store: Path | None,
-    seed: int,
-) -> None:
+def _store(runs: list[Run], store: Path | None) -> None:
     from dialgauge.runs import Store
-    from dialgauge.users import store_run
 
-    inputs = [source, settings.canonical_map, settings.config, settings.database]
     chosen = Store(store)
-    identifier = store_run(evaluation, summary, chosen, inputs=[path for path in inputs if path], seed=seed)
-    err.print(f"stored as run {identifier} in {chosen.folder}", markup=False)
+    for each in runs:
+        err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")

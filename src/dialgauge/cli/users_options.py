@@ -6,49 +6,55 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dialgauge.cli.common import err, out, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
-    from dialgauge.users import Settings, UserEvaluation
+    from dialgauge.runs import Run
+    from dialgauge.users import UserOptions
+
+#: How many warnings and failures are printed one by one.
+_MOST = 10
 
 Source = Annotated[
-    str, typer.Argument(metavar="CONVERSATIONS", help="A folder, file, pattern or archive of recorded conversations.")
+    str | None,
+    Argument(
+        metavar="[CONVERSATIONS]",
+        help="A folder, file, pattern or archive of recorded conversations; or name a run with --run.",
+    ),
 ]
+RunOption = Annotated[str | None, Option("--run", metavar="ID", help="Present a stored run instead.")]
 Map = Annotated[
     Path | None,
-    typer.Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
+    Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
 ]
-ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Options as YAML.")]
+ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Options as YAML.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="One option: igcd_f1.repetitions.max_repetitions=3; repeatable."),
+    Option("--set", metavar="PATH=VALUE", help="One option: igcd_f1.repetitions.max_repetitions=3; repeatable."),
 ]
 Mode = Annotated[
     str | None,
-    typer.Option(help="'reference': as the authors' evaluator, to the bit; 'recommended': with its faults repaired."),
+    Option(help="'reference': as the authors' evaluator, to the bit; 'recommended': with its faults repaired."),
 ]
 ProfileName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--profile", metavar="NAME|FILE", help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file."
     ),
 ]
 DatabaseFolder = Annotated[
     Path | None,
-    typer.Option("--database", metavar="FOLDER", help="DOMAIN_db.json files: tells which failures of a goal are real."),
+    Option("--database", metavar="FOLDER", help="DOMAIN_db.json files: tells which failures of a goal are real."),
 ]
-Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help="The format, if not recognised.")]
-Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
-TableFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
-]
+Format = Annotated[str | None, Option("--format", metavar="NAME", help="The format, if not recognised.")]
+Workers = Annotated[int, Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
+TableFile = Annotated[Path | None, Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
 
 
-def settings_from(
+def options_from(
     canonical_map: Path | None,
     config: Path | None,
     override: list[str] | None,
@@ -56,12 +62,12 @@ def settings_from(
     profile: str | None,
     database: Path | None,
     format: str | None,
-) -> Settings:
+) -> UserOptions:
     """The options of a command, put together."""
-    from dialgauge.users import Settings
+    from dialgauge.users import UserOptions
 
     overrides = [*(override or ()), *([f"mode={mode}"] if mode else ())]
-    return Settings(
+    return UserOptions(
         canonical_map=canonical_map,
         config=config,
         overrides=tuple(overrides),
@@ -71,15 +77,55 @@ def settings_from(
     )
 
 
-def evaluated(source: str, settings: Settings, workers: int) -> UserEvaluation:
+def scored(
+    source: str,
+    options: UserOptions,
+    workers: int,
+    *,
+    measures: Sequence[str] = ("default",),
+    resamples: int = 0,
+    seed: int = 0,
+    name: str | None = None,
+) -> Run:
     """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users import evaluate
+    from dialgauge.users import users_scored
 
     with progress_bar("scoring files") as advance:
-        evaluation = evaluate(source, settings, workers=workers, on_file=lambda _done, _all: advance(1))
-    for what, count in sorted(evaluation.notes.items()):
-        err.print(f"{evaluation.name}: {what} ({count:,})", style="dim", markup=False)
-    return evaluation
+        users = users_scored(
+            source,
+            options,
+            measures=measures,
+            workers=workers,
+            resamples=resamples,
+            seed=seed,
+            name=name,
+            on_unit=advance,
+        )
+    for note in users.run.notes:
+        err.print(f"{users.name}: {note}", style="dim")
+    return users.run
+
+
+def fresh_or_stored(
+    conversations: str | None, run: str | None, store: Path | None, options: UserOptions, workers: int
+) -> Run:
+    """The run to present: conversations scored now, or a stored run."""
+    from dialgauge.errors import DialgaugeError
+
+    if (conversations is None) == (run is None):
+        raise DialgaugeError("name the conversations, or a stored run with --run, and not both")
+    return opened(str(run), store) if conversations is None else scored(conversations, options, workers)
+
+
+def opened(run: str, store: Path | None) -> Run:
+    """A stored run of conversations; what of it could not be scored is said."""
+    from dialgauge.runs import Store
+    from dialgauge.users import UserScores
+
+    stored = UserScores(Store(store).open(run)).run
+    if failed := stored.coverage["dialogues"].failed:
+        err.print(f"{failed:,} dialogues of the run could not be scored: table 'failures'")
+    return stored
 
 
 def print_tables(tables: list[Table]) -> None:
@@ -111,20 +157,28 @@ def write_table_file(tables: list[Table], path: Path | None) -> None:
         write_tables(tables, path)
 
 
-def finish(evaluations: list[UserEvaluation]) -> None:
-    """Say what failed or looked odd; incomplete results are exit code 1."""
+def finish(runs: Sequence[Run]) -> None:
+    """Say what failed or looked odd in fresh runs; incomplete results are exit code 1."""
     from dialgauge.report import plain
-    from dialgauge.users import failure_lines
+    from dialgauge.users import failure_sentences, warnings
 
-    for evaluation in evaluations:
-        for dialogue, warning in evaluation.warnings[:10]:
-            err.print(plain(f"{evaluation.name}: dialogue {dialogue}: {warning}"), markup=False, soft_wrap=True)
-        if len(evaluation.warnings) > 10:
-            err.print(f"{evaluation.name}: ... and {len(evaluation.warnings) - 10} more warnings", markup=False)
-        if evaluation.failures:
-            total = len(evaluation.failures) + len(evaluation.scores)
-            err.print(f"{evaluation.name}: {len(evaluation.failures)} of {total} dialogues could not be scored:")
-            for line in failure_lines(evaluation):
-                err.print(f"  {line}", markup=False, soft_wrap=True)
-    if any(each.failures for each in evaluations):
-        raise typer.Exit(EXIT_INCOMPLETE)
+    incomplete = False
+    for run in runs:
+        if run.stored:
+            continue
+        odd = warnings(run)
+        for dialogue, warning in odd[:_MOST]:
+            err.print(plain(f"{run.name}: dialogue {dialogue}: {warning}"))
+        if len(odd) > _MOST:
+            err.print(f"{run.name}: ... and {len(odd) - _MOST} more warnings")
+        failures = failure_sentences(run)
+        if failures:
+            incomplete = True
+            total = run.coverage["dialogues"].expected
+            err.print(f"{run.name}: {len(failures)} of {total} dialogues could not be scored:")
+            for line in failures[:_MOST]:
+                err.print(f"  {plain(line)}")
+            if len(failures) > _MOST:
+                err.print(f"  ... and {len(failures) - _MOST} more")
+    if incomplete:
+        raise SystemExit(EXIT_INCOMPLETE)

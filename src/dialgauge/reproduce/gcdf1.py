@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,22 +10,21 @@ from typing import Any
 from dialgauge.formats import SPECIAL
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.runs import Run
 from dialgauge.users import (
-    Measure,
+    MeasureName,
     PaperFigure,
-    Settings,
-    UserEvaluation,
-    chart,
     constraint_counts,
-    evaluate,
-    load_canonical_map,
+    draw,
+    load_map,
     paper_figures,
-    summarise,
+    score_name,
+    score_users,
 )
 
 _CONVERSATIONS = "gcdf1/conversations"
 _MAP = "gcdf1/multiwoz21_canonical_map.json.gz"
-_TABLES: dict[str, tuple[str, Measure]] = {
+_TABLES: dict[str, tuple[str, MeasureName]] = {
     "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
     "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
 }
@@ -42,14 +42,14 @@ def reproduce(data: Path | None) -> Reproduction:
             for domain, theirs in paper[key].items():
                 record.impossible(part, domain, theirs, "the conversations are not present")
         return record
-    evaluation = evaluate(folder, Settings(canonical_map=values))
-    figures = {figure.key: figure for figure in paper_figures(evaluation)}
-    _tables(record, paper, evaluation)
+    run = score_users(folder, canonical_map=values, resamples=0).run
+    figures = {figure.key: figure for figure in paper_figures(run)}
+    _tables(record, paper, run)
     for key, bars in paper["figures"].items():
         _figure(record, figures[key], bars)
-    _text(record, paper, figures, evaluation)
+    _text(record, paper, figures, run)
     _map(record, paper["map"], values)
-    record.figures = {f"gcdf1_figure{key}": partial(chart, figure) for key, figure in figures.items()}
+    record.figures = {f"gcdf1_figure{key}": partial(draw, figure) for key, figure in figures.items()}
     return record
 
 
@@ -58,13 +58,13 @@ def _present(data: Path | None, name: str) -> Path | None:
     return path if path is not None and path.exists() else None
 
 
-def _tables(record: Reproduction, paper: dict[str, Any], evaluation: UserEvaluation) -> None:
-    rows = {(row.measure, row.domain): row.f1.value for row in summarise(evaluation, resamples=0)}
+def _tables(record: Reproduction, paper: dict[str, Any], run: Run) -> None:
     for key, (part, measure) in _TABLES.items():
         for domain, theirs in paper[key].items():
             released = paper["released"].get(domain) if key == "table1" else None
             note = f"the authors' released evaluator gives {released} on the same conversations" if released else ""
-            record.printed(part, domain, theirs, rows[measure, domain], note=note)
+            ours = run.scores[score_name(measure, domain=domain)].value
+            record.printed(part, domain, theirs, math.nan if ours is None else ours, note=note)
 
 
 def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str, str]]) -> None:
@@ -77,9 +77,7 @@ def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str,
             record.printed(part, f"{bar}, {domain}", theirs, ours)
 
 
-def _text(
-    record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], evaluation: UserEvaluation
-) -> None:
+def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], run: Run) -> None:
     part = "Counts in the text"
     for line in paper["text"]:
         slots = figures[line["figure"]].slots[line["bar"]][line["domain"]]
@@ -94,10 +92,10 @@ def _text(
     )
     of_hotels = repeated.slots["unmatched"]["hotel"]["day"] / repeated.bars["unmatched"]["hotel"]
     record.printed(part, "hotel: of these repetitions, booking constraints", paper["shares"]["hotel"], of_hotels)
-    _claims(record, figures, evaluation)
+    _claims(record, figures, run)
 
 
-def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: UserEvaluation) -> None:
+def _claims(record: Reproduction, figures: dict[str, PaperFigure], run: Run) -> None:
     part = "Statements in the text"
     booking = figures["4b"].bars["miss_all"]["hotel"]
     record.claim(
@@ -109,7 +107,7 @@ def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: U
     )
     search = figures["4a"].bars["miss_all"]["hotel"]
     record.claim(part, "just over 10% of hotels are not searched for", holds=10 < search < 12.5, ours=f"{search:.2f}%")
-    unmatched = constraint_counts(evaluation)["nomatch"]
+    unmatched = constraint_counts(run)["nomatch"]
     items = sorted({item for slots in unmatched.values() for counts in slots.values() for item in counts})
     record.claim(
         part,
@@ -117,14 +115,14 @@ def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: U
         holds=items == ["notbook===none"],
         ours=", ".join(item.replace("===", "=") for item in items),
     )
-    delayed, misheard = (_dialogues(evaluation, label) for label in ("delayed_response", "system_req_nlu_failure"))
+    delayed, misheard = (_dialogues(run, label) for label in ("delayed_response", "system_req_nlu_failure"))
     record.claim(
         part,
         "delayed responses and NLU failures are the same dialogues",
         holds=delayed == misheard,
         ours=f"{len(delayed & misheard)} of {len(delayed | misheard)} in both",
     )
-    longest = max(score.turns for score in evaluation.scores)
+    longest = max(run.table("conversation_facts")["turns"].to_list())
     record.claim(part, "conversations have at most 30 turns", holds=longest <= 30, ours=f"up to {longest} turns")
     never = [key for key in ("no_miss_mult", "miss_mult") if any(figures["6a"].bars[key].values())]
     record.claim(
@@ -132,14 +130,15 @@ def _claims(record: Reproduction, figures: dict[str, PaperFigure], evaluation: U
     )
 
 
-def _dialogues(evaluation: UserEvaluation, label: str) -> set[str]:
+def _dialogues(run: Run, label: str) -> set[str]:
     """The dialogues in which a request was repeated for a reason."""
     wanted = f"multiple_slot_requests/{label}"
-    return {score.id for score in evaluation.scores if any(each.label == wanted for each in score.behaviours)}
+    rows = run.table("behaviours").select("behaviour", "dialogue").iter_rows()
+    return {dialogue for behaviour, dialogue in rows if behaviour == wanted}
 
 
 def _map(record: Reproduction, theirs: dict[str, str], path: Path) -> None:
-    content = load_canonical_map(path)
+    content = load_map(path)
     tables = [table for slot in content.values() for table in ([slot] if SPECIAL in slot else list(slot.values()))]
     values = forms = 0
     for table in tables:

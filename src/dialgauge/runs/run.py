@@ -11,7 +11,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Coverage, Score, Scores, Signature
+from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
 from dialgauge.runs.manifest import Manifest, load, new_id, plain
 from dialgauge.runs.provenance import Source, draft, sha256, with_origin
@@ -33,6 +33,8 @@ from dialgauge.runs.writer import left_out, shared_signature
 
 if TYPE_CHECKING:
     import polars
+
+    from dialgauge.measures import Scores
 
 #: A table, or a function that makes it when it is first asked for.
 Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame]"
@@ -175,6 +177,12 @@ class Run:
         where = self.id if self.stored else "not stored"
         return f"<Run {self.kind} '{self.name}' ({where}): {', '.join(shown) or 'no scores'}{more}>"
 
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        html: str = import_module("dialgauge.report").run_html(self)  # by name, as that room stands above this one
+        return html
+
 
 def new_run(
     *,
@@ -192,6 +200,8 @@ def new_run(
     command: Sequence[str] | None = None,
 ) -> Run:
     """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for."""
+    from dialgauge.measures import Scores
+
     result = scores or Scores(dialogues=(), sums={}, scores={})
     facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature, command=command)
     facts = msgspec.structs.replace(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.measures import Coverage, Score, Scores, Signature
+from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
 from dialgauge.runs.manifest import MANIFEST, Manifest, encode, plain
 from dialgauge.runs.tables import (
@@ -25,6 +25,8 @@ from dialgauge.runs.workspace import write_durably, write_table, writing
 
 if TYPE_CHECKING:
     import polars
+
+    from dialgauge.measures import Scores
 
 #: Where a run keeps why measures were left out.
 LEFT_OUT = "left_out"

@@ -6,67 +6,67 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.api import score_users
-    from dialgauge.users.evaluation import (
-        Settings,
-        UserEvaluation,
-        evaluate,
-        evaluate_one,
-        load_canonical_map,
-        score_of,
-    )
-    from dialgauge.users.explain import explanation, transcript
-    from dialgauge.users.figures import PaperFigure, chart, constraint_counts, goals_per_domain_set, paper_figures
-    from dialgauge.users.records import LABELS, Measure
-    from dialgauge.users.reference import reference_report
-    from dialgauge.users.run_tables import frames
-    from dialgauge.users.search import NEEDED, Query, find
-    from dialgauge.users.store import store_run
-    from dialgauge.users.summary import DomainSummary, as_system, shared_signature, summarise
-    from dialgauge.users.tables import (
+    from dialgauge.users.conversations import Query, explanation, find, transcript
+    from dialgauge.users.figures import (
+        PaperFigure,
         confusion_table,
-        failure_lines,
+        constraint_counts,
+        draw,
+        figure_numbers,
         figure_table,
+        goals_per_domain_set,
         loop_table,
-        score_table,
+        paper_figures,
         slot_table,
         verdict_table,
     )
+    from dialgauge.users.measures import UserEvidence, score_name
+    from dialgauge.users.records import LABELS, DialogueScore, MeasureName
+    from dialgauge.users.reference import reference_report
+    from dialgauge.users.results import (
+        UserScores,
+        as_system,
+        failure_sentences,
+        score_tables,
+        score_users,
+        users_scored,
+        warnings,
+    )
+    from dialgauge.users.scoring import UserOptions, conversation_named, load_map, source_name
 
 __all__ = [
     "LABELS",
-    "NEEDED",
-    "DomainSummary",
-    "Measure",
+    "DialogueScore",
+    "MeasureName",
     "PaperFigure",
     "Query",
-    "Settings",
-    "UserEvaluation",
+    "UserEvidence",
+    "UserOptions",
+    "UserScores",
     "as_system",
-    "chart",
     "confusion_table",
     "constraint_counts",
-    "evaluate",
-    "evaluate_one",
+    "conversation_named",
+    "draw",
     "explanation",
-    "failure_lines",
+    "failure_sentences",
+    "figure_numbers",
     "figure_table",
     "find",
-    "frames",
     "goals_per_domain_set",
-    "load_canonical_map",
+    "load_map",
     "loop_table",
     "paper_figures",
     "reference_report",
-    "score_of",
-    "score_table",
+    "score_name",
+    "score_tables",
     "score_users",
-    "shared_signature",
     "slot_table",
-    "store_run",
-    "summarise",
+    "source_name",
     "transcript",
+    "users_scored",
     "verdict_table",
+    "warnings",
 ]
 
 if not TYPE_CHECKING:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.yaml_file import parse_yaml, read_yaml
 
 Mode: TypeAlias = Literal["reference", "recommended"]
 Failures: TypeAlias = Literal["auto", "paper", "live"]
@@ -167,12 +168,17 @@ class GcdfConfig(Struct, frozen=True, forbid_unknown_fields=True):
         """Does a dialogue the reference aborts on fail?"""
         return self.mode == "reference"
 
+    @property
+    def prunes_failures(self) -> bool:
+        """Are only those failures of a goal expected that a database confirms, where there is one?"""
+        return self.failures == "live" or (self.failures == "auto" and not self.strict)
+
 
 def load_config(
-    path: Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
+    path: str | Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
 ) -> GcdfConfig:
     """The configuration from a YAML file with ``dotted.path=value`` overrides on top and a profile's defaults below."""
-    tree = _merged(defaults or {}, _read_yaml(path) if path else {})
+    tree = _merged(defaults or {}, read_yaml(path).as_mapping("a configuration") if path else {})
     for override in overrides:
         _apply(override, tree)
     return config_from(tree, file=str(path) if path else None)
@@ -202,31 +208,13 @@ def with_overrides(config: GcdfConfig, overrides: dict[str, Any]) -> GcdfConfig:
     return config_from(tree)
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DialgaugeError(f"the configuration cannot be read ({error.strerror})", file=str(path)) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise DialgaugeError(f"the configuration is not valid YAML ({error})", file=str(path)) from error
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise DialgaugeError("the configuration must be a YAML mapping of options", file=str(path))
-    return content
-
-
 def _apply(override: str, tree: dict[str, Any]) -> None:
-    import yaml
-
     path, equals, text = override.partition("=")
     if not equals or not path.strip():
         raise DialgaugeError(f"'{override}' is no override; write a dotted path and a value: igcd_f1.repetitions.x=3")
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        value = parse_yaml(text).content
+    except DialgaugeError as error:
         raise DialgaugeError(f"the value in '{override}' is not valid YAML") from error
     _set(tree, path.strip(), value)
 

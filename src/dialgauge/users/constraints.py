@@ -1,4 +1,4 @@
-"""I-GCDF1: does the user say all of its goal's constraints, and nothing but them? (spec section 6)
+"""I-GCDF1: does the user say all of its goal's constraints, and nothing but them?
 
 Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating user models (EANCS 2021), section 3.1.
 """
@@ -11,9 +11,8 @@ from itertools import islice, pairwise
 from typing import Final
 
 from dialgauge.dialogue import Task
-from dialgauge.users.context import DialogueContext
+from dialgauge.users.context import DialogueContext, Signals
 from dialgauge.users.records import Ledger
-from dialgauge.users.signals import Signals
 from dialgauge.users.turns import EQUALS, PreparedTurn
 
 MEASURE: Final = "I-GCDF1"
@@ -33,21 +32,21 @@ def goal_constraints(task: Task) -> list[str]:
     )
 
 
-def score_constraints(scene: DialogueContext) -> list[Ledger]:
+def score_constraints(context: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user spoke of."""
-    said = scene.user_parameters()
-    ledgers = [_DomainScorer(scene, domain, said.get(domain, {})).run() for domain in scene.tasks]
+    said = context.user_parameters()
+    ledgers = [_DomainScorer(context, domain, said.get(domain, {})).run() for domain in context.tasks]
     for service, constraints in said.items():
-        if service not in scene.tasks:
-            ledgers.append(_outside_domain(scene, service, constraints))
+        if service not in context.tasks:
+            ledgers.append(_outside_domain(context, service, constraints))
     return ledgers
 
 
-def _outside_domain(scene: DialogueContext, service: str, constraints: dict[str, list[int]]) -> Ledger:
+def _outside_domain(context: DialogueContext, service: str, constraints: dict[str, list[int]]) -> Ledger:
     ledger = Ledger(MEASURE, service)
     for text, turns in constraints.items():
-        for turn in turns if scene.config.igcd_f1.repetitions.count_fp else turns[:1]:
-            scene.record(MEASURE, "informed_domains_outside_goals", service, text)
+        for turn in turns if context.config.igcd_f1.repetitions.count_fp else turns[:1]:
+            context.record(MEASURE, "informed_domains_outside_goals", service, text)
             ledger.said_wrong(text, turn, "outside-domain")
     return ledger
 
@@ -55,12 +54,12 @@ def _outside_domain(scene: DialogueContext, service: str, constraints: dict[str,
 class _DomainScorer:
     """I-GCDF1 of one goal domain."""
 
-    def __init__(self, scene: DialogueContext, domain: str, said: dict[str, list[int]]) -> None:
-        self._scene, self._domain, self._said = scene, domain, said
-        self._options = scene.config.igcd_f1
-        self._signals = Signals(scene, domain)
-        self._repetitions = Repetitions(scene, self._signals, domain)
-        self._goal = goal_constraints(scene.tasks[domain])
+    def __init__(self, context: DialogueContext, domain: str, said: dict[str, list[int]]) -> None:
+        self._context, self._domain, self._said = context, domain, said
+        self._options = context.config.igcd_f1
+        self._signals = Signals(context, domain)
+        self._repetitions = Repetitions(context, self._signals, domain)
+        self._goal = goal_constraints(context.tasks[domain])
         self._goal_slots = {text.partition(EQUALS)[0] for text in self._goal}
         self._ledger = Ledger(MEASURE, domain, Counter(self._goal))
 
@@ -68,7 +67,7 @@ class _DomainScorer:
         for text, turns in self._said.items():
             self._constraint(text, turns)
         if not self._ledger.said and self._goal:
-            self._scene.record(MEASURE, "missed_domain", self._domain)
+            self._context.record(MEASURE, "missed_domain", self._domain)
         self._missing()
         return self._ledger
 
@@ -77,9 +76,9 @@ class _DomainScorer:
         if slot is None:
             return
         if len(turns) > 1:
-            self._scene.record(MEASURE, "repeated_inform", self._domain, text, count=len(turns))
+            self._context.record(MEASURE, "repeated_inform", self._domain, text, count=len(turns))
         if len(turns) > self._options.repetitions_warning:
-            self._scene.record(MEASURE, "repetitions_warning", self._domain, text)
+            self._context.record(MEASURE, "repetitions_warning", self._domain, text)
         if slot not in self._goal_slots:
             self._outside_goal(text, slot, turns)
             return
@@ -91,21 +90,21 @@ class _DomainScorer:
         if not self._options.repetitions.count_fp:
             self._leave_out(text, turns[1:])
         elif len(turns) > 1:
-            self._scene.require_domain(self._domain, turns[1])
+            self._context.require_domain(self._domain, turns[1])
             for ordinal, (first, second) in enumerate(pairwise(turns), start=1):
                 self._repetition(text, slot, ordinal, first, second)
             return
         if not in_goal:
-            self._scene.record(MEASURE, "single_repetitions_nog", self._domain, text, turns=(turns[0],))
+            self._context.record(MEASURE, "single_repetitions_nog", self._domain, text, turns=(turns[0],))
 
     def _slot(self, text: str, turn: int) -> str | None:
         """The slot of a constraint; None when the constraint has no value and is passed over."""
         slot, equals, value = text.partition(EQUALS)
         if not equals:
-            self._scene.fault(f"the user informs of the slot '{slot}' without a value", turn)
+            self._context.fault(f"the user informs of the slot '{slot}' without a value", turn)
             return None
-        if EQUALS in value and self._scene.config.strict:
-            self._scene.fault(f"the value {value!r} contains '{EQUALS}', which separates slot and value", turn)
+        if EQUALS in value and self._context.config.strict:
+            self._context.fault(f"the value {value!r} contains '{EQUALS}', which separates slot and value", turn)
         return slot
 
     def _leave_out(self, text: str, turns: Sequence[int]) -> None:
@@ -115,7 +114,7 @@ class _DomainScorer:
     def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
         labels, checks = self._repetitions.why(text, slot, first, second)
         for label in [*checks, *(labels or [UNMATCHED])]:
-            self._scene.record(MEASURE, f"{REPEATED}/{label}", self._domain, text, turns=(first, second))
+            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, text, turns=(first, second))
         because = tuple(labels) or (UNMATCHED,)
         if labels and ordinal <= self._options.repetitions.max_repetitions:
             self._ledger.warranted(text, second, "repeated-forgiven", because)
@@ -125,11 +124,11 @@ class _DomainScorer:
     def _outside_goal(self, text: str, slot: str, turns: list[int]) -> None:
         options = self._options.constraints_not_in_goal
         counted = turns if self._options.repetitions.count_fp else turns[:1]
-        label = auto_matched(self._scene, self._domain, slot, text.partition(EQUALS)[2])
+        label = auto_matched(self._context, self._domain, slot, text.partition(EQUALS)[2])
         if label is None:
             self._mentions_outside_goal(text, slot, turns)
             return
-        self._scene.record(MEASURE, f"{OUTSIDE}/{label}", self._domain, text, count=len(counted))
+        self._context.record(MEASURE, f"{OUTSIDE}/{label}", self._domain, text, count=len(counted))
         for ordinal, turn in enumerate(counted, start=1):
             if ordinal <= options.auto_matching.max_repetions_matched:
                 self._ledger.warranted(text, turn, "out-of-goal-credited", (label,))
@@ -166,23 +165,23 @@ class _DomainScorer:
     def _warrants(self, text: str, slot: str, turn: int) -> tuple[tuple[str, ...], bool]:
         """The labels of a mention whose slot the goal lacks, and whether they warrant it."""
         if turn == 0:
-            self._scene.record(MEASURE, f"{OUTSIDE}/first_turn", self._domain, text, turns=(turn,))
+            self._context.record(MEASURE, f"{OUTSIDE}/first_turn", self._domain, text, turns=(turn,))
             return ("first_turn",), False
-        self._scene.require_domain(self._domain, turn)
-        labels = why_outside_goal(self._scene, self._signals, slot, turn)
+        self._context.require_domain(self._domain, turn)
+        labels = why_outside_goal(self._context, self._signals, slot, turn)
         if not labels:
-            self._scene.record(MEASURE, f"{OUTSIDE}/{UNMATCHED}", self._domain, text, turns=(turn,))
+            self._context.record(MEASURE, f"{OUTSIDE}/{UNMATCHED}", self._domain, text, turns=(turn,))
             return (UNMATCHED,), False
         if slot in self._signals.domain.entity_slots and self._mentions_taxi(turn):
-            self._scene.record(MEASURE, "wrong_taxi_annotations", self._domain, text, turns=(turn,))
+            self._context.record(MEASURE, "wrong_taxi_annotations", self._domain, text, turns=(turn,))
             return ("wrong_taxi_annotations",), False
         for label in labels:
-            self._scene.record(MEASURE, f"{OUTSIDE}/{label}", self._domain, text, turns=(turn,))
+            self._context.record(MEASURE, f"{OUTSIDE}/{label}", self._domain, text, turns=(turn,))
         return tuple(labels), True
 
     def _mentions_taxi(self, turn: int) -> bool:
-        taxi, moment = self._scene.profile.taxi_domain, self._scene.moments[turn]
-        return bool(taxi) and (taxi in moment.services or taxi in moment.text)
+        taxi, spoken = self._context.profile.taxi_domain, self._context.turns[turn]
+        return bool(taxi) and (taxi in spoken.services or taxi in spoken.text)
 
     def _missing(self) -> None:
         missing = [text for text in self._ledger.truth if not self._ledger.said[text]]
@@ -197,20 +196,20 @@ class _DomainScorer:
             else:
                 self._ledger.missing(text, (label,))
             if label in ("failed_dialogue", "missed_constraints"):
-                self._scene.record(MEASURE, label, self._domain, text)
-        if failed and self._options.empty_db_result.compensate_request and self._scene.tasks[self._domain].requests:
-            self._scene.requests_removed.append(self._domain)
+                self._context.record(MEASURE, label, self._domain, text)
+        if failed and self._options.empty_db_result.compensate_request and self._context.tasks[self._domain].requests:
+            self._context.requests_removed.append(self._domain)
 
     def _preempted(self, text: str) -> bool:
         """Did the system say it, in any turn?"""
-        spoken = self._scene.system_parameters()
+        spoken = self._context.system_parameters()
         turns: list[int] | None = None
-        for service in self._scene.with_booking(self._domain):
+        for service in self._context.with_booking(self._domain):
             turns = turns or spoken.get(service, {}).get(text)
         if turns is None:
             return False
         label = "sys_preempted_constraint"
-        self._scene.record(MEASURE, label, self._domain, text, turns=tuple(turns))
+        self._context.record(MEASURE, label, self._domain, text, turns=tuple(turns))
         if self._options.compensate_preemption:
             self._ledger.said_right(text, turns[0], "pre-empted", (label,))
         else:
@@ -221,7 +220,7 @@ class _DomainScorer:
         slot = text.partition(EQUALS)[0]
         for provided in self._said:
             if slot in provided and provided not in self._ledger.truth:
-                self._scene.record(MEASURE, "informed_wrong_value", self._domain, provided, expected=text)
+                self._context.record(MEASURE, "informed_wrong_value", self._domain, provided, expected=text)
                 return "informed_wrong_value"
         return "missed_constraints"
 
@@ -230,23 +229,23 @@ class _DomainScorer:
         if not self._said:
             return False
         last = max(turns[-1] for turns in self._said.values())
-        if last + 1 >= len(self._scene.moments):
-            self._scene.fault("the user's last turn states constraints and nobody answers it", last)
+        if last + 1 >= len(self._context.turns):
+            self._context.fault("the user's last turn states constraints and nobody answers it", last)
             return False
-        answer = self._scene.moments[last + 1]
+        answer = self._context.turns[last + 1]
         return self._signals.is_void(answer) and not self._signals.has_choice(answer)
 
 
-# Why a user may say a constraint whose slot its goal does not have (spec section 6.3).
+# Why a user may say a constraint whose slot its goal does not have.
 
 
-def auto_matched(scene: DialogueContext, domain: str, slot: str, value: str) -> str | None:
+def auto_matched(context: DialogueContext, domain: str, slot: str, value: str) -> str | None:
     """The label of a constraint that is always credited, or None."""
-    matching = scene.config.igcd_f1.constraints_not_in_goal.auto_matching
+    matching = context.config.igcd_f1.constraints_not_in_goal.auto_matching
     if value in matching.vals:
         return "auto_matched_value"
     # The reference consults the slot lists for taxis only, whatever the configuration says.
-    listed = not scene.config.strict or domain == scene.profile.taxi_domain
+    listed = not context.config.strict or domain == context.profile.taxi_domain
     if listed and slot in matching.slots.get(domain, ()):
         return "auto_matched_slot"
     if value in matching.slot_value_pairs.get(domain, {}).get(slot, ()):
@@ -254,12 +253,12 @@ def auto_matched(scene: DialogueContext, domain: str, slot: str, value: str) -> 
     return None
 
 
-def why_outside_goal(scene: DialogueContext, signals: Signals, slot: str, turn: int) -> list[str]:
+def why_outside_goal(context: DialogueContext, signals: Signals, slot: str, turn: int) -> list[str]:
     """The system behaviours before a user turn that warrant a slot outside the goal."""
-    checks = scene.config.igcd_f1.constraints_not_in_goal.sys_checks
+    checks = context.config.igcd_f1.constraints_not_in_goal.sys_checks
     is_entity = slot in signals.domain.entity_slots
-    last = scene.moments[turn - 1]
-    recent = list(islice(scene.system_before(turn), max(checks.sys_context_size, 0)))
+    last = context.turns[turn - 1]
+    recent = list(islice(context.system_before(turn), max(checks.sys_context_size, 0)))
     labels = []
     if checks.requests and signals.requests_slot(last, slot):
         labels.append("elicited_by_sys_question")
@@ -275,7 +274,7 @@ def why_outside_goal(scene: DialogueContext, signals: Signals, slot: str, turn: 
     return labels
 
 
-# Why a user says a constraint of its goal again (spec sections 6.4 and 6.5).
+# Why a user says a constraint of its goal again.
 
 UNMATCHED = "unmatched"
 
@@ -287,12 +286,12 @@ _NOOFFER = ("elicited_by_no_offers", "nooffer_validation_failure")
 class Repetitions:
     """The reasons for repetitions in one domain of one dialogue.
 
-    Constraints are often repeated together; what does not depend on the constraint is found out once for each span.
+    Constraints are often repeated together; what does not depend on the constraint is looked at once for each span.
     """
 
-    def __init__(self, scene: DialogueContext, signals: Signals, domain: str) -> None:
-        self._scene, self._signals, self._domain = scene, signals, domain
-        self._own = scene.with_booking(domain)
+    def __init__(self, context: DialogueContext, signals: Signals, domain: str) -> None:
+        self._context, self._signals, self._domain = context, signals, domain
+        self._own = context.with_booking(domain)
         self._failures: dict[tuple[int, int], list[tuple[str, bool]]] = {}
         self._user: dict[tuple[int, int], list[str]] = {}
 
@@ -301,9 +300,9 @@ class Repetitions:
 
         The system's behaviours come first; the user's own are only looked at when the system gave no cause.
         """
-        checks = self._scene.config.igcd_f1.repetitions.sys_behaviours
+        checks = self._context.config.igcd_f1.repetitions.sys_behaviours
         causes: list[str] = []
-        if checks.requests and self._signals.requests_slot(self._scene.moments[second - 1], slot):
+        if checks.requests and self._signals.requests_slot(self._context.turns[second - 1], slot):
             causes.append("elicited_by_sys_question")
         failures = self._failures.get((first, second))
         if failures is None:
@@ -316,21 +315,21 @@ class Repetitions:
 
     def _heard(self, text: str, first: int, second: int) -> bool:
         """Did the system understand the constraint in any turn of the span? Every turn is looked at, as the reference
-        does: one it cannot normalise is a fault even after the constraint was found."""
-        found = False
+        does: one it cannot normalise is a fault even after the constraint was understood."""
+        heard = False
         for turn in range(first, second, 2):
-            found = text in self._scene.heard(turn, self._domain) or found
-        return found
+            heard = text in self._context.heard(turn, self._domain) or heard
+        return heard
 
     def _failures_in(self, first: int, second: int) -> list[tuple[str, bool]]:
-        checks = self._scene.config.igcd_f1.repetitions.sys_behaviours
-        span = self._scene.span(first, second)
-        found = []
+        checks = self._context.config.igcd_f1.repetitions.sys_behaviours
+        span = self._context.span(first, second)
+        failures = []
         if checks.booking_failure_response and self._signals.domain.transactional:
-            found += self._failure(span, self._signals.refuses_booking, _NOBOOK)
+            failures += self._failure(span, self._signals.refuses_booking, _NOBOOK)
         if checks.no_offers:
-            found += self._failure(span, self._signals.is_void, _NOOFFER)
-        return found
+            failures += self._failure(span, self._signals.is_void, _NOOFFER)
+        return failures
 
     def _failure(
         self, span: list[PreparedTurn], failure: Callable[[PreparedTurn], bool], labels: tuple[str, str]
@@ -350,8 +349,8 @@ class Repetitions:
         return known
 
     def _user_causes_in(self, first: int, second: int) -> list[str]:
-        checks = self._scene.config.igcd_f1.repetitions.user_behaviours
-        user, last = self._scene.moments[second], self._scene.moments[second - 1]
+        checks = self._context.config.igcd_f1.repetitions.user_behaviours
+        user, last = self._context.turns[second], self._context.turns[second - 1]
         causes = []
         if checks.offer_checks and self._signals.has_choice(last):
             causes.append("confirmed_choice_params")
@@ -361,13 +360,13 @@ class Repetitions:
             causes.append("repeated_while_booking")
         if checks.repeats_when_answering_request and self._signals.requests(last):
             causes.append("repeated_when_answering_request")
-        if checks.proposes_multiple_domains and self._switches_domains(user, self._scene.span(first, second)):
+        if checks.proposes_multiple_domains and self._switches_domains(user, self._context.span(first, second)):
             causes.append("switched_between_domains")
         return causes
 
     def _switches_domains(self, user: PreparedTurn, span: list[PreparedTurn]) -> bool:
         """Was another domain (or a pleasantry, which counts as one) spoken of in between, and no taxi?"""
-        taxi = self._scene.profile.taxi_domain
+        taxi = self._context.profile.taxi_domain
         if taxi:
             if taxi in user.text or any(taxi in service for service in user.services):
                 return False

@@ -1,4 +1,5 @@
-"""One dialogue while it is being scored: prepared turns, the goal, the options, and the records that build up."""
+"""One dialogue while it is being scored: prepared turns, the goal, the options, the records that build up, and what the
+rules ask about a turn."""
 
 from __future__ import annotations
 
@@ -8,9 +9,24 @@ from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.normalise import Attempt, Normaliser
-from dialgauge.users.profile import DatasetProfile
-from dialgauge.users.records import Behaviour, Measure
-from dialgauge.users.turns import BETWEEN, INFORM, SLOT_VALUE, PreparedTurn, Utterance
+from dialgauge.users.profile import DatasetProfile, Domain
+from dialgauge.users.records import Behaviour, MeasureName
+from dialgauge.users.turns import (
+    BETWEEN,
+    BOOK,
+    BOOKING_INFORM,
+    INFORM,
+    NOBOOK,
+    NOOFFER,
+    OFFERBOOK,
+    OFFERBOOKED,
+    PRESENT,
+    RECOMMEND,
+    REQUEST,
+    SLOT_VALUE,
+    PreparedTurn,
+    Utterance,
+)
 
 #: Service to parameter text to the positions at which it was said.
 Parameters = dict[str, dict[str, list[int]]]
@@ -21,13 +37,13 @@ class DialogueContext:
 
     def __init__(
         self,
-        moments: list[PreparedTurn],
+        turns: list[PreparedTurn],
         tasks: dict[str, Task],
         config: GcdfConfig,
         profile: DatasetProfile,
         normaliser: Normaliser,
     ) -> None:
-        self.moments = moments
+        self.turns = turns
         self.tasks = tasks
         self.config = config
         self.profile = profile
@@ -50,11 +66,9 @@ class DialogueContext:
 
     def _warn_of_torn_values(self) -> None:
         """The reference takes values apart at its own separator, so that one said value counts as several."""
-        for moment in self.moments:
-            if moment.said.torn:
-                warning = (
-                    f"turn {moment.position}: the value '{moment.said.torn}' contains '{BETWEEN}' and is taken apart"
-                )
+        for turn in self.turns:
+            if turn.said.torn:
+                warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is taken apart"
                 self.warnings[warning] = None
 
     def empty(self) -> None:
@@ -66,7 +80,7 @@ class DialogueContext:
 
     def record(
         self,
-        measure: Measure,
+        measure: MeasureName,
         label: str,
         domain: str,
         item: str = "",
@@ -89,40 +103,40 @@ class DialogueContext:
 
     def system_before(self, position: int) -> Iterator[PreparedTurn]:
         """The system turns before a user turn, most recent first."""
-        return (self.moments[place] for place in range(position - 1, 0, -2))
+        return (self.turns[place] for place in range(position - 1, 0, -2))
 
     def span(self, first: int, second: int) -> list[PreparedTurn]:
         """The system turns between two user turns, most recent first."""
-        return [self.moments[place] for place in range(second - 1, first, -2)]
+        return [self.turns[place] for place in range(second - 1, first, -2)]
 
     def user_parameters(self) -> Parameters:
         """What the user informed of, with canonical values."""
         if self._user_parameters is None:
-            self._user_parameters = self._parameters("user", INFORM, range(0, len(self.moments), 2))
+            self._user_parameters = self._parameters("user", INFORM, range(0, len(self.turns), 2))
         return self._user_parameters
 
     def system_parameters(self) -> Parameters:
         """What the system said, with canonical values."""
         if self._system_parameters is None:
-            self._system_parameters = self._parameters("system", SLOT_VALUE, range(1, len(self.moments), 2))
+            self._system_parameters = self._parameters("system", SLOT_VALUE, range(1, len(self.turns), 2))
         return self._system_parameters
 
     def heard(self, position: int, domain: str) -> Iterable[str]:
         """What the system understood the user to inform of in a user turn, with canonical values."""
-        heard = self.moments[position].heard
+        heard = self.turns[position].heard
         return () if heard is None else self._texts("nlu", position, heard, INFORM).get(domain, ())
 
     def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:
-        found: Parameters = {}
+        parameters: Parameters = {}
         for position in positions:
-            said = self.moments[position].said
+            said = self.turns[position].said
             if not said.families & families:
                 continue
             for service, texts in self._texts(source, position, said, families).items():
-                constraints = found.setdefault(service, {})
+                constraints = parameters.setdefault(service, {})
                 for text in texts:
                     constraints.setdefault(text, []).append(position)
-        return found
+        return parameters
 
     def _texts(self, source: str, position: int, said: Utterance, families: int) -> dict[str, list[str]]:
         """The distinct parameters of one turn by service, normalised; what that took is kept with the turn."""
@@ -139,7 +153,7 @@ class DialogueContext:
 
     def _normalised(self, said: Utterance, families: int) -> tuple[dict[str, list[str]], list[Attempt]]:
         """Acts with several values come last, later acts first: the order in which the reference takes them."""
-        found: dict[str, list[str]] = {}
+        normalised: dict[str, list[str]] = {}
         attempts: list[Attempt] = []
         for service, acts in said.services.items():
             chosen = [act for act in acts if act.families & families and act.parameters]
@@ -151,5 +165,112 @@ class DialogueContext:
                 parameters += [parameter for act in several for parameter in act.parameters]
             texts, tried = self._normaliser.texts(service, parameters)
             attempts += tried
-            found[service] = list(dict.fromkeys(texts))
-        return found, attempts
+            normalised[service] = list(dict.fromkeys(texts))
+        return normalised, attempts
+
+
+class Signals:
+    """What a system turn says about one domain: was a booking confirmed, an entity offered, a booking refused?
+
+    "In the domain" means the act's service is the domain; "in booking" the dataset's booking service.
+    """
+
+    def __init__(self, context: DialogueContext, domain: str) -> None:
+        self._context = context
+        self._name = domain
+        self._own = (domain,)
+        self._both = context.with_booking(domain)
+        #: What the profile knows of the domain; an unknown one has no entities and takes no bookings.
+        self.domain = context.profile.domain(domain) or Domain()
+        self._first_recommendation: int | None = None
+
+    def requests(self, turn: PreparedTurn) -> bool:
+        """Does the turn ask for anything in the domain or in booking?"""
+        return turn.has(REQUEST, self._both)
+
+    def requests_slot(self, turn: PreparedTurn, slot: str) -> bool:
+        """Does the turn ask for exactly this slot?"""
+        return slot in turn.slots(REQUEST, self._both)
+
+    def presents_slot(self, turn: PreparedTurn, slot: str) -> bool:
+        """Does the turn inform of, recommend or book something with a slot whose name contains this one?"""
+        return any(slot in offered for offered in turn.slots(PRESENT, self._both))
+
+    def recommends(self, turn: PreparedTurn) -> bool:
+        """Does the turn recommend anything in the domain?"""
+        return turn.has(RECOMMEND, self._own)
+
+    def recommended_before(self, position: int) -> bool:
+        """Was anything of the domain recommended in any earlier system turn?"""
+        if self._first_recommendation is None:
+            turns = self._context.turns[1::2]
+            self._first_recommendation = next(
+                (turn.position for turn in turns if self.recommends(turn)), len(turns) * 2
+            )
+        return self._first_recommendation < position
+
+    def has_choice(self, turn: PreparedTurn) -> bool:
+        """Does the turn speak of the number of matches?"""
+        choices = self._context.profile.choice_slots
+        return any(act.slot in choices for act in turn.services.get(self._name, ()))
+
+    def refuses_booking(self, turn: PreparedTurn) -> bool:
+        """Does the turn refuse a booking?"""
+        return self._somewhere(turn, NOBOOK, "NoBook")
+
+    def invites_booking(self, turn: PreparedTurn) -> bool:
+        """Does the turn invite to a booking, in the way of this domain?"""
+        if self.domain.books_itself:
+            return turn.has(OFFERBOOK, self._own)
+        return self.domain.transactional and self._somewhere(turn, BOOKING_INFORM, "Booking-Inform")
+
+    def is_void(self, turn: PreparedTurn) -> bool:
+        """Does the turn say that nothing was found?"""
+        booking = self._context.profile.booking_service
+        if booking and turn.has(NOOFFER, (booking,)):
+            self._context.fault("a NoOffer act stands in the booking service", turn.position)
+        return turn.has(NOOFFER, self._own)
+
+    def confirms_booking(self, turn: PreparedTurn) -> bool:
+        """Does the turn give a reference number?"""
+        if self.domain.books_itself:
+            slots = turn.slots(OFFERBOOKED | INFORM, self._own)
+        else:
+            slots = turn.slots(BOOK | INFORM, self._both)
+        return any(reference in slots for reference in self._context.profile.reference_slots)
+
+    def offers(self, turn: PreparedTurn) -> bool:
+        """Does the turn offer an entity or a booking?"""
+        if not self.domain.entity_slots:
+            return False
+        if self.domain.books_itself:
+            return self._offers_itself(turn)
+        if turn.has(RECOMMEND, self._own):
+            return True
+        presented = turn.slots(PRESENT, self._both)
+        if any(entity in slot for slot in presented for entity in self.domain.entity_slots):
+            return True
+        if not self.domain.transactional:
+            return False
+        return self._somewhere(turn, BOOKING_INFORM, "Booking-Inform") and not self.refuses_booking(turn)
+
+    def _offers_itself(self, turn: PreparedTurn) -> bool:
+        if any(entity in turn.slots(INFORM, self._own) for entity in self.domain.entity_slots):
+            return True
+        services = turn.services_with(OFFERBOOK)
+        if services and self._name not in services:
+            self._context.fault(f"an OfferBook act stands outside the service '{self._name}'", turn.position)
+        return bool(services)
+
+    def shows_progress(self, turn: PreparedTurn) -> bool:
+        """Was a booking confirmed, or an entity or a booking offered?"""
+        return self.confirms_booking(turn) or self.offers(turn)
+
+    def _somewhere(self, turn: PreparedTurn, families: int, name: str) -> bool:
+        """An act in the domain or in booking; anywhere else it makes no sense."""
+        services = turn.services_with(families)
+        if self._context.profile.booking_service and any(service not in self._both for service in services):
+            self._context.fault(
+                f"a {name} act stands in the service '{services[0]}' while '{self._name}' is discussed", turn.position
+            )
+        return any(service in self._both for service in services)

@@ -1,20 +1,22 @@
-"""The analyses of the GCDF1 paper, Figures 1 to 7, for any evaluation (spec section 10).
+"""The analyses of the GCDF1 paper, Figures 1 to 7, as numbers, tables and drawings; confusions and loops.
 
-Counts are of dialogues: distinct (behaviour, domain, dialogue) triples. Percentages have the denominators of the paper.
+All are made from the tables of a run. Counts are of dialogues: distinct (behaviour, domain, dialogue) triples.
+Percentages have the denominators of the paper.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dialgauge.report import INK, SHADES, altair, data, styled
-from dialgauge.users.evaluation import UserEvaluation
-from dialgauge.users.patterns import PATTERNS
-from dialgauge.users.records import Measure
-from dialgauge.users.run_tables import slot_of
+import msgspec
+from msgspec import Struct
+
+from dialgauge.report import INK, SHADES, Column, Table, altair, data, styled
+from dialgauge.runs import Run
+from dialgauge.users.analyses import CAUSES, PATTERNS
+from dialgauge.users.records import MEASURES, VERDICTS, MeasureName
 
 #: What the bars of Figure 2 are called, and the behaviours they show.
 REPETITION_BARS = {
@@ -49,22 +51,23 @@ REQUEST_BARS = {
 }
 PROVISIONS = ("no_prov", "prov_some", "prov_all")
 
+NOTHING = "(nothing)"
+
 #: Bar to domain to its height.
 Bars = dict[str, dict[str, float]]
 
 
-@dataclass(frozen=True)
-class PaperFigure:
+class PaperFigure(Struct, frozen=True):
     """One figure: bars by domain, the unit of their heights, and where it applies the number of cases per domain."""
 
     key: str
     title: str
     unit: Literal["dialogues", "goals", "percent"]
     bars: Bars
-    counts: Bars = field(default_factory=dict)
-    totals: Mapping[str, int] = field(default_factory=dict)
+    counts: Bars = {}
+    totals: Mapping[str, int] = {}
     #: Bar to domain to slot to dialogues, where the paper's text quotes such numbers.
-    slots: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    slots: Mapping[str, Mapping[str, Mapping[str, int]]] = {}
 
     @property
     def domains(self) -> list[str]:
@@ -72,51 +75,55 @@ class PaperFigure:
         return sorted({domain for heights in self.bars.values() for domain in heights} | set(self.totals))
 
 
-def paper_figures(evaluation: UserEvaluation) -> list[PaperFigure]:
+def paper_figures(run: Run) -> list[PaperFigure]:
     """All figures, in the paper's order."""
     return [
-        goals_per_domain(evaluation),
-        _behaviours(evaluation, "2", "Why users repeat constraints", "multiple_constraint_informs", REPETITION_BARS),
-        _behaviours(evaluation, "3", "Constraints outside the goal", "constraints_not_in_goal", OUTSIDE_BARS),
-        _expression(evaluation, "4a", "How search constraints are expressed", "search"),
-        _expression(evaluation, "4b", "How booking constraints are expressed", "booking"),
-        missed_domains(evaluation),
-        _expression(evaluation, "6a", "How requests are expressed", "request"),
-        provisions(evaluation),
-        _behaviours(evaluation, "7", "Why users repeat requests", "multiple_slot_requests", REQUEST_BARS, "R-GCDF1"),
+        goals_per_domain(run),
+        _behaviours(run, "2", "Why users repeat constraints", "multiple_constraint_informs", REPETITION_BARS),
+        _behaviours(run, "3", "Constraints outside the goal", "constraints_not_in_goal", OUTSIDE_BARS),
+        _expression(run, "4a", "How search constraints are expressed", "search"),
+        _expression(run, "4b", "How booking constraints are expressed", "booking"),
+        missed_domains(run),
+        _expression(run, "6a", "How requests are expressed", "request"),
+        provisions(run),
+        _behaviours(run, "7", "Why users repeat requests", "multiple_slot_requests", REQUEST_BARS, "R-GCDF1"),
     ]
 
 
-def goals_per_domain(evaluation: UserEvaluation) -> PaperFigure:
+def goals_per_domain(run: Run) -> PaperFigure:
     """Figure 1: how many goals have each domain."""
-    counts = Counter(domain for score in evaluation.scores for domain in score.goal.tasks)
+    counts = Counter(domain for _, domains in _goals(run) for domain in domains)
     heights = {domain: float(counts[domain]) for domain in sorted(counts)}
     return PaperFigure("1", "Goals per domain", "goals", {"goals": heights})
 
 
-def goals_per_domain_set(evaluation: UserEvaluation) -> Counter[str]:
+def goals_per_domain_set(run: Run) -> Counter[str]:
     """How many goals have exactly which domains, written ``hotel+train``."""
-    return Counter("+".join(sorted(score.goal.tasks)) for score in evaluation.scores)
+    return Counter("+".join(sorted(domains)) for _, domains in _goals(run))
+
+
+def _goals(run: Run) -> list[tuple[str, list[str]]]:
+    """Every scored dialogue with the domains of its goal."""
+    return run.table("conversation_facts").select("dialogue", "goal_domains").rows()
 
 
 def _behaviours(
-    evaluation: UserEvaluation,
+    run: Run,
     key: str,
     title: str,
     tree: str,
     names: Mapping[str, tuple[str, ...]],
-    measure: Measure = "I-GCDF1",
+    measure: MeasureName = "I-GCDF1",
 ) -> PaperFigure:
     """Figures 2, 3 and 7: in how many dialogues a behaviour was seen, by domain, and for which slots."""
     bar_of = {f"{tree}/{label}": bar for bar, labels in names.items() for label in labels}
+    columns = ("measure", "behaviour", "domain", "slot", "dialogue")
     seen: set[tuple[str, str, str]] = set()
     seen_slots: set[tuple[str, str, str, str]] = set()
-    for score in evaluation.scores:
-        for each in score.behaviours:
-            if each.measure == measure and each.label in bar_of:
-                seen.add((each.label, each.domain, score.id))
-                slot = slot_of(measure, each.domain, each.item)
-                seen_slots.add((bar_of[each.label], each.domain, slot, score.id))
+    for of, label, domain, slot, dialogue in run.table("behaviours").select(columns).iter_rows():
+        if of == measure and label in bar_of:
+            seen.add((label, domain, dialogue))
+            seen_slots.add((bar_of[label], domain, slot, dialogue))
     counts = Counter((bar_of[label], domain) for label, domain, _ in seen)
     slots: dict[str, dict[str, dict[str, int]]] = {}
     for (bar, domain, slot), count in sorted(Counter(row[:3] for row in seen_slots).items()):
@@ -124,53 +131,50 @@ def _behaviours(
     return PaperFigure(key, title, "dialogues", _bars(counts, names), slots=slots)
 
 
-def constraint_counts(evaluation: UserEvaluation) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+def constraint_counts(run: Run) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
     """For Figure 3: bar to domain to slot to constraint to the number of records."""
     bar_of = {f"constraints_not_in_goal/{label}": bar for bar, labels in OUTSIDE_BARS.items() for label in labels}
-    found: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
-    for score in evaluation.scores:
-        for each in score.behaviours:
-            if each.label in bar_of:
-                by_slot = found.setdefault(bar_of[each.label], {}).setdefault(each.domain, {})
-                counts = by_slot.setdefault(slot_of(each.measure, each.domain, each.item), {})
-                counts[each.item] = counts.get(each.item, 0) + 1
-    return found
+    counts: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
+    for label, domain, slot, item in run.table("behaviours").select("behaviour", "domain", "slot", "item").iter_rows():
+        if label in bar_of:
+            of_slot = counts.setdefault(bar_of[label], {}).setdefault(domain, {}).setdefault(slot, {})
+            of_slot[item] = of_slot.get(item, 0) + 1
+    return counts
 
 
-def _expression(evaluation: UserEvaluation, key: str, title: str, kind: str) -> PaperFigure:
+def _expression(run: Run, key: str, title: str, kind: str) -> PaperFigure:
     """Figures 4 and 6a: expression patterns, in percent of the parts of goals that want more than one thing."""
-    found = [each for score in evaluation.scores for each in score.patterns if each.kind == kind]
-    totals = Counter(each.domain for each in found)
-    counts = Counter((each.pattern, each.domain) for each in found)
+    rows = run.table("patterns").select("kind", "pattern", "domain").iter_rows()
+    counts = Counter((pattern, domain) for of, pattern, domain in rows if of == kind)
+    totals: Counter[str] = Counter()
+    for (_, domain), count in counts.items():
+        totals[domain] += count
     return _percentages(key, title, counts, totals, PATTERNS)
 
 
-def missed_domains(evaluation: UserEvaluation) -> PaperFigure:
+def missed_domains(run: Run) -> PaperFigure:
     """Figure 5: domains of the goal that the user never spoke of, in percent of the dialogues scored there."""
-    totals: Counter[str] = Counter()
-    counts: Counter[tuple[str, str]] = Counter()
-    for score in evaluation.scores:
-        totals.update(domain for domain in score.goal.tasks if domain in score.scores["I-GCDF1"])
-        counts.update(("missed", each.domain) for each in score.behaviours if each.label == "missed_domain")
+    rows = run.table("domain_scores").select("measure", "dialogue", "domain").iter_rows()
+    scored = {(dialogue, domain) for measure, dialogue, domain in rows if measure == "I-GCDF1"}
+    totals = Counter(domain for dialogue, domains in _goals(run) for domain in domains if (dialogue, domain) in scored)
+    behaviours = run.table("behaviours").select("behaviour", "domain").iter_rows()
+    counts = Counter(("missed", domain) for label, domain in behaviours if label == "missed_domain")
     return _percentages("5", "Domains of the goal that are never discussed", counts, totals, ("missed",))
 
 
-def provisions(evaluation: UserEvaluation) -> PaperFigure:
+def provisions(run: Run) -> PaperFigure:
     """Figure 6b: did the system give the requested information unasked? Of the same goals as Figure 6a."""
+    given: dict[str, set[tuple[str, str]]] = {"provision_entire_domain": set(), "provision_slots": set()}
+    for label, dialogue, domain in run.table("behaviours").select("behaviour", "dialogue", "domain").iter_rows():
+        if label in given:
+            given[label].add((dialogue, domain))
     totals: Counter[str] = Counter()
     counts: Counter[tuple[str, str]] = Counter()
-    for score in evaluation.scores:
-        labels = {(each.label, each.domain) for each in score.behaviours}
-        for each in score.patterns:
-            if each.kind != "request":
-                continue
-            totals[each.domain] += 1
-            if ("provision_entire_domain", each.domain) in labels:
-                counts["prov_all", each.domain] += 1
-            elif ("provision_slots", each.domain) in labels:
-                counts["prov_some", each.domain] += 1
-            else:
-                counts["no_prov", each.domain] += 1
+    for kind, dialogue, domain in run.table("patterns").select("kind", "dialogue", "domain").iter_rows():
+        if kind == "request":
+            totals[domain] += 1
+            whole, some = ((dialogue, domain) in pairs for pairs in given.values())
+            counts["prov_all" if whole else "prov_some" if some else "no_prov", domain] += 1
     return _percentages("6b", "Requests that the system answers unasked", counts, totals, PROVISIONS)
 
 
@@ -188,12 +192,92 @@ def _bars(counts: Counter[tuple[str, str]], order: Iterable[str]) -> Bars:
     return {bar: {domain: float(counts[bar, domain]) for domain in domains if counts[bar, domain]} for bar in order}
 
 
-# The paper's figures drawn: one panel for each domain, one bar for each behaviour, every bar with its number.
+def figure_table(figure: PaperFigure) -> Table:
+    """A figure's numbers: a row for each bar, a column for each domain."""
+    digits = 2 if figure.unit == "percent" else 0
+    columns = [Column(figure.unit), *(Column(domain, digits=digits) for domain in figure.domains)]
+    table = Table(f"Figure {figure.key}. {figure.title}", columns)
+    for bar, heights in figure.bars.items():
+        if any(heights.values()):
+            table.add(bar, *(heights.get(domain) for domain in figure.domains))
+    if figure.totals:
+        table.add("of", *(figure.totals.get(domain) for domain in figure.domains))
+    return table
 
-_UNITS = {"dialogues": "dialogues", "goals": "goals", "percent": "percent"}
+
+def slot_table(figure: PaperFigure) -> Table:
+    """In how many dialogues a behaviour concerned which slot."""
+    table = Table(f"Figure {figure.key} by slot", ["behaviour", "domain", "slot", "dialogues"])
+    for bar, by_domain in figure.slots.items():
+        for domain, slots in by_domain.items():
+            for slot, count in sorted(slots.items(), key=lambda item: (-item[1], item[0])):
+                table.add(bar, domain, slot, count)
+    return table
 
 
-def chart(figure: PaperFigure) -> Any:
+def confusion_table(run: Run, most: int = 15) -> Table:
+    """The commonest differences between what was said and what was heard."""
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    dialogues: Counter[tuple[str, str, str, str]] = Counter()
+    for speaker, fault, said, heard, count in (
+        run.table("confusions").select("speaker", "fault", "said", "heard", "count").iter_rows()
+    ):
+        counts[speaker, fault, said, heard] += count
+        dialogues[speaker, fault, said, heard] += 1
+    table = Table("What was said against what was heard", ["speaker", "fault", "said", "heard", "times", "dialogues"])
+    ranked = sorted(counts, key=lambda each: (-counts[each], each[2], each[3], each[0]))
+    for confusion in ranked[:most]:
+        speaker, fault, said, heard = confusion
+        table.add(speaker, fault, said or NOTHING, heard or NOTHING, counts[confusion], dialogues[confusion])
+    if len(ranked) > most:
+        table.notes.append(f"{len(ranked) - most} rarer confusions not shown")
+    return table
+
+
+def loop_table(run: Run, most: int = 15) -> Table:
+    """Loops by domain and cause: how many, how long, and the main confusion behind them."""
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for *group, repeats in run.table("loops").select("domains", "cause", "detail", "repeats").iter_rows():
+        domains, cause, detail = group
+        groups.setdefault((domains, cause, detail), []).append(repeats)
+    columns: list[str | Column] = ["domain", "cause", "main confusion", "loops", "longest"]
+    columns.append(Column("mean length", digits=1))
+    table = Table("Loops: the same user acts three or more times running", columns)
+    ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    for (domains, cause, detail), repeats in ranked[:most]:
+        table.add(domains, cause, detail or NOTHING, len(repeats), max(repeats), sum(repeats) / len(repeats))
+    if len(ranked) > most:
+        table.notes.append(f"{len(ranked) - most} rarer kinds not shown")
+    used = {cause for _, cause, _ in groups}
+    table.notes += [f"{cause}: {meaning}" for cause, meaning in CAUSES.items() if cause in used]
+    return table
+
+
+def verdict_table(run: Run) -> Table:
+    """How often each verdict was given, for both measures."""
+    counts = Counter(run.table("verdicts").select("measure", "verdict").iter_rows())
+    table = Table("Verdicts on single mentions", ["verdict", *MEASURES, "meaning"])
+    for verdict, meaning in VERDICTS.items():
+        row = [counts[measure, verdict] for measure in MEASURES]
+        if any(row):
+            table.add(verdict, *row, meaning)
+    return table
+
+
+def figure_numbers(run: Run) -> dict[str, Any]:
+    """Everything that ``dialgauge users figures`` shows, for JSON."""
+    return {
+        "signature": run.signature,
+        "coverage": msgspec.to_builtins(run.coverage.units),
+        "figures": {figure.key: msgspec.to_builtins(figure) for figure in paper_figures(run)},
+        "goals_per_domain_set": dict(sorted(goals_per_domain_set(run).items())),
+        "constraints_not_in_goal": constraint_counts(run),
+        "confusions": confusion_table(run, most=1000).records(),
+        "loops": loop_table(run, most=1000).records(),
+    }
+
+
+def draw(figure: PaperFigure) -> Any:
     """A figure as a chart, in one hue: domains stand beside each other, behaviours below each other.
 
     A figure with a single bar for each domain needs no panels: there the domains stand below each other.
@@ -212,7 +296,7 @@ def chart(figure: PaperFigure) -> Any:
     single = len(shown) == 1
     x = alt.X(
         "value:Q",
-        title=_UNITS[figure.unit],
+        title=figure.unit,
         scale=alt.Scale(domain=[0, largest * 1.25], nice=False),
         axis=alt.Axis(grid=False, tickCount=3),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -83,7 +83,8 @@ def _table(content: dict[str, dict[str, Any]], slot: str, service: str) -> dict[
 # Many recorded goals carry a ``fail_info`` although the search would succeed; nobody ever asked for those (0 of 329 in
 # MultiWOZ 2.1). Taking them for constraints to be stated costs every user, human or simulated, recall it did not lose.
 
-Rows = list[dict[str, str]]
+#: Domain to its entities, each from slot to value.
+VenueRows: TypeAlias = dict[str, list[dict[str, str]]]
 
 #: Values of a goal that every entity satisfies.
 _ANYTHING = frozenset({"dontcare", "do not care", "don't care", ""})
@@ -93,7 +94,7 @@ _ENDING = "_db.json"
 class VenueDatabase:
     """The entities of each domain, asked whether any fits some constraints."""
 
-    def __init__(self, rows: Mapping[str, Rows]) -> None:
+    def __init__(self, rows: VenueRows) -> None:
         self._rows = rows
         self._answers: dict[tuple[str, tuple[tuple[str, str], ...]], bool] = {}
 
@@ -112,19 +113,19 @@ class VenueDatabase:
         return self._answers[key]
 
 
-def load_database(source: str | Path) -> VenueDatabase:
-    """The databases ``DOMAIN_db.json`` of a folder or archive."""
-    rows: dict[str, Rows] = {}
+def load_database(source: str | Path) -> VenueRows:
+    """The entities in the files ``DOMAIN_db.json`` of a folder or archive."""
+    rows: VenueRows = {}
     for part in resolve(source):
         if not part.stem.endswith(_ENDING):
             continue
-        found = recognise(part)
-        if isinstance(found, DialogueFormat) or found.kind != "knowledge base":
+        reader = recognise(part)
+        if isinstance(reader, DialogueFormat) or reader.kind != "knowledge base":
             raise DialgaugeError("it is no database", file=part.name)
-        rows[part.stem.removesuffix(_ENDING)] = _entities(found.load(part, Notes()).facts)
+        rows[part.stem.removesuffix(_ENDING)] = _entities(reader.load(part, Notes()).facts)
     if not rows:
         raise DialgaugeError("it holds no database: files named like hotel_db.json", file=str(source))
-    return VenueDatabase(rows)
+    return rows
 
 
 def live_goal(goal: Goal, database: VenueDatabase, typos: Mapping[str, str]) -> Goal:
@@ -145,7 +146,7 @@ def _live_task(domain: str, task: Task, database: VenueDatabase, typos: Mapping[
     return msgspec.structs.replace(task, info=info, fail_info=failing)
 
 
-def _entities(facts: Iterable[Fact]) -> Rows:
+def _entities(facts: Iterable[Fact]) -> list[dict[str, str]]:
     rows: dict[str, dict[str, str]] = {}
     for fact in facts:
         rows.setdefault(fact.entity, {})[fact.relation.lower()] = _folded(fact.value)

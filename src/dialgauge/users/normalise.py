@@ -1,4 +1,4 @@
-"""Bringing the values of one turn to their canonical form, as the GCDF1 evaluator does (spec section 5).
+"""Bringing the values of one turn to their canonical form, as the GCDF1 evaluator does.
 
 The reference normalises the acts of a turn together, and its bookkeeping has consequences that must be matched: two raw
 values of one turn that mean the same stay raw, an act said twice is rewritten only once, and a slot also collects the
@@ -49,11 +49,11 @@ def goal_values(task: Task) -> dict[str, tuple[str, ...]]:
     for constraints in (task.book, task.fail_book, task.info, task.fail_info):
         for slot, value in constraints.items():
             values.setdefault(slot, []).append(value.lower())
-    return {slot: tuple(dict.fromkeys(found)) for slot, found in values.items()}
+    return {slot: tuple(dict.fromkeys(texts)) for slot, texts in values.items()}
 
 
 class SharedMemory:
-    """What normalisation found out that holds for every dialogue of a corpus."""
+    """What normalisation has learnt that holds for every dialogue of a corpus."""
 
     def __init__(self) -> None:
         self.plain: dict[tuple[str, tuple[ActParameter, ...]], list[str]] = {}
@@ -111,7 +111,7 @@ class Normaliser:
                         )
                     target = f"{slot}{EQUALS}{attempt.canonical}"
                     places[target] = sorted([*places.get(target, ()), *moved])
-        rewritten = {found[0]: text for text, found in places.items() if len(found) == 1}
+        rewritten = {at[0]: text for text, at in places.items() if len(at) == 1}
         return [rewritten.get(index, parameter.text) for index, parameter in enumerate(parameters)], attempts
 
     def _each(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[list[str], list[Attempt]]:
@@ -172,7 +172,7 @@ class Normaliser:
         values = self._goal_values[domain]
         if self._settings.strict or slot in values:
             return values.get(slot, ())
-        return next((found for name, found in values.items() if name.lower() == slot), ())
+        return next((texts for name, texts in values.items() if name.lower() == slot), ())
 
     def _table(self, canonical_map: CanonicalMap, slot: str, domain: str) -> ValueTable | None:
         try:
@@ -195,8 +195,8 @@ class Normaliser:
                     f"'{domain}' asks for; add it to the map"
                 )
             texts += [value] if listed is None else listed
-        found = self._shared.paraphrases[domain, slot, wanted] = Candidates(texts)
-        return found
+        candidates = self._shared.paraphrases[domain, slot, wanted] = Candidates(texts)
+        return candidates
 
     def _search(
         self,

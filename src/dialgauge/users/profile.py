@@ -14,10 +14,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
 
 #: Act families a profile must give expressions for.
 FAMILIES = (
@@ -95,59 +95,33 @@ def load_profile(name: str) -> DatasetProfile:
     """A shipped profile by name, or one of your own by the path of its YAML file."""
     if name in shipped():
         return _shipped_profile(name)
-    path = Path(name)
-    if not path.is_file():
+    if not Path(name).is_file():
         raise DialgaugeError(f"there is no dataset profile and no file '{name}'.{nearest(name, shipped())}")
-    try:
-        return _parse(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DialgaugeError(f"the profile cannot be read ({error})", file=str(path)) from error
+    return _checked(read_yaml(name))
 
 
 @cache
 def _shipped_profile(name: str) -> DatasetProfile:
     content = (resources.files("dialgauge.users") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _parse(content, name)
+    return _checked(parse_yaml(content, name))
 
 
-def _parse(text: str, file: str) -> DatasetProfile:
-    import yaml
-
-    try:
-        content = yaml.safe_load(text)
-        _refuse_unknown(content, file)
-        profile = msgspec.convert(content, DatasetProfile)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise DialgaugeError(f"the profile is not valid YAML ({error})", file=file) from error
-    except msgspec.ValidationError as error:
-        raise DialgaugeError(f"the profile does not have the expected shape: {error}", file=file) from error
-    for family, expressions in [*profile.acts.items(), *profile.acts_repaired.items()]:
-        if family not in FAMILIES:
-            raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", file=file)
-        for expression in expressions:
-            _check_expression(expression, family, file)
+def _checked(document: YamlDocument) -> DatasetProfile:
+    profile = document.as_record(DatasetProfile, "a dataset profile")
+    for group in ("acts", "acts_repaired"):
+        for family, expressions in getattr(profile, group).items():
+            place: dict[str, Any] = {"file": document.file, "line": document.line(group, family)}
+            if family not in FAMILIES:
+                raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **place)
+            for expression in expressions:
+                _check_expression(expression, family, **place)
     return profile
 
 
-def _refuse_unknown(content: Any, file: str) -> None:
-    """Keys that a profile or one of its domains does not have; other wrong shapes are left to the conversion."""
-    if not isinstance(content, dict):
-        return
-    domains = content.get("domains")
-    groups: list[tuple[type[Struct], dict[Any, Any], str]] = [(DatasetProfile, content, "")]
-    if isinstance(domains, dict):
-        groups += [(Domain, entry, f"domains.{name}.") for name, entry in domains.items() if isinstance(entry, dict)]
-    for kind, group, path in groups:
-        known = kind.__struct_fields__
-        for key in group:
-            if key not in known:
-                raise DialgaugeError(f"a profile has no key '{path}{key}'.{nearest(str(key), known)}", file=file)
-
-
-def _check_expression(expression: str, family: str, file: str) -> None:
+def _check_expression(expression: str, family: str, **place: Any) -> None:
     try:
         re.compile(expression)
     except (re.error, RecursionError, OverflowError) as error:
         raise DialgaugeError(
-            f"'{expression}' of the act family '{family}' is no regular expression ({error})", file=file
+            f"'{expression}' of the act family '{family}' is no regular expression ({error})", **place
         ) from error

@@ -10,17 +10,16 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.users.loops import Confusion, Loop
+from dialgauge.users.analyses import Confusion, Loop, Pattern
 from dialgauge.users.normalise import Attempt
-from dialgauge.users.patterns import Pattern
 
 COMBINED = "combined"
 
-Measure: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
+MeasureName: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
 #: How a conversation ends: in a loop, with the user's goodbye, or just so.
 End: TypeAlias = Literal["loop", "goodbye", "open"]
 ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
-MEASURES: tuple[Measure, ...] = ("I-GCDF1", "R-GCDF1")
+MEASURES: tuple[MeasureName, ...] = ("I-GCDF1", "R-GCDF1")
 
 VerdictName: TypeAlias = Literal[
     "credited",
@@ -72,7 +71,7 @@ class Behaviour(Struct, frozen=True):
     ``expected``: what the goal wanted instead.
     """
 
-    measure: Measure
+    measure: MeasureName
     label: str
     domain: str
     item: str = ""
@@ -85,7 +84,7 @@ class MentionVerdict(Struct, frozen=True):
     """What became of one mention, or of one thing that was not mentioned. The counts of all verdicts of a domain sum to
     the counts of its score; those of the whole dialogue to the combined score."""
 
-    measure: Measure
+    measure: MeasureName
     domain: str
     item: str
     verdict: VerdictName
@@ -97,12 +96,12 @@ class MentionVerdict(Struct, frozen=True):
 
 
 class DialogueScore(Struct, frozen=True, kw_only=True):
-    """Everything found out about one dialogue."""
+    """The result of scoring one dialogue."""
 
     id: str
     turns: int
     goal: Goal
-    scores: dict[Measure, dict[str, PrfScore]]
+    scores: dict[MeasureName, dict[str, PrfScore]]
     behaviours: tuple[Behaviour, ...]
     verdicts: tuple[MentionVerdict, ...]
     attempts: tuple[tuple[str, int, Attempt], ...] = ()
@@ -149,7 +148,7 @@ def score(truth: Counter[str], said: Counter[str]) -> PrfScore | None:
 class Ledger:
     """Truth and predictions as multisets. Each booking method adds to the counts exactly what its verdict says."""
 
-    def __init__(self, measure: Measure, domain: str, truth: Counter[str] | None = None) -> None:
+    def __init__(self, measure: MeasureName, domain: str, truth: Counter[str] | None = None) -> None:
         self.measure = measure
         self.domain = domain
         self.truth: Counter[str] = Counter() if truth is None else truth
@@ -198,7 +197,7 @@ class Ledger:
         self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, tp, fp, fn))
 
 
-def close(ledgers: list[Ledger], measure: Measure) -> tuple[dict[str, PrfScore], list[MentionVerdict]]:
+def close(ledgers: list[Ledger], measure: MeasureName) -> tuple[dict[str, PrfScore], list[MentionVerdict]]:
     """The scores by domain and combined, and all verdicts.
 
     The combined score pools the items of all domains, so what is wrong in one can meet what is missing in another; a
@@ -214,9 +213,9 @@ def close(ledgers: list[Ledger], measure: Measure) -> tuple[dict[str, PrfScore],
         verdicts += ledger.verdicts
         truth.update(ledger.truth)
         said.update(ledger.said)
-        found = score(ledger.truth, ledger.said)
-        if found is not None:
-            scores[ledger.domain] = found
+        of_domain = score(ledger.truth, ledger.said)
+        if of_domain is not None:
+            scores[ledger.domain] = of_domain
     combined = score(truth, said)
     if combined is not None:
         if len(ledgers) > 1:
@@ -225,15 +224,17 @@ def close(ledgers: list[Ledger], measure: Measure) -> tuple[dict[str, PrfScore],
     return scores, verdicts
 
 
-def _pooled(ledgers: list[Ledger], measure: Measure, truth: Counter[str], said: Counter[str]) -> list[MentionVerdict]:
+def _pooled(
+    ledgers: list[Ledger], measure: MeasureName, truth: Counter[str], said: Counter[str]
+) -> list[MentionVerdict]:
     apart: Counter[str] = Counter()
     for ledger in ledgers:
         for item, count in ledger.truth.items():
             apart[item] += min(count, ledger.said[item])
-    meeting = {item: min(count, said[item]) - apart[item] for item, count in truth.items()}
+    matched = {item: min(count, said[item]) - apart[item] for item, count in truth.items()}
     return [
         MentionVerdict(measure, COMBINED, item, "pooled", None, (), tp=count, fp=-count, fn=-count)
-        for item, count in meeting.items()
+        for item, count in matched.items()
         if count
     ]
 
@@ -300,11 +301,13 @@ LABELS: dict[str, str] = {
 
 def matching_labels(pattern: str) -> list[str]:
     """The labels that a name or pattern means: the whole label, its last part, or either with ``*``."""
-    found = [label for label in LABELS if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)]
-    if not found:
+    labels = [
+        label for label in LABELS if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)
+    ]
+    if not labels:
         names = {label.rpartition("/")[2] for label in LABELS}
         raise DialgaugeError(f"there is no behaviour '{pattern}'.{nearest(pattern, names)}")
-    return found
+    return labels
 
 
 def meaning(name: str) -> str:

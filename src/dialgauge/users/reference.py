@@ -1,4 +1,4 @@
-"""Results in the layout of the reference evaluator, for people whose tools read that (spec section 8).
+"""Results in the layout of the reference evaluator, for people whose tools read that.
 
 ``dialgauge users score --reference FILE`` writes one JSON object: the means, and under ``metadata`` counts, score
 distributions, the configuration and the tree of behaviours. Even its misspelt key ``rcgd_recall`` is the reference's.
@@ -6,18 +6,17 @@ distributions, the configuration and the tree of behaviours. Even its misspelt k
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-import msgspec
+from dialgauge.runs import Run
+from dialgauge.users.measures import score_name
+from dialgauge.users.records import COMBINED, LABELS, MEASURES, Behaviour, MeasureName
+from dialgauge.users.results import SCORED
 
-from dialgauge._version import __version__
-from dialgauge.users.evaluation import UserEvaluation
-from dialgauge.users.records import COMBINED, LABELS, MEASURES, Behaviour, DialogueScore, Measure
-from dialgauge.users.summary import summarise
+SECTIONS: dict[MeasureName, str] = {"I-GCDF1": "igcd_f1", "R-GCDF1": "rgcd_f1"}
 
-SECTIONS: dict[Measure, str] = {"I-GCDF1": "igcd_f1", "R-GCDF1": "rgcd_f1"}
-
-_MEANS: dict[Measure, dict[str, str]] = {
+_MEANS: dict[MeasureName, dict[str, str]] = {
     "I-GCDF1": {"f1": "igcd_f1", "precision": "igcd_precision", "recall": "igcd_recall"},
     "R-GCDF1": {"f1": "rgcd_f1", "precision": "rgcd_precision", "recall": "rcgd_recall"},
 }
@@ -43,41 +42,36 @@ _PREPROCESSED = {
 }
 
 
-def reference_report(evaluation: UserEvaluation) -> dict[str, Any]:
+def reference_report(run: Run) -> dict[str, Any]:
     """The main output file of the reference evaluator."""
-    summary = summarise(evaluation, resamples=0)
+    scored: dict[MeasureName, dict[str, int]] = run.details[SCORED]
+    counts = {measure: {domain: n for domain, n in scored[measure].items() if n} for measure in MEASURES}
     report: dict[str, Any] = {}
     for measure, names in _MEANS.items():
         for aspect, key in names.items():
-            rows = [row for row in summary if row.measure == measure and row.dialogues]
-            report[key] = {row.domain: getattr(row, aspect).value for row in rows}
+            report[key] = {domain: run.scores[score_name(measure, aspect, domain)].value for domain in counts[measure]}
     report["metadata"] = {
-        "counts": {
-            SECTIONS[measure]: {
-                row.domain: row.dialogues for row in summary if row.measure == measure and row.dialogues
-            }
-            for measure in MEASURES
-        },
-        "score_distributions": {SECTIONS[measure]: _distribution(evaluation, measure) for measure in MEASURES},
-        "evaluation_config": msgspec.to_builtins(evaluation.config),
-        "commit_hash": f"dialgauge {__version__}",
-        "signature": evaluation.signature,
-        **_trees(evaluation),
+        "counts": {SECTIONS[measure]: counts[measure] for measure in MEASURES},
+        "score_distributions": {SECTIONS[measure]: _distribution(run, measure) for measure in MEASURES},
+        "evaluation_config": {key: value for key, value in run.manifest.config.items() if key != "profile"},
+        "commit_hash": f"dialgauge {run.manifest.versions['dialgauge']}",
+        "signature": run.signature,
+        **_trees(run),
     }
     return report
 
 
-def behaviour_tree(score: DialogueScore) -> dict[str, dict[str, Any]]:
+def behaviour_tree(dialogue: str, behaviours: Iterable[Behaviour]) -> dict[str, dict[str, Any]]:
     """One dialogue's behaviours by section, label and domain, as the reference writes them for that dialogue."""
     tree: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
-    for behaviour in score.behaviours:
+    for behaviour in behaviours:
         labels = tree[SECTIONS[behaviour.measure]]
         if behaviour.label == "missed_domain":
             labels.setdefault(behaviour.label, []).append(behaviour.domain)
         elif behaviour.label == "wrong_taxi_annotations":
             labels.setdefault(behaviour.label, []).append(_entry(behaviour))
         elif behaviour.label == "auto_ref":
-            labels.setdefault(behaviour.label, {})[behaviour.domain] = [score.id]
+            labels.setdefault(behaviour.label, {})[behaviour.domain] = [dialogue]
         elif behaviour.label in _GROUPED:
             labels.setdefault(behaviour.label, {}).setdefault(behaviour.domain, [[]])[0].append(behaviour.item)
         else:
@@ -95,33 +89,44 @@ def _entry(behaviour: Behaviour) -> Any:
     return {behaviour.item: list(behaviour.turns)} if behaviour.turns else behaviour.item
 
 
-def _distribution(evaluation: UserEvaluation, measure: Measure) -> dict[str, list[list[Any]]]:
+def _distribution(run: Run, measure: MeasureName) -> dict[str, list[list[Any]]]:
     """Score and dialogue by domain; ``combined`` holds all lists together, as the reference has it."""
     lists: dict[str, list[list[Any]]] = {}
-    for score in evaluation.scores:
-        for domain, found in score.scores[measure].items():
-            lists.setdefault(domain, []).append([found.f1, score.id])
+    for of, domain, f1, dialogue in run.table("domain_scores").select("measure", "domain", "f1", "dialogue").rows():
+        if of == measure:
+            lists.setdefault(domain, []).append([f1, dialogue])
     combined = [row for domain in sorted(lists.keys() - {COMBINED}) for row in lists[domain]]
     return lists | {COMBINED: [*combined, *lists.get(COMBINED, [])]}
 
 
-def _trees(evaluation: UserEvaluation) -> dict[str, dict[str, Any]]:
+def _trees(run: Run) -> dict[str, dict[str, Any]]:
     """Section to label to dialogue to domain to entries; every label is there, even when nothing was recorded."""
     trees: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
     for label in LABELS:
         of_requests = label in _REQUEST_LABELS or label.startswith("multiple_slot_requests/")
         for section in SECTIONS.values() if label == _BOTH else [SECTIONS["R-GCDF1" if of_requests else "I-GCDF1"]]:
             _place(trees[section], label)
-    for score in evaluation.scores:
-        for section, labels in behaviour_tree(score).items():
+    for dialogue, behaviours in _behaviours(run).items():
+        for section, labels in behaviour_tree(dialogue, behaviours).items():
             for label, entries in labels.items():
                 place = _place(trees[section], label)
                 if label == "auto_ref":
                     for domain, ids in entries.items():
                         place.setdefault(domain, []).extend(ids)
                 else:
-                    place[score.id] = entries
-    return trees | {"igcd_f1": trees["igcd_f1"] | _preprocessed(evaluation)}
+                    place[dialogue] = entries
+    return trees | {"igcd_f1": trees["igcd_f1"] | _preprocessed(run)}
+
+
+def _behaviours(run: Run) -> dict[str, list[Behaviour]]:
+    columns = ("dialogue", "measure", "behaviour", "domain", "item", "at_turns", "count", "expected")
+    records: dict[str, list[Behaviour]] = {}
+    for dialogue, measure, label, domain, item, turns, count, expected in (
+        run.table("behaviours").select(columns).iter_rows()
+    ):
+        record = Behaviour(measure, label, domain, item, tuple(turns), count or 0, expected or "")
+        records.setdefault(dialogue, []).append(record)
+    return records
 
 
 def _place(tree: dict[str, Any], label: str) -> dict[str, Any]:
@@ -131,19 +136,18 @@ def _place(tree: dict[str, Any], label: str) -> dict[str, Any]:
     return tree
 
 
-def _preprocessed(evaluation: UserEvaluation) -> dict[str, Any]:
+def _preprocessed(run: Run) -> dict[str, Any]:
     """The values that were normalised, each attempt once (the reference repeats some)."""
-    found: dict[str, Any] = {key: {} for key in _PREPROCESSED.values()}
-    for score in evaluation.scores:
-        for source, _, attempt in score.attempts:
-            outcome = "values_matched" if attempt.matched else "matching_failures"
-            by_domain = found[_PREPROCESSED[source]].setdefault(score.id, {}).setdefault(outcome, {})
-            by_domain.setdefault(attempt.domain, {}).setdefault(attempt.slot, []).append(
-                {
-                    "best_match": attempt.nearest,
-                    "canonical_value": attempt.canonical,
-                    "hyp_value": attempt.value,
-                    "method": attempt.method,
-                }
-            )
-    return found
+    tree: dict[str, Any] = {key: {} for key in _PREPROCESSED.values()}
+    for row in run.table("normalisation").iter_rows(named=True):
+        outcome = "values_matched" if row["matched"] else "matching_failures"
+        by_domain = tree[_PREPROCESSED[row["source"]]].setdefault(row["dialogue"], {}).setdefault(outcome, {})
+        by_domain.setdefault(row["domain"], {}).setdefault(row["slot"], []).append(
+            {
+                "best_match": row["nearest"],
+                "canonical_value": row["canonical"],
+                "hyp_value": row["value"],
+                "method": row["method"],
+            }
+        )
+    return tree

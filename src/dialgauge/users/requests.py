@@ -1,4 +1,4 @@
-"""R-GCDF1: does the user ask for everything its goal wants to know? (spec section 7)
+"""R-GCDF1: does the user ask for everything its goal wants to know?
 
 Coca, Tseng, Byrne: GCDF1 (EANCS 2021), section 3.2. Scored after I-GCDF1, whose failed searches remove requests.
 """
@@ -9,9 +9,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import Final
 
-from dialgauge.users.context import DialogueContext
+from dialgauge.users.context import DialogueContext, Signals
 from dialgauge.users.records import Ledger
-from dialgauge.users.signals import Signals
 from dialgauge.users.turns import INFORM, REQUEST, SLOT_VALUE, PreparedTurn
 
 MEASURE: Final = "R-GCDF1"
@@ -24,77 +23,78 @@ ANSWERED = "repeated_despite_receiving_answer"
 Requests = dict[str, dict[str, list[int]]]
 
 
-def goal_requests(scene: DialogueContext, domain: str) -> list[str]:
+def goal_requests(context: DialogueContext, domain: str) -> list[str]:
     """The goal's requests as ``domain-slot``, each once."""
-    if domain in scene.requests_removed:
+    if domain in context.requests_removed:
         return []
-    return list(dict.fromkeys(f"{domain}-{slot}".lower() for slot in scene.tasks[domain].requests))
+    return list(dict.fromkeys(f"{domain}-{slot}".lower() for slot in context.tasks[domain].requests))
 
 
-def score_requests(scene: DialogueContext) -> list[Ledger]:
+def score_requests(context: DialogueContext) -> list[Ledger]:
     """One ledger for each goal domain, then one for each other domain the user asked about."""
-    asked = _user_requests(scene)
+    requested = _user_requests(context)
     provided: dict[str, dict[str, int]] = {}
-    if scene.config.rgcd_f1.missing_requests.system_provision:
-        provided = _provided(scene, asked)
+    if context.config.rgcd_f1.missing_requests.system_provision:
+        provided = _provided(context, requested)
     ledgers = [
-        _DomainScorer(scene, domain, asked.get(domain, {}), provided.get(domain, {})).run() for domain in scene.tasks
+        _DomainScorer(context, domain, requested.get(domain, {}), provided.get(domain, {})).run()
+        for domain in context.tasks
     ]
-    for service, requests in asked.items():
-        if service not in scene.tasks:
-            ledgers.append(_outside_domain(scene, service, requests))
+    for service, requests in requested.items():
+        if service not in context.tasks:
+            ledgers.append(_outside_domain(context, service, requests))
     return ledgers
 
 
-def _user_requests(scene: DialogueContext) -> Requests:
-    found: Requests = {}
-    for moment in scene.moments[::2]:
-        for service, requests in moment.requested.items():
+def _user_requests(context: DialogueContext) -> Requests:
+    requested: Requests = {}
+    for turn in context.turns[::2]:
+        for service, requests in turn.requested.items():
             for request in requests:
-                found.setdefault(service, {}).setdefault(request, []).append(moment.position)
-    return found
+                requested.setdefault(service, {}).setdefault(request, []).append(turn.position)
+    return requested
 
 
-def _provided(scene: DialogueContext, asked: Requests) -> dict[str, dict[str, int]]:
+def _provided(context: DialogueContext, requested: Requests) -> dict[str, dict[str, int]]:
     """What the system gave unasked, by domain: request to the first turn that gives it."""
     given: dict[str, dict[str, int]] = {}
-    domains = scene.config.rgcd_f1.missing_requests.provision_domains
-    for domain in scene.tasks if EVERYWHERE in domains else domains:
-        wanted = goal_requests(scene, domain) if domain in scene.tasks else []
+    domains = context.config.rgcd_f1.missing_requests.provision_domains
+    for domain in context.tasks if EVERYWHERE in domains else domains:
+        wanted = goal_requests(context, domain) if domain in context.tasks else []
         if not wanted:
             continue
-        own = asked.get(domain, {})
-        found = [
+        own = requested.get(domain, {})
+        unasked = [
             (request, position)
-            for request, position in _system_mentions(scene, domain)
+            for request, position in _system_mentions(context, domain)
             if request in wanted and request not in own
         ]
-        label = "provision_slots" if domain in asked else "provision_entire_domain"
-        for request, _ in found:
-            scene.record(MEASURE, label, domain, request)
-        given[domain] = dict(reversed(found))
+        label = "provision_slots" if domain in requested else "provision_entire_domain"
+        for request, _ in unasked:
+            context.record(MEASURE, label, domain, request)
+        given[domain] = dict(reversed(unasked))
     return given
 
 
-def _system_mentions(scene: DialogueContext, domain: str) -> list[tuple[str, int]]:
+def _system_mentions(context: DialogueContext, domain: str) -> list[tuple[str, int]]:
     """The slots the system speaks of in the domain, then in booking, as requests with the first turn of each."""
     mentions: list[tuple[str, int]] = []
-    for service in scene.with_booking(domain):
+    for service in context.with_booking(domain):
         first: dict[str, int] = {}
-        for moment in scene.moments[1::2]:
-            for act in moment.services.get(service, ()):
+        for turn in context.turns[1::2]:
+            for act in turn.services.get(service, ()):
                 if act.families & SLOT_VALUE and act.slot:
-                    first.setdefault(f"{domain}-{act.slot}".lower(), moment.position)
+                    first.setdefault(f"{domain}-{act.slot}".lower(), turn.position)
         mentions += first.items()
     return mentions
 
 
-def _outside_domain(scene: DialogueContext, service: str, requests: dict[str, list[int]]) -> Ledger:
+def _outside_domain(context: DialogueContext, service: str, requests: dict[str, list[int]]) -> Ledger:
     ledger = Ledger(MEASURE, service)
-    scene.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
+    context.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
     for request, turns in requests.items():
-        for turn in turns if scene.config.rgcd_f1.repetitions.count_fp else turns[:1]:
-            scene.record(MEASURE, "requested_domains_outside_goals", service, request)
+        for turn in turns if context.config.rgcd_f1.repetitions.count_fp else turns[:1]:
+            context.record(MEASURE, "requested_domains_outside_goals", service, request)
             ledger.said_wrong(request, turn, "outside-domain")
     return ledger
 
@@ -103,16 +103,16 @@ class _DomainScorer:
     """R-GCDF1 of one goal domain."""
 
     def __init__(
-        self, scene: DialogueContext, domain: str, asked: dict[str, list[int]], provided: dict[str, int]
+        self, context: DialogueContext, domain: str, requested: dict[str, list[int]], provided: dict[str, int]
     ) -> None:
-        self._scene, self._domain = scene, domain
-        self._asked, self._provided = asked, provided
-        self._options = scene.config.rgcd_f1
-        self._signals = Signals(scene, domain)
-        self._ledger = Ledger(MEASURE, domain, Counter(goal_requests(scene, domain)))
+        self._context, self._domain = context, domain
+        self._requested, self._provided = requested, provided
+        self._options = context.config.rgcd_f1
+        self._signals = Signals(context, domain)
+        self._ledger = Ledger(MEASURE, domain, Counter(goal_requests(context, domain)))
 
     def run(self) -> Ledger:
-        for request, turns in self._asked.items():
+        for request, turns in self._requested.items():
             self._request(request, turns)
         for request, turn in self._provided.items():
             self._ledger.said_right(request, turn, "pre-empted", ("provided by the system",))
@@ -121,14 +121,14 @@ class _DomainScorer:
             ledger.missing(request)
         if not ledger.truth:
             for request in ledger.said.elements():
-                self._scene.record(MEASURE, "requests_not_in_goal", self._domain, request)
+                self._context.record(MEASURE, "requests_not_in_goal", self._domain, request)
         return ledger
 
     def _request(self, request: str, turns: list[int]) -> None:
         if len(turns) > 1:
-            self._scene.record(MEASURE, "multiple_req", self._domain, request, count=len(turns))
+            self._context.record(MEASURE, "multiple_req", self._domain, request, count=len(turns))
         if len(turns) > self._options.repetitions_warning:
-            self._scene.record(MEASURE, "repetitions_warning", self._domain, request)
+            self._context.record(MEASURE, "repetitions_warning", self._domain, request)
         self._first(request, turns[0])
         if not self._options.repetitions.count_fp:
             for turn in turns[1:]:
@@ -140,33 +140,33 @@ class _DomainScorer:
     def _first(self, request: str, turn: int) -> None:
         if request in self._ledger.truth:
             self._ledger.said_right(request, turn, "credited")
-        elif request in self._options.auto_add_to_ref and self._scene.tasks[self._domain].book:
-            self._scene.record(MEASURE, "auto_ref", self._domain, request)
+        elif request in self._options.auto_add_to_ref and self._context.tasks[self._domain].book:
+            self._context.record(MEASURE, "auto_ref", self._domain, request)
             self._ledger.warranted(request, turn, "out-of-goal-credited", ("auto_ref",))
         else:
             self._ledger.said_wrong(request, turn, "out-of-goal")
 
     def _repetition(self, request: str, count: int, ordinal: int, first: int, second: int) -> None:
-        span = self._scene.span(first, second)
+        span = self._context.span(first, second)
         if self._is_spurious(request, first, second, span):
             label = "spurious_annotation"
-            self._scene.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, turns=(first, second))
+            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, turns=(first, second))
             self._ledger.said_wrong(request, second, "repeated-penalised", (label,))
             return
         labels = self._why_repeated(request, first, span)
         for label in labels:
-            self._scene.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, count=count)
+            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, count=count)
         if labels and ANSWERED not in labels and ordinal <= self._options.repetitions.repeats_to_penalty:
             self._ledger.warranted(request, second, "repeated-forgiven", tuple(labels))
         else:
             self._ledger.said_wrong(request, second, "repeated-penalised", tuple(labels))
 
     def _is_reference(self, request: str) -> bool:
-        return any(marker in request for marker in self._scene.profile.reference_markers)
+        return any(marker in request for marker in self._context.profile.reference_markers)
 
     def _is_spurious(self, request: str, first: int, second: int, span: list[PreparedTurn]) -> bool:
         """Is the second request an artefact of annotation, the talk having moved on to other domains?"""
-        profile = self._scene.profile
+        profile = self._context.profile
         if self._is_reference(request) or (self._domain == profile.taxi_domain and profile.taxi_domain in request):
             return False
         aside = (profile.booking_service, profile.general_service)
@@ -177,13 +177,13 @@ class _DomainScorer:
             return True
         if len(span) <= 3 or discussed == {self._domain}:
             return False
-        users = (self._scene.moments[first], self._scene.moments[second])
+        users = (self._context.turns[first], self._context.turns[second])
         return any(sum(service != profile.general_service for service in user.services) > 1 for user in users)
 
     def _why_repeated(self, request: str, first: int, span: list[PreparedTurn]) -> list[str]:
         checks = self._options.repetitions.system_behaviour
         labels = []
-        if checks.validate_nlu and not self._understood(request, self._scene.moments[first]):
+        if checks.validate_nlu and not self._understood(request, self._context.turns[first]):
             labels.append("system_req_nlu_failure")
         if checks.validate_policy:
             labels.append(self._policy(request, span))
@@ -213,6 +213,6 @@ class _DomainScorer:
         for act in turn.services.get(self._domain, ()):
             if act.families & INFORM and act.slot:
                 if not act.has_value:
-                    self._scene.fault(f"the system informs of '{act.slot}' without a value", turn.position)
+                    self._context.fault(f"the system informs of '{act.slot}' without a value", turn.position)
                 answers = answers or act.slot == self._slot(request)
         return answers

@@ -8,17 +8,16 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.users.analyses import Loop, confusions, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext
 from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, live_goal
-from dialgauge.users.loops import Loop, confusions, loops
 from dialgauge.users.normalise import Matching, Normaliser, SharedMemory
-from dialgauge.users.patterns import patterns
 from dialgauge.users.profile import DatasetProfile, load_profile
-from dialgauge.users.records import DialogueScore, End, Measure, PrfScore, close
+from dialgauge.users.records import DialogueScore, End, MeasureName, PrfScore, close
 from dialgauge.users.requests import score_requests
-from dialgauge.users.turns import ActLexicon, moments
+from dialgauge.users.turns import ActLexicon, prepared_turns
 from dialgauge.values import CanonicalMap
 
 _GOODBYE = "bye"
@@ -53,18 +52,13 @@ class Scorer:
     ) -> None:
         self.config = config or GcdfConfig()
         self.profile = profile or load_profile("multiwoz21")
-        self._database = database if self.live else None
-        if self.live and database is None and self.config.failures == "live":
+        self._database = database if self.config.prunes_failures else None
+        if self.config.failures == "live" and database is None:
             raise DialgaugeError("failures=live asks a database which failures are real; name it with --database")
         merge = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge
         self._lexicon = ActLexicon(self.profile, merge_values=merge, strict=self.config.strict)
         self._settings = self._normalisation(canonical_map)
         self._shared = SharedMemory()
-
-    @property
-    def live(self) -> bool:
-        """Are only those failures of a goal expected that a database confirms, where there is one?"""
-        return self.config.failures == "live" or (self.config.failures == "auto" and not self.config.strict)
 
     def _normalisation(self, canonical_map: CanonicalMap | None) -> Matching:
         matching = self.config.igcd_f1.value_matching
@@ -89,9 +83,9 @@ class Scorer:
             return dialogue.goal
         return live_goal(dialogue.goal, self._database, self.profile.goal_typos)
 
-    def scene(self, dialogue: Dialogue) -> DialogueContext:
+    def context(self, dialogue: Dialogue) -> DialogueContext:
         """The dialogue prepared for the rules."""
-        turns = moments(
+        turns = prepared_turns(
             dialogue,
             self._lexicon,
             requests_carry_service=self.profile.requests_carry_service,
@@ -112,27 +106,27 @@ class Scorer:
             raise error.at(dialogue=dialogue.id) from error
 
     def _score(self, dialogue: Dialogue) -> DialogueScore:
-        scene = self.scene(dialogue)
+        context = self.context(dialogue)
         if not dialogue.turns:
-            scene.empty()
-        scores: dict[Measure, dict[str, PrfScore]] = {}
-        scores["I-GCDF1"], verdicts = close(score_constraints(scene), "I-GCDF1")
-        scores["R-GCDF1"], more = close(score_requests(scene), "R-GCDF1")
-        found = tuple(loops(dialogue.turns, general_service=self.profile.general_service))
+            context.empty()
+        scores: dict[MeasureName, dict[str, PrfScore]] = {}
+        scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
+        scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")
+        repeats = tuple(loops(dialogue.turns, general_service=self.profile.general_service))
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
-            goal=Goal(tasks=scene.tasks),
+            goal=Goal(tasks=context.tasks),
             scores=scores,
-            behaviours=tuple(scene.behaviours),
+            behaviours=tuple(context.behaviours),
             verdicts=(*verdicts, *more),
-            attempts=tuple(dict.fromkeys(scene.attempts)),
-            requests_removed=tuple(scene.requests_removed),
-            warnings=tuple(scene.warnings),
-            patterns=tuple(patterns(scene.tasks, scene.moments, scene.user_parameters())),
-            loops=found,
+            attempts=tuple(dict.fromkeys(context.attempts)),
+            requests_removed=tuple(context.requests_removed),
+            warnings=tuple(context.warnings),
+            patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
+            loops=repeats,
             confusions=tuple(confusions(dialogue.turns).items()),
-            end=_end(dialogue, found, self.profile.general_service),
+            end=_end(dialogue, repeats, self.profile.general_service),
         )
 
     def score_all(self, dialogues: Iterable[Dialogue]) -> Iterator[DialogueScore | Failure]:
@@ -150,7 +144,7 @@ class Scorer:
                 yield Failure.of(error)
 
 
-def _end(dialogue: Dialogue, found: tuple[Loop, ...], general_service: str) -> End:
+def _end(dialogue: Dialogue, repeats: tuple[Loop, ...], general_service: str) -> End:
     """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
     goodbye = False
     for position in range(len(dialogue.turns) - 1, -1, -1):
@@ -160,7 +154,7 @@ def _end(dialogue: Dialogue, found: tuple[Loop, ...], general_service: str) -> E
         acts = turn.acts or ()
         goodbye = goodbye or any(_GOODBYE in act.name.lower() for act in acts)
         if any(act.domain != general_service for act in acts):
-            if found and found[-1].last == position:
+            if repeats and repeats[-1].last == position:
                 return "loop"
             break
         if not goodbye:

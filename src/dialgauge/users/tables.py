@@ -1,119 +1,190 @@
-"""What the commands print about users: scores, figures, confusions, loops."""
+"""Results as the tables of a run, which ``explain``, ``find``, the figures and SQL read.
+
+Tables are built column by column from the records' attributes: a thousand dialogues make some 80,000 rows.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import chain, repeat
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
-from dialgauge.report import Cell, Column, Table, plain
-from dialgauge.users.evaluation import UserEvaluation
-from dialgauge.users.figures import PaperFigure
-from dialgauge.users.loops import CAUSES, Confusion
-from dialgauge.users.records import COMBINED, MEASURES, VERDICTS
-from dialgauge.users.summary import DomainSummary, MeanScore
+import msgspec
 
-NOTHING = "(nothing)"
+from dialgauge.users.measures import ASPECTS
+from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
+from dialgauge.users.scorer import Failure
+from dialgauge.users.turns import EQUALS
 
+if TYPE_CHECKING:
+    import polars
 
-def score_table(evaluation: UserEvaluation, summary: list[DomainSummary]) -> Table:
-    """One row for each domain: F1 with interval, precision, recall and dialogues, for both measures."""
-    columns = [Column("domain")]
-    for measure in MEASURES:
-        columns += [Column(measure), Column("P"), Column("R"), Column("dialogues")]
-    found = {(row.measure, row.domain): row for row in summary}
-    domains = [COMBINED, *sorted({row.domain for row in summary} - {COMBINED})]
-    table = Table(f"{evaluation.name}: how the user expresses its goals", columns)
-    for domain in domains:
-        cells: list[Cell | float | int | None] = []
-        for measure in MEASURES:
-            row = found.get((measure, domain))
-            if row is None or not row.dialogues:
-                cells += [None] * 4
-            else:
-                cells += [_cell(row.f1), row.precision.value, row.recall.value, row.dialogues]
-        table.add(domain, *cells)
-    table.notes.append(evaluation.signature)
-    return table
+#: Column name to its values; the type of a column follows from its name.
+Columns = dict[str, list[Any]]
+Results = Sequence[DialogueScore]
+
+_COUNTS = ("tp", "fp", "fn")
+_WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted"})
+_WHOLE |= {"longest_loop", "most_mentions"}
+_REAL = frozenset(ASPECTS)
+_FLAG = frozenset({"matched"})
+#: Lists of texts, and the list of positions that a behaviour has beside the first and last.
+_TEXTS = frozenset({"goal_domains", "requests_removed", "warnings"})
+_POSITIONS = "at_turns"
 
 
-def figure_table(figure: PaperFigure) -> Table:
-    """A figure's numbers: a row for each bar, a column for each domain."""
-    digits = 2 if figure.unit == "percent" else 0
-    columns = [Column(figure.unit), *(Column(domain, digits=digits) for domain in figure.domains)]
-    table = Table(f"Figure {figure.key}. {figure.title}", columns)
-    for bar, heights in figure.bars.items():
-        if any(heights.values()):
-            table.add(bar, *(heights.get(domain) for domain in figure.domains))
-    if figure.totals:
-        table.add("of", *(figure.totals.get(domain) for domain in figure.domains))
-    return table
+def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], polars.DataFrame]]:
+    """Functions that make the tables of a run when they are asked for."""
+    makers: dict[str, Callable[[Results], Columns]] = {
+        "domain_scores": _domain_scores,
+        "verdicts": _verdicts,
+        "behaviours": _behaviours,
+        "conversation_facts": _conversation_facts,
+        "loops": _loops,
+        "confusions": _confusions,
+        "patterns": _patterns,
+        "normalisation": _normalisation,
+    }
+    tables: dict[str, Callable[[], polars.DataFrame]] = {
+        name: partial(_frame, make, results) for name, make in makers.items()
+    }
+    return tables | {"failures": partial(_frame, _failures, failures)}
 
 
-def slot_table(figure: PaperFigure) -> Table:
-    """In how many dialogues a behaviour concerned which slot."""
-    table = Table(f"Figure {figure.key} by slot", ["behaviour", "domain", "slot", "dialogues"])
-    for bar, by_domain in figure.slots.items():
-        for domain, slots in by_domain.items():
-            for slot, count in sorted(slots.items(), key=lambda item: (-item[1], item[0])):
-                table.add(bar, domain, slot, count)
-    return table
+def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
+    import polars as pl
+
+    kinds: dict[str, Any] = {
+        **dict.fromkeys(_WHOLE, pl.Int64),
+        **dict.fromkeys(_REAL, pl.Float64),
+        **dict.fromkeys(_FLAG, pl.Boolean),
+        **dict.fromkeys(_TEXTS, pl.List(pl.String)),
+        _POSITIONS: pl.List(pl.Int64),
+    }
+    columns = make(records)
+    return pl.DataFrame([pl.Series(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
 
 
-def confusion_table(evaluation: UserEvaluation, most: int = 15) -> Table:
-    """The commonest differences between what was said and what was heard."""
-    counts: Counter[Confusion] = Counter()
-    dialogues: Counter[Confusion] = Counter()
-    for score in evaluation.scores:
-        for confusion, count in score.confusions:
-            counts[confusion] += count
-            dialogues[confusion] += 1
-    table = Table("What was said against what was heard", ["speaker", "fault", "said", "heard", "times", "dialogues"])
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0].said, item[0].heard, item[0].speaker))
-    for confusion, count in ranked[:most]:
-        said, heard = confusion.said or NOTHING, confusion.heard or NOTHING
-        table.add(confusion.speaker, confusion.fault, said, heard, count, dialogues[confusion])
-    if len(ranked) > most:
-        table.notes.append(f"{len(ranked) - most} rarer confusions not shown")
-    return table
+@cache
+def slot_of(measure: MeasureName, domain: str, item: str) -> str:
+    """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
+    return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain}-".lower())
 
 
-def loop_table(evaluation: UserEvaluation, most: int = 15) -> Table:
-    """Loops by domain and cause: how many, how long, and the main confusion behind them."""
-    groups: dict[tuple[str, str, str], list[int]] = {}
-    for score in evaluation.scores:
-        for loop in score.loops:
-            groups.setdefault((", ".join(loop.domains), loop.cause, loop.detail), []).append(loop.repeats)
-    columns: list[str | Column] = ["domain", "cause", "main confusion", "loops", "longest"]
-    columns.append(Column("mean length", digits=1))
-    table = Table("Loops: the same user acts three or more times running", columns)
-    ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    for (domains, cause, detail), repeats in ranked[:most]:
-        table.add(domains, cause, detail or NOTHING, len(repeats), max(repeats), sum(repeats) / len(repeats))
-    if len(ranked) > most:
-        table.notes.append(f"{len(ranked) - most} rarer kinds not shown")
-    used = {cause for _, cause, _ in groups}
-    table.notes += [f"{cause}: {meaning}" for cause, meaning in CAUSES.items() if cause in used]
-    return table
+def _flat(results: Results, part: Callable[[DialogueScore], Sequence[Any]]) -> tuple[list[str], list[Any]]:
+    """The parts of all dialogues in one list, and beside it the dialogue of each."""
+    parts = [part(result) for result in results]
+    names = chain.from_iterable(repeat(result.id, len(each)) for result, each in zip(results, parts, strict=True))
+    return list(names), list(chain.from_iterable(parts))
 
 
-def verdict_table(evaluation: UserEvaluation) -> Table:
-    """How often each verdict was given, for both measures."""
-    counts = Counter((each.measure, each.verdict) for score in evaluation.scores for each in score.verdicts)
-    table = Table("Verdicts on single mentions", ["verdict", *MEASURES, "meaning"])
-    for verdict, meaning in VERDICTS.items():
-        row = [counts[measure, verdict] for measure in MEASURES]
-        if any(row):
-            table.add(verdict, *row, meaning)
-    return table
+def _attributes(records: Iterable[Any], *names: str) -> Columns:
+    return {name: list(map(attrgetter(name), records)) for name in names}
 
 
-def failure_lines(evaluation: UserEvaluation, most: int = 10) -> Sequence[str]:
-    """A sentence for each dialogue that failed, the first few of them."""
-    lines = [plain(str(failure)) for failure in evaluation.failures[:most]]
-    if len(evaluation.failures) > most:
-        lines.append(f"... and {len(evaluation.failures) - most} more")
-    return lines
+def _domain_scores(results: Results) -> Columns:
+    rows = [
+        (result.id, measure, domain, score)
+        for result in results
+        for measure in MEASURES
+        for domain, score in result.scores[measure].items()
+    ]
+    keys = {name: [row[place] for row in rows] for place, name in enumerate(("dialogue", "measure", "domain"))}
+    return keys | _attributes([row[3] for row in rows], *ASPECTS, *_COUNTS)
 
 
-def _cell(figure: MeanScore) -> Cell:
-    return Cell(figure.value, figure.low, figure.high)
+def _verdicts(results: Results) -> Columns:
+    names, verdicts = _flat(results, attrgetter("verdicts"))
+    return {
+        "dialogue": names,
+        **_attributes(verdicts, "measure"),
+        **_items(verdicts),
+        **_attributes(verdicts, "verdict", "turn"),
+        "behaviours": [", ".join(each.behaviours) for each in verdicts],
+        **_attributes(verdicts, *_COUNTS),
+    }
+
+
+def _behaviours(results: Results) -> Columns:
+    names, behaviours = _flat(results, attrgetter("behaviours"))
+    turns = [each.turns for each in behaviours]
+    return {
+        "dialogue": names,
+        "measure": [each.measure for each in behaviours],
+        "behaviour": [each.label for each in behaviours],
+        **_items(behaviours),
+        "first_turn": [each[0] if each else None for each in turns],
+        "last_turn": [each[-1] if each else None for each in turns],
+        _POSITIONS: turns,
+        "count": [each.count or None for each in behaviours],
+        "expected": [each.expected or None for each in behaviours],
+    }
+
+
+def _items(records: Iterable[Any]) -> Columns:
+    """Domain and item of verdicts or behaviours, and the slot they are about."""
+    measures, domains, items = (list(map(attrgetter(name), records)) for name in ("measure", "domain", "item"))
+    return {"domain": domains, "item": items, "slot": list(map(slot_of, measures, domains, items))}
+
+
+def _conversation_facts(results: Results) -> Columns:
+    return {
+        "dialogue": [result.id for result in results],
+        "turns": [result.turns for result in results],
+        "goal_domains": [list(result.goal.tasks) for result in results],
+        "end": [result.end for result in results],
+        "loops": [len(result.loops) for result in results],
+        "longest_loop": [max((loop.repeats for loop in result.loops), default=0) for result in results],
+        "most_mentions": [_most_mentions(result) for result in results],
+        **_attributes(results, "requests_removed", "warnings"),
+        "goal": [msgspec.json.encode(result.goal).decode() for result in results],
+    }
+
+
+def _most_mentions(result: DialogueScore) -> int:
+    counts = [each.count for each in result.behaviours if each.label in ("repeated_inform", "multiple_req")]
+    return max(counts, default=1)
+
+
+def _loops(results: Results) -> Columns:
+    names, loops = _flat(results, attrgetter("loops"))
+    return {
+        "dialogue": names,
+        "first_turn": [loop.first for loop in loops],
+        "last_turn": [loop.last for loop in loops],
+        **_attributes(loops, "repeats"),
+        "acts": [", ".join(loop.acts) for loop in loops],
+        "domains": [", ".join(loop.domains) for loop in loops],
+        **_attributes(loops, "cause", "detail"),
+    }
+
+
+def _confusions(results: Results) -> Columns:
+    names, counted = _flat(results, attrgetter("confusions"))
+    return {
+        "dialogue": names,
+        **_attributes([confusion for confusion, _ in counted], "speaker", "fault", "said", "heard"),
+        "count": [count for _, count in counted],
+    }
+
+
+def _patterns(results: Results) -> Columns:
+    names, patterns = _flat(results, attrgetter("patterns"))
+    return {"dialogue": names, **_attributes(patterns, "kind", "domain", "part", "wanted", "pattern")}
+
+
+def _normalisation(results: Results) -> Columns:
+    names, attempts = _flat(results, attrgetter("attempts"))
+    columns = ("domain", "slot", "value", "nearest", "canonical", "method", "matched")
+    return {
+        "dialogue": names,
+        "source": [source for source, _, _ in attempts],
+        "turn": [turn for _, turn, _ in attempts],
+        **_attributes([attempt for *_, attempt in attempts], *columns),
+    }
+
+
+def _failures(failures: Sequence[Failure]) -> Columns:
+    return _attributes(failures, "dialogue", "turn", "reason", "file")

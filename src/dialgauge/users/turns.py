@@ -185,7 +185,7 @@ class PreparedTurn(Struct):
         return [service for service, acts in self.services.items() if any(act.families & families for act in acts)]
 
 
-def moments(
+def prepared_turns(
     dialogue: Dialogue, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int
 ) -> list[PreparedTurn]:
     """The turns prepared, or the reason why the dialogue cannot be scored."""
@@ -194,10 +194,10 @@ def moments(
             f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
             turn=max_turns,
         )
-    return [_moment(place, turn, lexicon, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+    return [_prepared(place, turn, lexicon, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
 
 
-def _moment(position: int, turn: Turn, lexicon: ActLexicon, carry_service: bool) -> PreparedTurn:
+def _prepared(position: int, turn: Turn, lexicon: ActLexicon, carry_service: bool) -> PreparedTurn:
     expected = "system" if position % 2 else "user"
     if turn.speaker != expected:
         raise DialgaugeError(
@@ -232,9 +232,9 @@ def _requested(requested: dict[str, tuple[str, ...]], carry_service: bool) -> di
 
 def _requests_in_acts(services: dict[str, list[Said]]) -> dict[str, tuple[str, ...]]:
     """Where no requested slots were recorded, the request acts say what was asked."""
-    found: dict[str, tuple[str, ...]] = {}
+    requests: dict[str, tuple[str, ...]] = {}
     for service, acts in services.items():
         slots = [f"{service}-{act.slot}".lower() for act in acts if act.families & REQUEST and act.slot]
         if slots:
-            found[service] = tuple(dict.fromkeys(slots))
-    return found
+            requests[service] = tuple(dict.fromkeys(slots))
+    return requests

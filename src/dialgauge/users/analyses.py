@@ -1,0 +1,244 @@
+"""What else a conversation shows: loops and their cause, confusions of language understanding, expression patterns.
+
+Loops: the user says the very same acts in three or more of its turns running. In the paper most lost points come from
+loops: the user mishears the booking reference and states its booking constraints until the session ends. A loop's cause
+follows from what was said and heard inside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Act, Speaker, Task, Turn
+from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
+
+MIN_REPEATS = 3
+
+Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
+
+CAUSES: dict[Cause, str] = {
+    "user NLU": "the user did not understand the system's answers",
+    "system NLU": "the system did not understand the user",
+    "system policy": "the system understood and gave no answer in the domain",
+    "user policy": "both sides understood each other, and the user still said the same",
+}
+
+
+class Loop(Struct, frozen=True):
+    """The same acts in the user turns ``first`` to ``last``: how often, and why; ``detail`` is the main confusion."""
+
+    first: int
+    last: int
+    repeats: int
+    acts: tuple[str, ...]
+    domains: tuple[str, ...]
+    cause: Cause
+    detail: str = ""
+
+
+def loops(turns: Sequence[Turn], *, general_service: str = "", min_repeats: int = MIN_REPEATS) -> Iterator[Loop]:
+    """The loops of a dialogue, in order. Pleasantries alone are no loop."""
+    users = [place for place, turn in enumerate(turns) if turn.speaker == "user"]
+    start = 0
+    for end in range(1, len(users) + 1):
+        if end < len(users) and _same(turns[users[end]].acts, turns[users[end - 1]].acts):
+            continue
+        acts = [act for act in turns[users[start]].acts or () if act.domain != general_service]
+        if end - start >= min_repeats and acts:
+            yield _loop(turns, users[start:end], acts)
+        start = end
+
+
+def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
+    """Are these the same acts, in whatever order?"""
+    if acts == others:
+        return True
+    return bool(acts and others) and len(acts or ()) == len(others or ()) and Counter(acts) == Counter(others)
+
+
+def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act]) -> Loop:
+    domains = tuple(dict.fromkeys(act.domain for act in acts))
+    cause, detail = _cause(turns, places, domains)
+    return Loop(
+        first=places[0],
+        last=places[-1],
+        repeats=len(places),
+        acts=tuple(dict.fromkeys(describe(act, with_value=True) for act in acts)),
+        domains=domains,
+        cause=cause,
+        detail=detail,
+    )
+
+
+def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...]) -> tuple[Cause, str]:
+    """The side whose understanding failed in at least half of the repetitions, or else the side that stands still."""
+    repeated = [turns[place] for place in places[:-1]]
+    answers = [turns[place + 1] for place in places[:-1] if turns[place + 1].speaker == "system"]
+    sides: tuple[tuple[Cause, list[Turn]], ...] = (("system NLU", repeated), ("user NLU", answers))
+    for cause, said in sides:
+        misheard = [errors for turn in said if turn.heard is not None and (errors := turn_confusions(turn))]
+        if misheard and 2 * len(misheard) >= len(said):
+            return cause, _commonest([confusion for errors in misheard for confusion in errors])
+    answered = [turn for turn in answers if any(act.domain in domains for act in turn.acts or ())]
+    return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
+
+
+def _commonest(confusions: list[Confusion]) -> str:
+    (confusion, _), *_ = Counter(confusions).most_common(1)
+    return f"{confusion.said or 'nothing'} heard as {confusion.heard or 'nothing'}"
+
+
+# What was said against what was heard: the errors of both sides' language understanding.
+#
+# Acts said and acts heard in a turn are compared without regard to order. What is left over on both sides is paired:
+# acts that differ only in the value, then only in the name, then only in the slot; the rest was missed or invented.
+
+Fault: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
+
+NOTHING = ""
+
+
+class Confusion(Struct, frozen=True, gc=False):
+    """``speaker`` said one thing and the other side heard another. Values are only given when they alone differ."""
+
+    speaker: Speaker
+    fault: Fault
+    said: str
+    heard: str
+
+
+def confusions(turns: Iterable[Turn]) -> Counter[Confusion]:
+    """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
+    counts: Counter[Confusion] = Counter()
+    for turn in turns:
+        if turn.heard is not None and turn.acts is not None and turn.acts != turn.heard:
+            counts.update(turn_confusions(turn))
+    return counts
+
+
+def turn_confusions(turn: Turn) -> tuple[Confusion, ...]:
+    """The confusions of one turn."""
+    return _compare(turn.speaker, turn.acts or (), turn.heard or ())
+
+
+@lru_cache(maxsize=1 << 14)
+def _compare(speaker: Speaker, acts: tuple[Act, ...], understood: tuple[Act, ...]) -> tuple[Confusion, ...]:
+    said, heard = _rest(acts, understood), _rest(understood, acts)
+    rules: tuple[tuple[Fault, Callable[[Act], tuple[str, ...]], bool], ...] = (
+        ("value", lambda act: (act.name.lower(), act.slot.lower()), True),
+        ("act", lambda act: (act.slot.lower(),), False),
+        ("slot", lambda act: (act.name.lower(),), False),
+    )
+    errors = [
+        Confusion(speaker, fault, describe(one, with_value), describe(other, with_value))
+        for fault, key, with_value in rules
+        for one, other in _pairs(said, heard, key)
+    ]
+    errors += [Confusion(speaker, "missed", describe(act), NOTHING) for act in said]
+    errors += [Confusion(speaker, "invented", NOTHING, describe(act)) for act in heard]
+    return tuple(errors)
+
+
+def describe(act: Act, with_value: bool = False) -> str:
+    """An act as people write it: ``restaurant-inform(food)``, ``restaurant-inform(food=thai)``."""
+    slot = act.slot.lower()
+    inside = f"{slot}={', '.join(act.values).lower()}" if with_value and act.values else slot
+    return f"{act.name.lower()}({inside})"
+
+
+def _folded(act: Act) -> tuple[str, str, tuple[str, ...]]:
+    return act.name.lower(), act.slot.lower(), tuple(value.lower().strip() for value in act.values)
+
+
+def _rest(acts: Iterable[Act], others: Iterable[Act]) -> list[Act]:
+    """The acts without those that occur on the other side too."""
+    known = Counter(map(_folded, others))
+    rest = []
+    for act in acts:
+        key = _folded(act)
+        if known[key]:
+            known[key] -= 1
+        else:
+            rest.append(act)
+    return rest
+
+
+def _pairs(said: list[Act], heard: list[Act], key: Callable[[Act], tuple[str, ...]]) -> Iterator[tuple[Act, Act]]:
+    """Acts of both sides with the same key, taken out of both lists."""
+    for act in list(said):
+        match = next((other for other in heard if key(other) == key(act)), None)
+        if match is not None:
+            said.remove(act)
+            heard.remove(match)
+            yield act, match
+
+
+# How a user brings its goal across: all at once or bit by bit, completely or not (Figures 4 and 6a of the paper). For
+# each part of a goal with several constraints (or requests): ``miss_all`` when none was said; otherwise ``miss`` or
+# ``no_miss`` (is any left unsaid?) and ``one`` or ``mult`` (do those said share a turn?).
+
+PatternKind: TypeAlias = Literal["search", "booking", "request"]
+
+PARTS: dict[str, PatternKind] = {"info": "search", "fail_info": "search", "book": "booking", "fail_book": "booking"}
+PATTERNS = ("no_miss_one", "no_miss_mult", "miss_one", "miss_mult", "miss_all")
+
+
+class Pattern(Struct, frozen=True, gc=False):
+    """The pattern of one part of a goal: which part of which domain, how many things it wants, and the pattern."""
+
+    kind: PatternKind
+    domain: str
+    part: str
+    wanted: int
+    pattern: str
+
+
+def patterns(
+    tasks: dict[str, Task], spoken: Sequence[PreparedTurn], said: dict[str, dict[str, list[int]]]
+) -> Iterator[Pattern]:
+    """The patterns of all parts of the goal that want more than one thing; ``said``: the user's normalised informs."""
+    for domain, task in tasks.items():
+        informed = said.get(domain, {})
+        for part, kind in PARTS.items():
+            constraints = _constraints(task, part)
+            if len(constraints) > 1:
+                turns = [informed.get(constraint, ()) for constraint in constraints]
+                yield Pattern(kind, domain, part, len(constraints), expression_pattern(turns))
+        requests = dict.fromkeys(slot.lower() for slot in task.requests)
+        if len(requests) > 1:
+            requested = _requested(spoken, domain)
+            turns = [requested.get(slot, ()) for slot in requests]
+            yield Pattern("request", domain, "reqt", len(requests), expression_pattern(turns))
+
+
+def expression_pattern(turns: Collection[Collection[int]]) -> str:
+    """The pattern of several things, each given by the turns it was said in.
+
+    >>> expression_pattern([[0, 4], [4]]), expression_pattern([[0], [2], []]), expression_pattern([[], []])
+    ('no_miss_one', 'miss_mult', 'miss_all')
+    """
+    said = [set(each) for each in turns if each]
+    if not said:
+        return "miss_all"
+    completeness = "no_miss" if len(said) == len(turns) else "miss"
+    return f"{completeness}_{'one' if set.intersection(*said) else 'mult'}"
+
+
+def _constraints(task: Task, part: str) -> list[str]:
+    stated: dict[str, str] = getattr(task, part)
+    return list(dict.fromkeys(f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()))
+
+
+def _requested(spoken: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:
+    """The slots of the user's request acts in a domain, with their turns."""
+    requested: dict[str, list[int]] = {}
+    for turn in spoken[::2]:
+        for act in turn.services.get(domain, ()):
+            if act.families & REQUEST and act.slot:
+                requested.setdefault(act.slot, []).append(turn.position)
+    return requested

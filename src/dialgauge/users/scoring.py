@@ -1,0 +1,391 @@
+"""Conversations scored: from files or from memory, in one process or several, with the same results in the same order.
+
+A unit of work is a file, or a batch of dialogues in memory. Where this process scores, it also reads; other processes
+read their files themselves, and send the dialogues back with the results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge import engine
+from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.engine import Unit, Work
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import (
+    DEFAULT_LIMIT,
+    AnyFormat,
+    CanonicalMapFile,
+    Corpus,
+    DialogueFormat,
+    Notes,
+    Part,
+    bulk_load,
+    format_named,
+    recognise,
+    resolve,
+)
+from dialgauge.measures import Signature
+from dialgauge.runs import Run
+from dialgauge.users.config import GcdfConfig, load_config
+from dialgauge.users.goals import VenueDatabase, VenueRows, load_database
+from dialgauge.users.profile import DatasetProfile, load_profile
+from dialgauge.users.records import DialogueScore
+from dialgauge.users.scorer import Failure, Scorer
+from dialgauge.values import CanonicalMap
+
+#: Files by name, or dialogues: a corpus, a run, any iterable.
+Conversations: TypeAlias = str | Path | Corpus | Run | Iterable[Dialogue]
+
+#: Which profile goes with dialogues of a format, unless one is named.
+PROFILES = {"sgd": "sgd", "multiwoz": "multiwoz21-people"}
+DEFAULT_PROFILE = "multiwoz21"
+
+#: Dialogues in memory that make one unit of work.
+_BATCH = 32
+_DIGITS = re.compile(r"\d+")
+
+
+class UserOptions(Struct, frozen=True):
+    """What a user of dialgauge chooses; files are named, not yet read."""
+
+    canonical_map: str | Path | None = None
+    config: str | Path | None = None
+    overrides: tuple[str, ...] = ()
+    profile: str | None = None
+    database: str | Path | None = None
+    format: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class ScorerSettings(Struct, frozen=True):
+    """Everything a scorer is made of, read once, so that all processes score alike."""
+
+    config: GcdfConfig
+    profile: DatasetProfile
+    canonical_map: dict[str, Any]
+    database: VenueRows | None
+
+    @classmethod
+    def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
+        """The settings that the options name, for dialogues of a format."""
+        profile = load_profile(options.profile or PROFILES.get(format, DEFAULT_PROFILE))
+        return cls(
+            config=load_config(options.config, options.overrides, defaults=profile.defaults),
+            profile=profile,
+            canonical_map={} if options.canonical_map is None else load_map(options.canonical_map, options.limit),
+            database=None if options.database is None else load_database(options.database),
+        )
+
+    def scorer(self) -> Scorer:
+        """A fresh scorer."""
+        values = CanonicalMap(self.canonical_map) if self.canonical_map else None
+        database = VenueDatabase(self.database) if self.database is not None else None
+        return Scorer(self.config, self.profile, values, database)
+
+    def signature(self) -> Signature:
+        """Everything here that could change a score."""
+        live = self.database is not None and self.config.prunes_failures
+        return Signature(
+            mode=self.config.mode,
+            profile=f"{self.profile.name}-{_digest(self.profile)}",
+            map=_digest(self.canonical_map) if self.canonical_map else "none",
+            failures="live" if live else "paper",
+            config=_digest(self.config, order="deterministic"),
+        )
+
+
+class ScoredConversations(Struct):
+    """What came of a source: results in the order of its dialogues, failures, and the dialogues themselves."""
+
+    name: str
+    format: str
+    settings: ScorerSettings
+    results: list[DialogueScore] = []
+    failures: list[Failure] = []
+    dialogues: list[Dialogue] = []
+    #: What reading left out or changed, counted.
+    notes: Counter[str] = msgspec.field(default_factory=Counter)
+    #: Dialogues that could not be read.
+    unread: int = 0
+
+
+class _UnitResult(Struct):
+    """What came of one unit; ``dialogues`` only where another process read them."""
+
+    results: list[DialogueScore] = []
+    failures: list[Failure] = []
+    notes: dict[str, int] = {}
+    dialogues: list[Dialogue] = []
+    unread: int = 0
+
+
+class _File(Struct):
+    """A file of conversations, to be read by whoever scores it."""
+
+    part: Part
+    format: str
+
+    def read(self) -> tuple[list[Dialogue], Notes]:
+        notes = Notes(tolerant=True)
+        return list(_reader(self.format).read(self.part, notes)), notes
+
+    def portable(self) -> _File:
+        """The same for another process: how to open it, or else (a member of an archive) its bytes."""
+        try:
+            pickle.dumps(self.part)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return _File(Part(self.part.name, partial(io.BytesIO, self.part.read()), DEFAULT_LIMIT), self.format)
+        return self
+
+
+class _Batch:
+    """Dialogues in memory; on the way to another process they are bytes, which is faster than pickled records."""
+
+    def __init__(self, dialogues: list[Dialogue], file: str | None = None) -> None:
+        self.dialogues = dialogues
+        self.file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (msgspec.msgpack.encode(self.dialogues), self.file)
+
+
+def _unpacked(content: bytes, file: str | None) -> _Batch:
+    return _Batch(msgspec.msgpack.decode(content, type=list[Dialogue]), file)
+
+
+class _Scoring(Work[Scorer, _File | _Batch]):
+    """The work of scoring units of conversations."""
+
+    def __init__(self, settings: ScorerSettings) -> None:
+        self._settings = settings
+
+    def open(self) -> Scorer:
+        return self._settings.scorer()
+
+    def do(self, state: Scorer, unit: Unit[_File | _Batch]) -> bytes:
+        with bulk_load():
+            source = unit.payload
+            if isinstance(source, _Batch):
+                return msgspec.msgpack.encode(_score(state, source.dialogues, source.file))
+            dialogues, notes = source.read()
+            result = _score(state, dialogues, source.part.name)
+            result.dialogues = dialogues
+            _add_reading(result, notes)
+            return msgspec.msgpack.encode(result)
+
+
+def _score(scorer: Scorer, dialogues: Iterable[Dialogue], file: str | None) -> _UnitResult:
+    result = _UnitResult()
+    for each in scorer.score_all(dialogues):
+        if isinstance(each, Failure):
+            result.failures.append(msgspec.structs.replace(each, file=file))
+        else:
+            result.results.append(each)
+    return result
+
+
+def _add_reading(result: _UnitResult | ScoredConversations, notes: Notes) -> None:
+    for what, count in notes.counts.items():
+        result.notes[what] = result.notes.get(what, 0) + count
+    result.failures += [Failure.of(error) for error in notes.refused]
+    result.unread += len(notes.refused)
+
+
+def score_conversations(
+    source: Conversations,
+    options: UserOptions | None = None,
+    *,
+    name: str | None = None,
+    workers: int | None = None,
+    on_unit: Callable[[int], None] | None = None,
+) -> ScoredConversations:
+    """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on.
+
+    ``on_unit`` is called with 1 for every file (or batch of dialogues in memory) that is done.
+    """
+    chosen = options or UserOptions()
+    gathering = _Gathering(source, chosen, name)
+    work = _Scoring(gathering.scored.settings)
+    with bulk_load():
+        for done in engine.run(work, gathering.units(elsewhere=workers not in (None, 1)), workers=workers):
+            if done.content is None:
+                raise DialgaugeError(done.failure or "a file could not be scored")
+            gathering.add(done.key, done.content)
+            if on_unit:
+                on_unit(1)
+    return gathering.finished()
+
+
+class _Gathering:
+    """The units of a source on their way out, and what came of them on their way back."""
+
+    def __init__(self, source: Conversations, options: UserOptions, name: str | None) -> None:
+        self._source = source
+        self._files: list[_File] | None = None
+        kind = ""
+        if isinstance(source, str | Path):
+            self._files = [_File(*pair) for pair in _dialogue_parts(source, options)]
+            kind = _one_format(source, [each.format for each in self._files], options)
+            name = name or source_name(source)
+        elif isinstance(source, Corpus):
+            kind = source.format
+        self.scored = ScoredConversations(
+            name or getattr(source, "name", "") or "conversations", kind, ScorerSettings.load(options, kind)
+        )
+        self._read: dict[str, tuple[_Batch, Notes]] = {}
+        self._seen: set[str] = set()
+        #: What could be read, each id once; of several dialogues of one id, the one that was scored.
+        self._dialogues: dict[str, Dialogue] = {}
+        self._decoder = msgspec.msgpack.Decoder(_UnitResult)
+
+    def units(self, *, elsewhere: bool) -> Iterator[Unit[_File | _Batch]]:
+        """The work. Only where it is done elsewhere are files left to be read there."""
+        for number, (payload, notes) in enumerate(self._payloads(elsewhere)):
+            if isinstance(payload, _Batch):
+                self._read[str(number)] = (payload, notes)
+            yield Unit(str(number), payload)
+
+    def _payloads(self, elsewhere: bool) -> Iterator[tuple[_File | _Batch, Notes]]:
+        if self._files is None:
+            stream = iter(_in_memory(self._source))
+            while batch := list(islice(stream, _BATCH)):
+                yield _Batch(batch), Notes()
+            return
+        for file in self._files:
+            if elsewhere:
+                yield file.portable(), Notes()
+            else:
+                dialogues, notes = file.read()
+                yield _Batch(dialogues, file.part.name), notes
+
+    def finished(self) -> ScoredConversations:
+        """All that came of the source."""
+        self.scored.dialogues = list(self._dialogues.values())
+        return self.scored
+
+    def add(self, key: str, content: bytes) -> None:
+        """Take in what came of a unit; the second dialogue of an id is a failure."""
+        result = self._decoder.decode(content)
+        file = self._files[int(key)].part.name if self._files is not None else None
+        if key in self._read:
+            batch, notes = self._read.pop(key)
+            result.dialogues = batch.dialogues
+            _add_reading(result, notes)
+        scored = self.scored
+        scored.notes.update(result.notes)
+        scored.failures += result.failures
+        scored.unread += result.unread
+        read = {dialogue_key(each.id): each for each in reversed(result.dialogues)}
+        for each in result.results:
+            identity = dialogue_key(each.id)
+            if identity in self._seen:
+                before = "in a file" if file else "by a dialogue"
+                reason = f"this id was already used {before} before it; ids must be unique"
+                scored.failures.append(Failure(each.id, reason, file=file))
+            else:
+                self._seen.add(identity)
+                scored.results.append(each)
+                self._dialogues[identity] = read.pop(identity)
+        for identity in reversed(read):
+            self._dialogues.setdefault(identity, read[identity])
+
+
+def conversation_named(
+    source: str | Path, dialogue: str, options: UserOptions | None = None
+) -> tuple[Dialogue, UserOptions]:
+    """One dialogue of a source, and the options with the profile that goes with its format."""
+    chosen = options or UserOptions()
+    ids: list[str] = []
+    for part, kind in _dialogue_parts(source, chosen):
+        for each in _reader(kind).read(part, Notes(tolerant=True)):
+            if dialogue_key(each.id) == dialogue_key(dialogue):
+                profile = chosen.profile or PROFILES.get(kind, DEFAULT_PROFILE)
+                return each, msgspec.structs.replace(chosen, profile=profile)
+            ids.append(each.id)
+    raise DialgaugeError(f"there is no dialogue '{dialogue}'.{nearest_id(dialogue, ids)}", file=os.fspath(source))
+
+
+def nearest_id(dialogue: str, ids: Iterable[str]) -> str:
+    """The ids most like a wrong one; a corpus has too many to list."""
+    hint = nearest(dialogue, ids)
+    return hint if "Did you mean" in hint else ""
+
+
+def source_name(source: str | Path) -> str:
+    """A short name for a source: its file or folder without endings."""
+    if str(source) == "-":
+        return "standard-input"
+    path = Path(os.fspath(source))
+    return path.name.split(".")[0] or path.resolve().name
+
+
+def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
+    """The content of a canonical map."""
+    parts = resolve(source, limit=limit)
+    if len(parts) != 1:
+        raise DialgaugeError("a canonical map is one file", file=os.fspath(source))
+    return dict(CanonicalMapFile().load(parts[0], Notes()).values)
+
+
+def _in_memory(source: Conversations) -> Iterable[Dialogue]:
+    if isinstance(source, Run):
+        return source.dialogues()
+    if isinstance(source, Corpus):
+        return source.dialogues
+    if isinstance(source, str | Path):
+        raise TypeError("files are not in memory")
+    return source
+
+
+def _reader(format: str) -> DialogueFormat:
+    """The format that :func:`_dialogue_parts` chose."""
+    reader = format_named(format)
+    if not isinstance(reader, DialogueFormat):
+        raise TypeError(f"the format {format} holds no dialogues")
+    return reader
+
+
+def _dialogue_parts(source: str | Path, options: UserOptions) -> Iterator[tuple[Part, str]]:
+    """The files with conversations. Of files whose names differ in digits only, one is looked at for all."""
+    none = True
+    known: dict[str, AnyFormat] = {}
+    for part in resolve(source, limit=options.limit):
+        alike = _DIGITS.sub("#", part.name)
+        if alike not in known:
+            known[alike] = format_named(options.format) if options.format else recognise(part)
+        chosen = known[alike]
+        if isinstance(chosen, DialogueFormat):
+            none = False
+            yield part, chosen.name
+    if none:
+        raise DialgaugeError("it holds no conversations", file=os.fspath(source))
+
+
+def _one_format(source: str | Path, formats: list[str], options: UserOptions) -> str:
+    """The format of the files; formats may differ where that leaves no doubt about the profile."""
+    profiles = {PROFILES.get(each, DEFAULT_PROFILE) for each in formats}
+    if len(profiles) > 1 and options.profile is None:
+        several = ", ".join(sorted(set(formats)))
+        raise DialgaugeError(
+            f"it holds conversations of different datasets (formats {several}); score them apart, or name a profile",
+            file=os.fspath(source),
+        )
+    return formats[0]
+
+
+def _digest(content: Any, order: Any = None) -> str:
+    return hashlib.sha256(msgspec.json.encode(content, order=order)).hexdigest()[:8]
