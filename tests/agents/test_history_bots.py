@@ -19,7 +19,7 @@ from dialgauge.agents.rules import Rules
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import Point
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 from dialgauge.responses.evaluation import evaluate
 from dialgauge.worlds.restaurant.database import FactDatabase
@@ -88,7 +88,7 @@ class Second(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         """Nothing to learn."""
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.array([[-np.inf, -np.inf] if one.utterance == "<SILENCE>" else [0.0, 1.0] for one in points])
 
 

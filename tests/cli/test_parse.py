@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 from functools import cache, partial, wraps
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pytest

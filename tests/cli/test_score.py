@@ -10,6 +10,7 @@ import pytest
 
 import dialgauge as package
 from dialgauge.dialogue import Dialogue, State, Turn
+from runs.contract import assert_run_contract
 from support.commands import dialgauge
 
 NORTH: State = {"hotel": {"area": ("north",)}}
@@ -130,13 +131,13 @@ def test_missing_predictions_show_in_the_exit_code(
 
 
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    from dialgauge.runs.store import Store
+    from dialgauge.runs import Store
 
     done = dialgauge(capsys, "score", files[0], files[1], "--store", tmp_path / "runs")
     assert "stored as run" in done.err
     manifests = Store(tmp_path / "runs").list()
     assert [one.name for one in manifests] == ["mine"]
-    assert len(manifests[0].inputs) == 2
+    assert [one.role for one in manifests[0].inputs] == ["gold", "predictions"]
 
 
 def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,9 +271,10 @@ def test_official_scores_are_kept_and_signed(
     table = run.table("dialogue_scores")
     rows = table.filter(table["measure"] == "SGD-JGA")
     assert float(rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum()) == 0.5
-    assert run.manifest.scores["SGD-JGA"]["value"] == 0.5
-    assert run.manifest.scores["SGD-JGA"]["signature"].startswith("measure:SGD-JGA(matching=fuzzy")
-    assert (run.manifest.coverage["scored"], run.manifest.coverage["expected"]) == (2, 2)
+    assert run.scores["SGD-JGA"].value == 0.5
+    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=fuzzy")
+    assert (run.coverage["turns"].scored, run.coverage["turns"].expected) == (2, 2)
+    assert_run_contract(run)
 
 
 def test_excluded_dialogues_are_out_of_the_official_scores_too(

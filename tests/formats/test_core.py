@@ -218,7 +218,8 @@ def test_a_corpus_is_a_sequence_of_dialogues(tmp_path: Path) -> None:
     corpus = read(path)
     first, second = corpus.dialogues
     assert repr(corpus) == "Corpus('test.jsonl', native, 2 dialogues)"
-    assert (len(corpus), list(corpus), corpus[0], corpus[-1], corpus[:1]) == (2, [first, second], first, second, [first])
+    assert (len(corpus), list(corpus)) == (2, [first, second])
+    assert (corpus[0], corpus[-1], corpus[:1]) == (first, second, [first])
     assert corpus["pmul1"] is corpus["PMUL1.json"] is first
     assert "B" in corpus and "c" not in corpus and second in corpus and 3 not in corpus
     with pytest.raises(DialgaugeError, match=r"test\.jsonl: there is no dialogue 'PMUL2'. Did you mean 'PMUL1.json'"):

@@ -17,7 +17,7 @@ from dialgauge.rankers import (
     Point,
     Ranker,
     RankingTask,
-    Scores,
+    ScoreMatrix,
     Tell,
     log_task,
     ranker_class,
@@ -61,7 +61,7 @@ class LastFirst(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         self.candidates = task.candidates
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.tile(np.arange(len(self.candidates), dtype=np.float64), (len(points), 1))
 
 

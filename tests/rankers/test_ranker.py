@@ -19,7 +19,7 @@ from dialgauge.rankers.ranker import (
     BUILT_IN,
     Ranker,
     ReplyModel,
-    Scores,
+    ScoreMatrix,
     Tell,
     options_by_model,
     ranker_class,
@@ -28,7 +28,7 @@ from dialgauge.rankers.ranker import (
     silent,
 )
 from dialgauge.rankers.task import RankingTask
-from support.plugin_packages import plugin_packages
+from support.packages import install, on_the_path
 from support.tiny_world import tiny_task
 
 QUICK = {"epochs": "2", "dim": "8", "hops": "2"}
@@ -71,11 +71,9 @@ def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pyte
         ("dialgauge.rankers.task:RankingTask", "a subclass of ReplyModel is expected, and RankingTask is none"),
     ],
 )
-def test_a_plugin_that_cannot_be_used_is_named_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, message: str
-) -> None:
-    with plugin_packages(tmp_path, monkeypatch) as install:
-        install("acme", "", {"dialgauge.rankers": f"broken = {value}"})
+def test_a_plugin_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, value: str, message: str) -> None:
+    install(tmp_path, "acme", "", f"[dialgauge.rankers]\nbroken = {value}\n")
+    with on_the_path(tmp_path):
         with pytest.raises(DialgaugeError, match=rf"the model 'broken' of the package acme .*{message}"):
             ranker_class("broken")
         (listed,) = [entry for entry in ranker_listing() if entry.name == "broken"]
@@ -125,7 +123,7 @@ class Stay(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         self.candidates = task.candidates
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.zeros((len(points), len(self.candidates)))
 
 

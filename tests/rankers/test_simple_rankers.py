@@ -128,7 +128,7 @@ def test_nearest_neighbour_cannot_move_where_its_replies_are_unknown() -> None:
         ranker.move(["zero"], [])
 
 
-LONGEST = 812  # memories before a reply of task 6 (specification, section 1.5)
+LONGEST = 812  # memories before a reply of task 6
 
 
 @pytest.mark.parametrize("ranker", [TfIdf, TfIdfTypes, TfIdfChosen, TfIdfTypesChosen, NearestNeighbour])

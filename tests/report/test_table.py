@@ -90,6 +90,18 @@ def test_a_terminal_gets_lines_no_wider_than_itself() -> None:
     assert max(map(len, grid)) <= 30
 
 
+def test_a_table_too_wide_for_the_terminal_is_shown_in_blocks() -> None:
+    table = Table("", ["system", *(f"measure {place}" for place in range(6))])
+    table.add("augpt", *(place / 10 for place in range(6)))
+    console = Console(file=io.StringIO(), width=40, force_terminal=True, soft_wrap=True, color_system=None)
+    console.print(table.render("terminal"))
+    lines = [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert [line for line in lines if line[:1] == ["augpt"]] == [
+        ["augpt", "0.0000", "0.1000"], ["augpt", "0.2000", "0.3000"], ["augpt", "0.4000", "0.5000"],
+    ]  # fmt: skip
+    assert sum(line[:1] == ["system"] for line in lines) == 3
+
+
 def test_control_characters_never_reach_the_terminal() -> None:
     console = Console(file=io.StringIO(), width=80, soft_wrap=True, color_system=None)
     console.print(Table("t\x1b[2J", ["a\x07"], [["\x1b[31mred\u202e\nnext"]], notes=["n\x9b1m"]).render("terminal"))

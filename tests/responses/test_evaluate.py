@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import Episode, Line, Point
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 from dialgauge.responses.evaluation import RankingResult, evaluate, ranked
 from dialgauge.responses.measures import DEFAULT, score_replies
@@ -32,7 +32,7 @@ class Fixed(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         """Nothing to learn."""
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.asarray(self._function(points), dtype=np.float64)
 
 

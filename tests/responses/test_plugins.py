@@ -13,7 +13,7 @@ from dialgauge.rankers import ranker_names
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
-from support.plugin_packages import Install, plugin_packages
+from support.packages import install, on_the_path
 from support.tiny_world import tiny_release
 
 RANKER = """
@@ -47,18 +47,41 @@ LATE = Card(
 """
 
 
+AGENT = """
+from dialgauge.agents import Reply
+from dialgauge.dialogue import Turn
+
+class Greeter:
+    name = "greeter"
+
+    def __init__(self, greeting="hello what can i help you with today"):
+        self._greeting = greeting
+
+    def start(self, context):
+        self._said = 0
+
+    def respond(self, turn):
+        self._said += 1
+        return Reply(turn=Turn(speaker="system", text=self._greeting if self._said == 1 else "i do not know"))
+
+    def overrule(self, turn):
+        pass
+"""
+
+
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for packages."""
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     folder = tmp_path / "site-packages"
     folder.mkdir()
-    with plugin_packages(folder, monkeypatch) as make:
-        yield make
+    with on_the_path(folder):
+        yield folder
 
 
-def test_a_ranker_and_a_measure_by_name(install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    install("acme_rankers", RANKER, {"dialgauge.rankers": "longest = acme_rankers:Longest"})
-    install("acme_measures", MEASURE, {"dialgauge.measures": "late-accuracy = acme_measures:LATE"})
+def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    install(packages, "acme_rankers", RANKER, "[dialgauge.rankers]\nlongest = acme_rankers:Longest\n")
+    install(packages, "acme_measures", MEASURE, "[dialgauge.measures]\nlate-accuracy = acme_measures:LATE\n")
     assert "longest" in ranker_names()
     assert "late-accuracy" in cards("responses")
     listed = dialgauge(capsys, "babi", "models")
@@ -83,10 +106,31 @@ def test_a_ranker_and_a_measure_by_name(install: Install, capsys: pytest.Capture
     assert "longest" in table.out
 
 
-def test_a_faulty_ranker_is_named_and_the_others_are_listed(
-    install: Install, capsys: pytest.CaptureFixture[str]
+def test_an_agent_is_evaluated_reply_by_reply(
+    packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    install("acme", "class Longest: pass", {"dialgauge.rankers": "longest = acme:Longest\ntfidf = acme:Longest"})
+    install(packages, "acme_agents", AGENT, "[dialgauge.agents]\ngreeter = acme_agents:Greeter\n")
+    data = tiny_release(tmp_path / "data", (1,))
+    call = ("babi", "evaluate", "--data", data, "--model", "greeter", "--split", "tst", "--json", tmp_path / "o.json")
+    outcome = dialgauge(capsys, *call)
+    assert outcome.code == 0, outcome.err
+    (system,) = json.loads((tmp_path / "o.json").read_text())["systems"]
+    run = Store().open(system["run"])
+    assert_run_contract(run)
+    assert run.table("replies").filter(run.table("replies")["correct"]).height == 12
+    assert run.details["unanswered"] == run.table("replies").height - 12
+    other = dialgauge(capsys, *call, "--set", "greeting=good morning")
+    assert other.code == 0, other.err
+    (system,) = json.loads((tmp_path / "o.json").read_text())["systems"]
+    assert (system["options"], system["scores"]["per-response"]["value"]) == ("greeting=good morning", 0.0)
+    refused = dialgauge(capsys, *call, "--save", tmp_path / "m")
+    assert refused.code == 2
+    assert "the agent greeter is not fitted" in refused.err
+
+
+def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = "[dialgauge.rankers]\nlongest = acme:Longest\ntfidf = acme:Longest\n"
+    install(packages, "acme", "class Longest: pass", entries)
     listed = dialgauge(capsys, "babi", "models")
     assert listed.code == 0
     assert "nearest" in listed.out

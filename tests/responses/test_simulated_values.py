@@ -26,7 +26,7 @@ from dialgauge.agents.rules import Rules
 from dialgauge.lab.corpora import simulate
 from dialgauge.rankers.episode import Point, episodes
 from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.ranker import Ranker, ReplyModel, Scores
+from dialgauge.rankers.ranker import Ranker, ReplyModel, ScoreMatrix
 from dialgauge.rankers.task import RankingTask, load_task
 from dialgauge.rankers.tfidf import TfIdf
 from dialgauge.responses.evaluation import RankingResult, evaluate
@@ -81,7 +81,7 @@ class TiesAtRandom(Ranker):
     def fit(self, task: RankingTask, tell: object = None) -> None:
         raise NotImplementedError
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         scores = self._ranker.scores(points)
         return scores + 1e-11 * self._random.random(scores.shape)  # scores differ by 1e-10 or not at all
 

@@ -1,27 +1,31 @@
+"""Trackers compared: from dialogues, from runs in memory, and from stored runs, with the same result."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import numpy as np
-import polars
 import pytest
-from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.comparison import Comparison, ComparisonOptions, compare_runs, divergences
-from dialgauge.comparison import comparison_figures as figures_of
-from dialgauge.comparison import comparison_json as json_of
-from dialgauge.comparison import comparison_tables as tables_of
-from dialgauge.comparison.spread import turn_correlations
+from dialgauge.comparison import (
+    Comparison,
+    ComparisonOptions,
+    compare_runs,
+    comparison_figures,
+    comparison_json,
+    comparison_tables,
+    divergences,
+)
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Run, Store
-from dialgauge.tracking import compare, score
-from dialgauge.tracking.comparison_view import VIEW, Swap, Sweep, sweep_table
+from dialgauge.runs import Store
+from dialgauge.tracking import compare, present, sweep_counts
+from dialgauge.tracking.comparison_view import VIEW
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
+EVERYTHING = ComparisonOptions(("spearman",), ("sweep",), show=2)
 
 
 @pytest.fixture(scope="module")
@@ -54,25 +58,30 @@ def test_measures_without_a_share_in_each_dialogue_are_named_not_dropped() -> No
 def test_the_same_seed_gives_the_same_bytes() -> None:
     gold = gold_dialogues(20)
     systems = {"a": tracker(gold, 0.1, 1), "b": tracker(gold, 0.2, 2)}
-    options = ComparisonOptions(("kendall",), ("sweep",), 3)
-    first, second = (json.dumps(json_of(compare(gold, systems, resamples=300, seed=5), options)) for _ in range(2))
+    options = ComparisonOptions(("kendall",), ("sweep",), show=3)
+    first, second = (compare(gold, systems, resamples=300, seed=5) for _ in range(2))
+    assert json.dumps(comparison_json(first, options)) == json.dumps(comparison_json(second, options))
+
+
+def test_stored_runs_compare_as_those_in_memory(compared: Comparison, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    ids = [store.add(run).id for run in compared.runs.values()]
+    stored = compare_runs(ids, store=store, resamples=400)
+    first, second = (
+        [table.render("csv") for table in comparison_tables(one, EVERYTHING)] for one in (compared, stored)
+    )
     assert first == second
+    assert set(comparison_figures(stored)) == set(comparison_figures(compared))
+    direct, again = (comparison_json(one, EVERYTHING) for one in (compared, stored))
+    assert direct["divergences"] == again["divergences"]
+    assert direct["sweep"] == again["sweep"]
 
 
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
-    sweep = VIEW.documents(compared)["sweep"]()
-    places = [sweep["lambdas"].index(at) for at in (0.0, 0.5)]
-    for name, run in compared.runs.items():
-        values = [sweep["scores"][name][place] for place in places]
-        assert values == pytest.approx([run.scores["JGA"].value, run.scores["FGA@0.5"].value])
-
-
-def test_turn_correlations_leave_out_turns_without_a_score() -> None:
-    frame = polars.DataFrame({"JGA": [1.0, 0.0, 1.0, 0.0], "AGA": [1.0, None, 0.5, 0.25], "SA": [1.0] * 4})
-    names, matrix = turn_correlations(frame, ["JGA", "AGA", "SA", "F1"], "pearson")
-    assert names == ["JGA", "AGA", "SA"]
-    assert matrix[0][1] == pytest.approx(np.corrcoef([1, 1, 0], [1, 0.5, 0.25])[0, 1])
-    assert matrix[2] == [None, None, None]
+    systems = present(compared.runs.values())
+    sweep = sweep_counts({system.name: system.counts for system in systems}, [0.0, 0.5])
+    for system in systems:
+        assert sweep.scores[system.name] == pytest.approx([system["JGA"], system["FGA@0.5"]])
 
 
 def states(*turns: tuple[str, str]) -> list[Dialogue]:
@@ -86,26 +95,39 @@ def states(*turns: tuple[str, str]) -> list[Dialogue]:
     return [Dialogue(id="D1", turns=user)]
 
 
-def test_divergences_name_the_first_difference_and_its_slots() -> None:
-    gold = [
-        Dialogue(id="D1", turns=tuple(Turn(speaker="user", state={"hotel": {"area": ("north",)}}) for _ in range(3)))
-    ]
+def test_the_first_difference_and_its_slots() -> None:
+    spoken = [Turn(speaker="user", state={"hotel": {"area": ("north",)}}), Turn(speaker="system", text="certainly")]
+    gold = [Dialogue(id="D1", turns=tuple(spoken * 3))]
     systems = {
         "a": states(("north", ""), ("north", ""), ("north", "")),
         "b": states(("north", ""), ("east", "4"), ("", "")),
     }
     compared = compare(gold, systems, measures="JGA", resamples=20)
-    (found,) = divergences(compared, "a", "b", "JGA", 5)
-    assert (found.dialogue, found.first) == ("D1", 1.0)
-    assert found.second == pytest.approx(1 / 3)
-    assert found.size == pytest.approx(2 / 3)
-    assert found.turn is not None
-    assert (found.turn.turns, found.turn.turn) == (2, 1)
-    shown = {slot.item: (slot.gold, slot.first, slot.second) for slot in found.turn.items}
+    (part,) = divergences(compared, "a", "b", "JGA", 5)
+    assert (part.dialogue, part.first) == ("D1", 1.0)
+    assert part.second == pytest.approx(1 / 3)
+    assert part.size == pytest.approx(2 / 3)
+    assert part.turn is not None
+    assert (part.turn.turns, part.turn.turn) == (2, 2), "the second user turn is the third of the dialogue"
+    shown = {item.item: (item.gold, item.first, item.second) for item in part.turn.items}
     assert shown == {"hotel-area": ("north", "north", "east"), "hotel-stars": ("-", "-", "4")}
 
 
-def test_divergences_come_largest_first_and_add_up(compared: Comparison) -> None:
+def test_right_in_other_words_is_a_difference() -> None:
+    """As long as gold accepts both, no score tells them apart, and the states differ all the same."""
+    gold = [Dialogue(id="D1", turns=(Turn(speaker="user", state={"hotel": {"name": ("a", "b")}}),))]
+    systems = {
+        name: [Dialogue(id="d1.json", turns=(Turn(speaker="user", predicted={"hotel": {"name": (name,)}}),))]
+        for name in ("a", "b")
+    }
+    compared = compare(gold, systems, measures="JGA", resamples=20)
+    assert compared.values.tolist() == [[1.0], [1.0]]
+    turn = VIEW.divergence(compared.runs["a"], compared.runs["b"], "D1")
+    assert turn is not None
+    assert [(one.item, one.gold, one.first, one.second) for one in turn.items] == [("hotel-name", "a | b", "a", "b")]
+
+
+def test_differences_come_largest_first_and_add_up(compared: Comparison) -> None:
     parts = divergences(compared, "good", "bad", "JGA", 1000)
     sizes = [abs(part.size) for part in parts]
     assert sizes == sorted(sizes, reverse=True)
@@ -116,13 +138,13 @@ def test_equal_systems_do_not_diverge() -> None:
     gold = gold_dialogues(5)
     one = tracker(gold, 0.2, 1)
     same = compare(gold, {"a": one, "b": one}, resamples=20)
-    text = "".join(table.render("markdown") for table in tables_of(same, ComparisonOptions(show=3)))
+    text = "".join(table.render("markdown") for table in comparison_tables(same, ComparisonOptions(show=3)))
     assert "No dialogue has a different JGA" in text
     assert {difference.p_randomisation for difference in same.differences()} == {1.0}
 
 
 def test_every_table_in_every_format(compared: Comparison, tmp_path: Path) -> None:
-    titles = [table.title for table in tables_of(compared, ComparisonOptions(("spearman",), ("sweep",), 2))]
+    titles = [table.title for table in comparison_tables(compared, EVERYTHING)]
     assert titles[:4] == [
         "Measures by systems",
         "Differences, first minus second",
@@ -133,28 +155,29 @@ def test_every_table_in_every_format(compared: Comparison, tmp_path: Path) -> No
     assert "First difference between good and bad" in titles
     assert sum(title.startswith("Spearman over") for title in titles) == 6
     for output in ("markdown", "latex", "csv", "json"):
-        for table in tables_of(compared, ComparisonOptions(("spearman",), ("sweep",), 2)):
+        for table in comparison_tables(compared, EVERYTHING):
             assert "nan" not in str(table.render(output)).lower().replace("dominan", "")
 
 
 def test_json_says_everything_in_plain_values(compared: Comparison) -> None:
-    content = json.loads(json.dumps(json_of(compared, ComparisonOptions(("pearson",), ("sweep",), 2)), allow_nan=False))
+    content = json.loads(json.dumps(comparison_json(compared, EVERYTHING), allow_nan=False))
     assert [system["name"] for system in content["systems"]] == ["good", "bad", "alike"]
     assert len(content["differences"]) == 3 * len(MEASURES)
     assert content["measures"][0]["measure"] == "JGA"
-    assert set(content["correlations"]["pearson"]["turns"]) == {"good", "bad", "alike"}
+    assert set(content["correlations"]["spearman"]["turns"]) == {"good", "bad", "alike"}
     assert content["divergences"]["bad"][0]["items"]
+    assert set(content["sweep"]) == {"lambdas", "scores", "swaps"}
     assert "seed:0" in content["signature"]
 
 
 def test_figures(compared: Comparison) -> None:
     pytest.importorskip("altair")
-    found = figures_of(compared)
-    assert set(found) == {
+    figures = comparison_figures(compared)
+    assert set(figures) == {
         "intervals", "mean_spread", "lambda_sweep", "slots_per_dialogue", "domains_JGA", "domains_RSA",
         *(f"{kind}_{name}" for kind in ("correlation", "error_onset") for name in ("1_good", "2_bad", "3_alike")),
     }  # fmt: skip
-    for draw in found.values():
+    for draw in figures.values():
         assert draw().to_dict()
 
 
@@ -168,7 +191,7 @@ def test_unlike_scoring_is_said() -> None:
     ]
     compared = compare(gold, {"a": first, "b": short, "c": judged}, resamples=20)
     assert "1 dialogue left out: the systems were scored on different turns there" in " ".join(compared.notes)
-    assert compared.scores.dialogues == ("MUL0000.json", "MUL0002.json")
+    assert compared.dialogues == ("MUL0000.json", "MUL0002.json")
     assert compared.scores.den[:, 0].tolist()[0] == compared.scores.den[:, 0].tolist()[1]
     assert "FGA@0.5 does not mean the same for all systems" in " ".join(compared.notes)
     assert compared.divergence("a", "c", "MUL0000") is None
@@ -179,7 +202,7 @@ def test_with_coverage_empty_no_dialogue_is_left_out() -> None:
     gold = gold_dialogues(3)
     first = tracker(gold, 0.1, 1)
     short = [Dialogue(id=one.id, turns=one.turns[:-1]) for one in first]
-    assert len(compare(gold, {"a": first, "b": short}, coverage="empty", resamples=20).scores.dialogues) == 3
+    assert len(compare(gold, {"a": first, "b": short}, coverage="empty", resamples=20).dialogues) == 3
     with pytest.raises(DialgaugeError, match="in every dialogue the systems were scored on different turns"):
         compare(gold, {"a": first, "b": short}, resamples=20)
 
@@ -191,64 +214,3 @@ def test_mistakes() -> None:
     with pytest.raises(DialgaugeError, match="share no dialogue"):
         first = [Dialogue(id=f"A{place}", turns=one.turns) for place, one in enumerate(gold)]
         compare(gold + first, {"a": tracker(gold, 0.1, 1), "b": tracker(first, 0.1, 1)})
-
-
-def test_runs_give_what_their_files_give(tmp_path: Path) -> None:
-    """Stored runs alone, without gold and predictions: the same tables, JSON and figures, turn by turn."""
-    gold = gold_dialogues()
-    systems = {"good": tracker(gold, 0.05, 1), "bad": tracker(gold, 0.3, 2)}
-    direct = compare(gold, systems, resamples=200)
-    store = Store(tmp_path)
-    ids = [store.add(run).id for run in score(gold, systems, intervals=False).runs]
-    stored = compare_runs(ids, store=store, resamples=200)
-    assert stored.systems == ("good", "bad")
-    assert list(stored.differences()) == list(direct.differences())
-    options = ComparisonOptions(("pearson",), ("sweep",), show=2)
-    rendered = [[table.render("json") for table in tables_of(one, options)] for one in (stored, direct)]
-    assert rendered[0] == rendered[1]
-    assert "First difference between good and bad" in rendered[0][-1]
-    theirs, ours = json_of(direct, options), json_of(stored, options)
-    assert [system.pop("run") for system in ours["systems"]] == ids
-    assert [system.pop("run") for system in theirs["systems"]] == [None, None]
-    assert ours == theirs
-    pytest.importorskip("altair")
-    drawn, again = figures_of(direct), figures_of(stored)
-    assert list(drawn) == list(again)
-    assert {name: draw().to_dict() for name, draw in drawn.items()} == {
-        name: draw().to_dict() for name, draw in again.items()
-    }
-
-
-def test_other_turns_and_other_gold_are_said() -> None:
-    def runs_of(gold: list[Dialogue], name: str, predicted: list[Dialogue]) -> list[Run]:
-        return score(gold, {name: predicted}, measures=["JGA"], intervals=False).runs
-
-    usual, other = gold_dialogues(), gold_dialogues(seed=5)
-    (mine,) = runs_of(usual, "mine", tracker(usual, 0.1, 1))
-    (theirs,) = runs_of(other, "other", tracker(other, 0.1, 1))
-    compared = compare_runs([mine, theirs], resamples=20)
-    assert any("left out: the systems were scored on different turns" in note for note in compared.notes)
-    empty = [replace(one, turns=tuple(replace(turn, state={}) for turn in one.turns)) for one in usual]
-    (again,) = runs_of(empty, "again", tracker(usual, 0.1, 1))
-    notes = compare_runs([mine, again], resamples=20).notes
-    assert any(note.startswith("the runs were scored with a different gold") for note in notes)
-
-
-def test_crossings_are_interpolated() -> None:
-    sweep = Sweep((0.0, 1.0, 2.0), {"a": [0.5, 0.6, 0.7], "b": [0.4, 0.6, 0.9], "c": [0.0, 0.1, 0.8]})
-    first, second = sweep.swaps()
-    assert (first.before, first.after) == ("a", "b")
-    # The gap goes from 0.1 over 0 to -0.2: a tie is passed over, not counted, and the line between its neighbours used.
-    assert first.at == pytest.approx(2 / 3)
-    assert second == Swap(pytest.approx(1 + 0.5 / 0.6), "a", "c")  # type: ignore[arg-type]
-
-
-def test_touching_and_equal_lines_are_no_crossing() -> None:
-    assert Sweep((0.0, 1.0, 2.0), {"a": [0.5, 0.6, 0.8], "b": [0.4, 0.6, 0.7], "c": [0.4, 0.6, 0.7]}).swaps() == []
-
-
-def test_table_says_who_passes_whom() -> None:
-    table = sweep_table(Sweep((0.0, 1.0), {"a": [0.5, 0.6], "b": [0.4, 0.7]}))
-    assert table.notes == ["b passes a at λ = 0.50."]
-    assert [column.title for column in table.columns] == ["system", "λ = 0", "λ = 1"]
-    assert "No two systems" in sweep_table(Sweep((0.0, 1.0), {"a": [0.5, 0.6], "b": [0.4, 0.5]})).notes[0]

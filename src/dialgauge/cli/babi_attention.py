@@ -67,7 +67,7 @@ def attention(
     shown = attention_of(run)
     for one in shown if on_screen(json) else ():
         out.print(attention_table(one, most).render("terminal"))
-    tell(f"weights kept in run {run.id}")
+    tell(f"weights stored in run {run.id}")
     if figure is not None:
         save(attention_figure(shown[0], most or 24), figure)
     if json is not None:

@@ -140,7 +140,7 @@ def system_named(
     options: dict[str, str],
     task: Callable[[], RankingTask | None],
 ) -> Agent | ReplyModel:
-    """Whom the command line asks for: an endpoint, a model in a folder, an agent, or a model to fit on the task."""
+    """The system that the command line names: an endpoint, a fitted model, an agent, or a model to be fitted."""
     from dialgauge.agents import HttpBot, Rules, make_agent
 
     if url is not None:

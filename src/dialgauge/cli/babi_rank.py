@@ -76,7 +76,7 @@ def evaluate(
     split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
     url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
-    save: Annotated[Path | None, Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
+    save: Annotated[Path | None, Option(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
@@ -91,7 +91,7 @@ def evaluate(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply.
+    """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
@@ -116,6 +116,13 @@ def evaluate(
         ready = loaded_ranker(folder, model, seed, options, loaded)
         measuring.save(ready, save)
         runs = measuring.runs(ready)
+    elif model is not None and _is_agent(model):
+        from dialgauge.agents import make_agent
+        from dialgauge.responses import agent_replier
+
+        if save is not None or seed is not None or seeds > 1:
+            raise DialgaugeError(f"the agent {model} is not fitted; leave --save, --seed and --seeds out")
+        runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
         runs = []
         for number in range(first, first + seeds):
@@ -127,6 +134,14 @@ def evaluate(
             if not fresh.seeded:
                 break
     _show(runs, json)
+
+
+def _is_agent(name: str) -> bool:
+    """Whether a name that no model bears is that of an agent."""
+    from dialgauge.agents import agent_names
+    from dialgauge.rankers import BUILT_IN, ranker_names
+
+    return name not in BUILT_IN and name not in ranker_names() and name in agent_names()
 
 
 class _Measuring(NamedTuple):
@@ -148,7 +163,7 @@ class _Measuring(NamedTuple):
 
         if folder is not None:
             save_ranker(model, folder, self.task.number)
-            tell(f"model kept in {folder}")
+            tell(f"model stored in {folder}")
 
     def runs(self, bot: ReplyModel | Replier) -> list[Run]:
         """The runs of a bot that is ready to answer, one for each split."""
@@ -183,7 +198,7 @@ def table(
     preset: PresetOption = None,
     device: DeviceOption = None,
     workers: Annotated[int, Option(min=0, help="Processes; 0 is one per core.")] = 1,
-    fresh: Annotated[bool, Option("--fresh", help="Compute everything again, kept results included.")] = False,
+    fresh: Annotated[bool, Option("--fresh", help="Compute everything again, stored results included.")] = False,
     statistics: Annotated[bool, Option(help="Show the paper's Table 1 too.")] = True,
     markdown: Annotated[Path | None, Option(metavar="FILE", help="Also write Markdown.")] = None,
     latex: Annotated[Path | None, Option(metavar="FILE", help="Also write LaTeX.")] = None,
@@ -191,7 +206,7 @@ def table(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are kept and reused."""
+    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are stored and reused."""
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 
@@ -221,16 +236,16 @@ def _items(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
+def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
     from dialgauge.rankers import EVALUATED
 
     present = [name for name in EVALUATED if available is None or name in available]
     if not present:
         raise DialgaugeError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
-    for name in asked or ():
+    for name in names or ():
         if name not in present:
             raise DialgaugeError(f"there is no split '{name}' to evaluate on; there are {', '.join(present)}")
-    return list(dict.fromkeys(asked or present))
+    return list(dict.fromkeys(names or present))
 
 
 def _show(runs: list[Run], json: Path | None) -> None:

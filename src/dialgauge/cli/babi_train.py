@@ -1,4 +1,4 @@
-"""``dialgauge babi train``: fit a model, with checkpoints, and keep it in a folder."""
+"""``dialgauge babi train``: fit a model, with checkpoints, and store it in a folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def train(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit a model on a task's training and development dialogs (or on chat logs) and keep it in a folder.
+    """Fit a model on a task's training and development dialogs (or on chat logs) and store it in a folder.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
     with the model or checkpoint of another model, task or seed is refused.
@@ -61,7 +61,7 @@ def train(
     run = runs.add(training_run(ranker, loaded))
     if on_screen(json):
         out.print(log_table(run).render("terminal"))
-    tell(f"model kept in {folder}, log in run {run.id}")
+    tell(f"model stored in {folder}, log in run {run.id}")
     if json is not None:
         epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
         write_json(json, {"systems": [{**run_record(run), "epochs": epochs}]})

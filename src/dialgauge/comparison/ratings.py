@@ -64,20 +64,20 @@ class Ratings:
 
 def read_ratings(path: str | Path) -> dict[str, Ratings]:
     """Ratings from a CSV file, by system; the system is ``""`` where the file names none."""
-    found: dict[str, dict[tuple[str, str], float]] = {}
+    by_system: dict[str, dict[tuple[str, str], float]] = {}
     names: dict[str, str] = {}
     for line, row in _rows(Path(path)):
         dialogue, rater, text = (row[column] for column in COLUMNS)
-        key, single = dialogue_key(dialogue), found.setdefault(row.get("system", ""), {})
+        key, single = dialogue_key(dialogue), by_system.setdefault(row.get("system", ""), {})
         if not key or not rater:
             raise DialgaugeError("a rating needs a dialogue and a rater", file=str(path), line=line)
         if (key, rater) in single:
             raise DialgaugeError(f"rater '{rater}' rates it twice", file=str(path), line=line, dialogue=dialogue)
         single[key, rater] = _number(text, path, line, dialogue)
         names.setdefault(key, dialogue)
-    if not found:
+    if not by_system:
         raise DialgaugeError("it holds no ratings", file=str(path))
-    return {system: _ratings(single, names) for system, single in found.items()}
+    return {system: _ratings(single, names) for system, single in by_system.items()}
 
 
 def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) -> Ratings:

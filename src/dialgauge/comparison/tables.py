@@ -177,9 +177,8 @@ def floor_table(comparison: Comparison) -> Table:
 def rank_table(comparison: Comparison) -> Table:
     """Kendall's tau-b between the orders of systems that two measures give."""
     swaps = swapped_pairs(comparison.oriented)
-    table = matrix_table(
-        "Do measures rank the systems alike? (Kendall's tau-b)", comparison.measures, rank_agreement(comparison.oriented)
-    )
+    agreement = rank_agreement(comparison.oriented)
+    table = matrix_table("Do measures rank the systems alike? (Kendall's tau-b)", comparison.measures, agreement)
     pairs = len(comparison.bootstrap.pairs)
     contrary = sorted(
         (-swaps[a][b], f"{first} and {second} ({swaps[a][b]})")

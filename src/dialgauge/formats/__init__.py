@@ -15,7 +15,16 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.formats.babi import SILENCE, is_silence, load_kb, write_candidates, write_kb
-    from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat, decode
+    from dialgauge.formats.base import (
+        ALL_FIELDS,
+        AnyFormat,
+        DialogueFormat,
+        Notes,
+        Peek,
+        Resource,
+        ResourceFormat,
+        decode,
+    )
     from dialgauge.formats.canonical_map import SPECIAL, CanonicalMapFile
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
@@ -38,6 +47,7 @@ __all__ = [
     "Listed",
     "Notes",
     "Part",
+    "Peek",
     "Resource",
     "ResourceFormat",
     "bulk_load",

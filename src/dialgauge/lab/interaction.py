@@ -172,17 +172,17 @@ def interaction_table(runs: Sequence[Run], title: str) -> Table:
             Column("completed", digits=1, percent=True),
             Column("per-response", digits=2, percent=True),
             Column("per-dialog", digits=1, percent=True),
-            "most frequent failure",
         ],
         notes=[
             "Completed: the bot's own replies go on the record. Per-response and per-dialog: the same users, with the "
             "right replies on the record.",
-            *dict.fromkeys(note for run in runs for note in run.notes),
         ],
     )
     for run in runs:
-        why = next((f"{reason} ({count})" for reason, count in failures(run).items()), None)
         values = [run.scores[name].value if name in run.scores else None for name in ("completed", *_FORCED)]
         config = run.manifest.config
-        table.add(f"T{config['task']}", config["half"], config["dialogs"], *values, why)
+        table.add(f"T{config['task']}", config["half"], config["dialogs"], *values)
+        for why, count in list(failures(run).items())[:1]:
+            table.notes.append(f"Most frequent failure in half {config['half']}: {why} ({count})")
+        table.notes += run.notes
     return table

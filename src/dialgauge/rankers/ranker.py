@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
@@ -43,9 +43,10 @@ OUTWARD = frozenset({"device"})
 #: Every generator of random numbers takes seeds below this.
 SEEDS = 2**63
 
-Scores = NDArray[np.float64]
+#: Points × candidates.
+ScoreMatrix: TypeAlias = NDArray[np.float64]
 #: Called with a line about the work while it goes on.
-Tell = Callable[[str], None]
+Tell: TypeAlias = Callable[[str], None]
 
 
 def silent(_: str) -> None:
@@ -119,7 +120,7 @@ class Ranker(ReplyModel):
     """A model that gives every candidate a score."""
 
     @abstractmethod
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
 
 
@@ -148,7 +149,7 @@ def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[st
     return {model: {name: given[name] for name in sorted(given) if name in names} for model, names in takers.items()}
 
 
-def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
+def checked_scores(ranker: Ranker, points: Sequence[Point]) -> ScoreMatrix:
     """The ranker's scores, or an error when they are not one number per point and candidate."""
     scores = np.asarray(ranker.scores(points), dtype=np.float64)
     wanted = (len(points), len(ranker.candidates))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.responses.cells import (
         CellKey,
+        agent_replier,
         checkpointed,
         evaluation_run,
         jobs_of,
@@ -44,6 +45,7 @@ __all__ = [
     "CellKey",
     "RankingResult",
     "Replier",
+    "agent_replier",
     "attention_figure",
     "attention_of",
     "attention_run",

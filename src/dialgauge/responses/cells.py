@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from dialgauge.agents import Agent, AgentReplier, SystemContext
 from dialgauge.engine import map_ordered
 from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import (
@@ -30,6 +31,7 @@ from dialgauge.rankers import (
 from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
 from dialgauge.responses.measures import DEFAULT, score_replies
 from dialgauge.runs import Manifest, Run, Store, new_run
+from dialgauge.worlds.restaurant import FactDatabase
 
 if TYPE_CHECKING:
     import polars
@@ -120,6 +122,16 @@ def evaluation_run(key: CellKey, bot: Bot, task: RankingTask, measures: Sequence
         seeds=key.seed,
         details=reply_details(result),
     )
+
+
+def agent_replier(agent: Agent, task: RankingTask, options: Mapping[str, str] | None = None) -> Replier:
+    """An agent that answers a task's replies, one by one; it may consult the task's facts."""
+    context = SystemContext(
+        dialogue_id="", database=FactDatabase(task.facts), candidates=task.candidates, task=task.number
+    )
+    replier = AgentReplier(agent, context)
+    replier.options = dict(options or {})
+    return replier
 
 
 def reply_details(result: RankingResult) -> dict[str, Any]:
@@ -217,7 +229,7 @@ def jobs_of(
     ]
 
 
-class _Outcome(NamedTuple):
+class _JobResult(NamedTuple):
     """The ids of a job's cells, and what is to be told about it."""
 
     runs: list[str]
@@ -232,14 +244,14 @@ def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> I
         yield [Store(job.store).open(run) for run in outcome.runs]
 
 
-def _run(job: Job) -> _Outcome:
+def _run(job: Job) -> _JobResult:
     task = load_task(job.data, job.task)
     store = Store(job.store)
     stored = None if job.fresh else stored_cells(store)
     model = ranker_class(job.model)(job.seed)
     model.options = dict(job.options)
     notes: list[str] = []
-    return _Outcome([run.id for run in cells(model, task, job.splits, store, stored, notes.append)], notes)
+    return _JobResult([run.id for run in cells(model, task, job.splits, store, stored, notes.append)], notes)
 
 
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Count, Coverage, Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
+from dialgauge.measures import Count, Coverage, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.counts import Counts, merge

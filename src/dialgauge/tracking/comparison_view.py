@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, figure_label
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import parse_measure
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
@@ -128,8 +129,6 @@ class TrackingView(ComparisonView):
         """Where errors begin, the sweep over lambda, gold slots per dialogue, scores by domain."""
         if not comparison.turn_scores:
             return {}
-        from dialgauge.report import slot_histogram
-
         figures: dict[str, Callable[[], Any]] = {}
         for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
             figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
@@ -137,8 +136,7 @@ class TrackingView(ComparisonView):
         with_gold = [run for run in comparison.runs.values() if run.details["evidence"]["gold"]]
         if with_gold:
             sizes = slots_per_dialogue(SystemScores(with_gold[0]).counts).tolist()
-            note = counted(len(sizes), "dialogue")
-            figures["slots_per_dialogue"] = partial(slot_histogram, sizes, note=note)
+            figures["slots_per_dialogue"] = partial(_slot_histogram, sizes)
         for measure in ("JGA", "RSA"):
             if measure in comparison.measures and any(TURN_DOMAINS in run.tables for run in comparison.runs.values()):
                 figures[f"domains_{measure}"] = partial(_domain_bars, comparison, measure)
@@ -218,9 +216,7 @@ class Sweep(Struct, frozen=True):
 
 def sweep_counts(systems: Mapping[str, Counts], lambdas: Sequence[float] = LAMBDAS) -> Sweep:
     """FGA over all turns of each system at each lambda."""
-    return Sweep(
-        tuple(lambdas), {name: [_flexible(counts, at) for at in lambdas] for name, counts in systems.items()}
-    )
+    return Sweep(tuple(lambdas), {name: [_flexible(counts, at) for at in lambdas] for name, counts in systems.items()})
 
 
 def _flexible(counts: Counts, rate: float) -> float:
@@ -263,11 +259,20 @@ def _error_onset(system: str, frame: polars.DataFrame) -> Any:
     return error_onset(positions, note=f"{system}: {len(positions):,} of {len(exact):,} dialogues end wrong")
 
 
+def _slot_histogram(sizes: Sequence[int]) -> Any:
+    from dialgauge.report import slot_histogram
+
+    return slot_histogram(sizes, note=counted(len(sizes), "dialogue"))
+
+
 def _domain_bars(comparison: Comparison, measure: str) -> Any:
     from dialgauge.report import domain_bars
 
+    chosen = [parse_measure(measure, "tracking")]
     views = {
-        name: SystemScores(run).by("domain") for name, run in comparison.runs.items() if TURN_DOMAINS in run.tables
+        name: SystemScores(run, chosen).by("domain")
+        for name, run in comparison.runs.items()
+        if TURN_DOMAINS in run.tables
     }
     bars = {
         domain: {name: view.get(domain, {}).get("scores", {}).get(measure) for name, view in views.items()}

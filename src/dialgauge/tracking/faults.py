@@ -7,6 +7,7 @@ turns, and ends by recovery or with the dialogue.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,12 +128,14 @@ class Faults:
         table = []
         for number, pair in enumerate(self.pairs):
             mine = all_episodes.slot == number
-            kinds = [int((all_episodes.kind[mine] == kind).sum()) for kind in _KINDS]
+            wrong, missed, spurious = (int((all_episodes.kind[mine] == kind).sum()) for kind in _KINDS)
             table.append(
                 SlotFaults(
                     pair,
                     int(mine.sum()),
-                    *kinds,
+                    wrong,
+                    missed,
+                    spurious,
                     float(all_episodes.origin[mine].mean()),
                     float(all_episodes.turns[mine].mean()),
                     int(all_episodes.recovered[mine].sum()),
@@ -146,7 +149,7 @@ class Faults:
         ids = self.system.run.table(TURN_SCORES)["dialogue"].to_list()
         starts = [*np.flatnonzero(counts.first).tolist(), len(counts)]
         turn, position, after, recovering = {}, {}, {}, []
-        for start, stop in zip(starts, starts[1:], strict=False):
+        for start, stop in pairwise(starts):
             exact = counts.exact[start:stop]
             if exact[-1]:
                 continue

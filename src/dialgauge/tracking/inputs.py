@@ -34,8 +34,8 @@ class SystemInput(Struct, frozen=True, eq=False):
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
         turns = sum(1 for dialogue in self.dialogues for _ in dialogue.user_turns())
-        format = f"{self.format}, " if self.format else ""
-        return f"{self.name}: {format}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
+        kind = f"{self.format}, " if self.format else ""
+        return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 
 
 def load(source: Source, name: str | None = None, format: str | None = None) -> SystemInput:

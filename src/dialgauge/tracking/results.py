@@ -1,9 +1,9 @@
 """What scoring gives: runs of systems, and everything that is shown of them, in memory or from a store alike.
 
-    results = dialgauge.score("test.json", ["augpt.json", "ubar.json"])
-    results["augpt"]["JGA"], results["augpt"].by("domain"), results.table()
-    stored = Store().add(results["augpt"].run)
-    present([stored]).table()
+results = dialgauge.score("test.json", ["augpt.json", "ubar.json"])
+results["augpt"]["JGA"], results["augpt"].by("domain"), results.table()
+stored = Store().add(results["augpt"].run)
+present([stored]).table()
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class Results:
         from dialgauge.report import Column, Table
 
         titles = [f"{one.name} {one.profile}" if self.several_profiles else one.name for one in self.systems]
-        columns = ["measure", *(Column(title, digits=2, percent=True) for title in titles)]
+        columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
         table = Table(self._title, columns, notes=self.notes())
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from msgspec import Struct, structs
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from dialgauge.tracking.study import Study
 
 SENSITIVITY = "sensitivity"
+
+_MAX: Literal["max"] = "max"
+_MIN: Literal["min"] = "min"
 
 
 class RuleEffect(Struct, frozen=True):
@@ -155,7 +158,7 @@ def sensitivity_tables(result: Sensitivity) -> list[Table]:
     """One measure under all profiles, and what each rule does."""
     from dialgauge.report import Column, Table
 
-    percent, best = result.share, "max" if result.higher_is_better else "min"
+    percent, best = result.share, _MAX if result.higher_is_better else _MIN
     values = Table(
         f"{result.measure} under each profile{' (percent)' if percent else ''}",
         ["system", *(Column(profile, digits=2, percent=percent, best=best) for profile in result.profiles)],

@@ -210,9 +210,7 @@ def score_study(
     it, it is an error. With ``sensitivity``, the first measure is also computed under those profiles; ``advance`` is
     told of every comparison that takes.
     """
-    prepared = [
-        _prepared(study, name, profile, measures, required) for profile in profiles for name in study.systems
-    ]
+    prepared = [_prepared(study, name, profile, measures, required) for profile in profiles for name in study.systems]
     scored = score_systems([one.evidence for one in prepared], resampling)
     official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
     tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}

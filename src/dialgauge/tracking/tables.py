@@ -3,11 +3,11 @@
 Beside the tables of every run, where ``turn`` is the position of the turn in the dialogue and ``user_turn`` the number
 of the user's turn:
 
-``turn_scores``      dialogue, turn, user_turn, the counts, exact, error_type, the flags that FGA and TurnLabel need, and
-                     a column for each measure
+``turn_scores``      dialogue, turn, user_turn, the counts, exact, error_type, the flags that FGA and TurnLabel need,
+                     and a column for each measure
 ``slot_scores``      dialogue, domain, slot and the counts over the dialogue's turns, for every slot that occurs in it
-``slot_errors``      dialogue, turn, user_turn, domain, slot, kind (wrong, missed, spurious), gold, predicted: every slot
-                     that is not right, values as the profile normalises them, null for an absent slot
+``slot_errors``      dialogue, turn, user_turn, domain, slot, kind (wrong, missed, spurious), gold, predicted: every
+                     slot that is not right, values as the profile normalises them, null for an absent slot
 ``slot_rewordings``  the same without kind: slots that are right in other words than gold's
 ``turn_domains``     dialogue, turn, user_turn, domain and the counts of its slots, for every domain in either state
 ``predictions``      dialogue, turn, user_turn, state (the prediction as its source writes it, JSON; null: none), text
@@ -128,18 +128,24 @@ def _slot_rewordings(comparison: StateComparison, system: System) -> polars.Data
     )
 
 
-def _cells(comparison: StateComparison, *, reworded: bool) -> tuple[Codes, ...]:
+def _cells(comparison: StateComparison, *, reworded: bool) -> tuple[Codes, Codes, Codes, Codes, Codes]:
     """Row, slot, verdict, gold and predicted code of every slot that is wrong, or right in other words."""
-    parts: list[tuple[Codes, ...]] = [tuple(np.empty(0, np.int32) for _ in range(5))]
+    parts = []
     for stretch in comparison.stretches():
         verdicts = comparison.verdicts(stretch)
         chosen = (verdicts == CORRECT) & (stretch.gold != stretch.predicted) if reworded else verdicts > CORRECT
         slot, turn = np.nonzero(chosen)
-        codes = (stretch.gold[slot, turn], stretch.predicted[slot, turn])
-        parts.append((turn + stretch.start, stretch.slots[slot], verdicts[slot, turn], *codes))
-    row, slot, *others = (np.concatenate(column).astype(np.int32) for column in zip(*parts, strict=True))
-    order = np.lexsort((slot, row))
-    return tuple(column[order] for column in (row, slot, *others))
+        columns = (
+            turn + stretch.start,
+            stretch.slots[slot],
+            verdicts[slot, turn],
+            stretch.gold[slot, turn],
+            stretch.predicted[slot, turn],
+        )
+        parts.append(np.stack([column.astype(np.int32) for column in columns]))
+    cells = np.concatenate(parts, axis=1)
+    row, slots, verdict, gold, predicted = cells[:, np.lexsort((cells[1], cells[0]))]
+    return row, slots, verdict, gold, predicted
 
 
 def _turn_domains(comparison: StateComparison, system: System) -> polars.DataFrame:
@@ -149,22 +155,18 @@ def _turn_domains(comparison: StateComparison, system: System) -> polars.DataFra
     for domain, _ in comparison.slots:
         names.setdefault(domain, len(names))
     owner = np.array([names[domain] for domain, _ in comparison.slots], np.int32)
-    parts: list[tuple[Codes, ...]] = [tuple(np.empty(0, np.int32) for _ in range(6))]
+    parts = [np.empty((6, 0), np.int32)]
     for stretch in comparison.stretches():
         verdicts, owners = comparison.verdicts(stretch), owner[stretch.slots]
         for number in np.flatnonzero(np.bincount(owners)).tolist():
             part = verdicts[owners == number]
             turn = np.flatnonzero(part.any(axis=0))
-            kinds = ((part[:, turn] == kind).sum(axis=0) for kind in (CORRECT, WRONG, MISSED, SPURIOUS))
-            parts.append((turn + stretch.start, np.full(len(turn), number), *kinds))
-    row, domain, *counts = (np.concatenate(column).astype(np.int32) for column in zip(*parts, strict=True))
-    order = np.lexsort((domain, row))
+            kinds = [(part[:, turn] == kind).sum(axis=0) for kind in (CORRECT, WRONG, MISSED, SPURIOUS)]
+            parts.append(np.stack([turn + stretch.start, np.full(len(turn), number), *kinds]).astype(np.int32))
+    cells = np.concatenate(parts, axis=1)
+    row, domains, *counts = cells[:, np.lexsort((cells[1], cells[0]))]
     return polars.DataFrame(
-        [
-            *_places(comparison, system, row[order]),
-            _gathered("domain", list(names), domain[order]),
-            *_counted(*(count[order] for count in counts)),
-        ]
+        [*_places(comparison, system, row), _gathered("domain", list(names), domains), *_counted(*counts)]
     )
 
 
@@ -250,9 +252,7 @@ def _gathered(name: str, texts: Sequence[str | None], numbers: Any) -> polars.Se
 def read_counts(run: Run) -> Counts:
     """The counts of all turns of a run, as they were when it was scored."""
     evidence = run.details["evidence"]
-    return frame_counts(
-        run.table(TURN_SCORES), slots=evidence["slots"], gold=evidence["gold"], flags=evidence["flags"]
-    )
+    return frame_counts(run.table(TURN_SCORES), slots=evidence["slots"], gold=evidence["gold"], flags=evidence["flags"])
 
 
 def frame_counts(frame: polars.DataFrame, *, slots: int, gold: bool, flags: bool) -> Counts:

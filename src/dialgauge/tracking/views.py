@@ -19,6 +19,8 @@ from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.tables import COUNTS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.report import Table
     from dialgauge.runs import Run
     from dialgauge.tracking.results import SystemScores
@@ -118,13 +120,17 @@ def _cut_down(run: Run, group: Callable[[str], str]) -> dict[str, tuple[Codes, T
     return {
         str(name): (
             part["row"].to_numpy().astype(np.int32),
-            TurnCounts(
-                *(part[count].to_numpy().astype(np.int32) for count in COUNTS),
-                *(np.zeros(len(part), bool) for _ in range(3)),
-            ),
+            _turn_counts(part),
         )
         for (name,), part in parts.items()
     }
+
+
+def _turn_counts(frame: polars.DataFrame) -> TurnCounts:
+    """The counts alone: what changed since the previous turn is not known of a part of the states."""
+    correct, wrong, missed, spurious = (frame[name].to_numpy().astype(np.int32) for name in COUNTS)
+    unknown = np.zeros(len(frame), bool)
+    return TurnCounts(correct, wrong, missed, spurious, unknown, unknown, unknown)
 
 
 def _restricted(whole: Counts, turns: TurnCounts, rows: Codes, chosen: Any) -> Counts:

@@ -78,9 +78,9 @@ def _dialogue(run: Run, name: str) -> Dialogue:
 
 
 def _predictions(run: Run, dialogue: str) -> dict[int, tuple[Any, str]]:
-    """By row of the turn: what was predicted, None where nothing was, and the user's words if only predictions have them.
+    """By row of the turn, the same as in ``turn_scores``: what was predicted, and the user's words if gold lacks them.
 
-    The table of predictions has the rows of the table of turns.
+    None where nothing was predicted.
     """
     frame = run.table(PREDICTIONS).with_row_index("row")
     rows = frame.filter(frame["dialogue"] == dialogue).select("row", "state", "text").iter_rows()

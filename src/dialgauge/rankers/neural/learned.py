@@ -31,7 +31,7 @@ from dialgauge.rankers.neural.encoding import (
 from dialgauge.rankers.neural.entities import RelationSchema
 from dialgauge.rankers.neural.scoring import cross_entropy
 from dialgauge.rankers.neural.training import Training, device_named
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, TrainingName, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, TrainingName, silent
 from dialgauge.rankers.task import RankingTask
 
 EVALUATION_BATCH = 512
@@ -212,7 +212,7 @@ class LearnedRanker(Ranker):
         return right / len(points.encoded)
 
     @torch.no_grad()
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         scores = np.zeros((len(points), len(self.candidates)))
         for batch in self.batches_of(points):
             scores[batch.rows] = self.batch_scores(batch).double().cpu().numpy()

@@ -1,6 +1,7 @@
 """The cards of SGD's official scores: the same kind of card as all measures, computed from frames instead of states.
 
-A part of such a measure is a group of services: ``SGD-JGA[#SEEN_SERVICES]``, ``SGD-JGA[Hotels]``, ``SGD-JGA[Hotels_1]``.
+A part of such a measure is a group of services, a domain or a service: ``SGD-JGA[#SEEN_SERVICES]``,
+``SGD-JGA[Hotels]``, ``SGD-JGA[Hotels_1]``.
 """
 
 from __future__ import annotations
