@@ -151,6 +151,7 @@ def describe(act: Act, with_value: bool = False) -> str:
     return f"{act.name.lower()}({inside})"
 
 
+@lru_cache(maxsize=1 << 14)
 def _folded(act: Act) -> tuple[str, str, tuple[str, ...]]:
     return act.name.lower(), act.slot.lower(), tuple(value.lower().strip() for value in act.values)
 

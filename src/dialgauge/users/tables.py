@@ -30,9 +30,7 @@ _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count
 _WHOLE |= {"longest_loop", "most_mentions"}
 _REAL = frozenset(ASPECTS)
 _FLAG = frozenset({"matched"})
-#: Lists of texts, and the list of positions that a behaviour has beside the first and last.
 _TEXTS = frozenset({"goal_domains", "requests_removed", "warnings"})
-_POSITIONS = "at_turns"
 
 
 def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], polars.DataFrame]]:
@@ -61,7 +59,6 @@ def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
         **dict.fromkeys(_REAL, pl.Float64),
         **dict.fromkeys(_FLAG, pl.Boolean),
         **dict.fromkeys(_TEXTS, pl.List(pl.String)),
-        _POSITIONS: pl.List(pl.Int64),
     }
     columns = make(records)
     return pl.DataFrame([pl.Series(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
@@ -71,6 +68,12 @@ def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
 def slot_of(measure: MeasureName, domain: str, item: str) -> str:
     """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
     return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain}-".lower())
+
+
+@cache
+def _numbers(turns: tuple[int, ...]) -> str:
+    """Positions as text, which Polars takes much faster than lists."""
+    return ", ".join(map(str, turns))
 
 
 def _flat(results: Results, part: Callable[[DialogueScore], Sequence[Any]]) -> tuple[list[str], list[Any]]:
@@ -117,7 +120,7 @@ def _behaviours(results: Results) -> Columns:
         **_items(behaviours),
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
-        _POSITIONS: turns,
+        "at_turns": list(map(_numbers, turns)),
         "count": [each.count or None for each in behaviours],
         "expected": [each.expected or None for each in behaviours],
     }
