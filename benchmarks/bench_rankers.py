@@ -58,17 +58,18 @@ def _whole_table(folder: Path, tasks: Iterable[int]) -> dict[str, float]:
 
 def _alone(task: RankingTask) -> dict[str, float]:
     points = points_of(task.split("dev"))[:ALONE]
-    found = {}
+    milliseconds = {}
     for name in ("tfidf", "nearest", "memn2n", "typed"):
-        ranker: Ranker = ranker_class(name)()
+        ranker = ranker_class(name)()
+        assert isinstance(ranker, Ranker)
         ranker.options = {"epochs": "1"} if ranker.seeded else {}
         ranker.fit(task)
         ranker.scores(points[:1])
         start = time.process_time()
         for point in points:
             ranker.scores([point])
-        found[name] = round(1000 * (time.process_time() - start) / len(points), 3)
-    return found
+        milliseconds[name] = round(1000 * (time.process_time() - start) / len(points), 3)
+    return milliseconds
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ ANATOMIES = {
         lines=True,
     ),
     "convlab3": Anatomy(
-        lambda content, part: convlab3._FILE.decode(content, part, Notes()),
+        lambda content, part: convlab3._DIALOGUES.decode(content, part, Notes()),
         {
             "states": [(convlab3.StateReader, "read", lambda self, raw: {})],
             "acts": [(convlab3, "_acts", lambda raw: ()), (convlab3, "_spans", lambda raw: ())],

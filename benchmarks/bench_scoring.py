@@ -32,12 +32,9 @@ from dialgauge.dialogue import Dialogue, Turn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from dialgauge.tracking.api import chosen_measures
-from dialgauge.tracking.intervals import Resampling, intervals
-from dialgauge.tracking.scoring import score_study
-from dialgauge.tracking.stream import score_codes
-from dialgauge.tracking.study import Study
-from dialgauge.values.profile import HOUSE, profile_named
+from dialgauge.measures import Resampling, intervals
+from dialgauge.tracking import Study, chosen_measures, score_codes, score_study
+from dialgauge.values import HOUSE, profile_named
 from dialgauge.values.standard_profiles import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
 
@@ -177,10 +174,10 @@ def make_codes(path: Path, turns: int) -> None:
 def stream_codes(path: Path) -> None:
     """Score a table of codes and print CPU seconds and peak memory."""
     start = time.process_time()
-    values = score_codes(path, chosen_measures(None), inventory=30)
+    scores = score_codes(path, chosen_measures(None), inventory=30)
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": values["JGA"]}))
+    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": scores["JGA"].value}))
 
 
 def main() -> None:

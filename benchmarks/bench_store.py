@@ -13,25 +13,39 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import polars
+import numpy as np
 
-from dialgauge.runs.reader import Run
-from dialgauge.runs.store import Store
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.measures import Count, Coverage, Score, Scores
+from dialgauge.runs import Run, Store, new_run
 
-DIALOGUES, MEASURES = 1_000, 10
+DIALOGUES, MEASURES, TURNS = 1_000, 10, 14
 
 
-def scores() -> polars.DataFrame:
-    """A table ``dialogue_scores`` of the usual size."""
-    rows = DIALOGUES * MEASURES
-    return polars.DataFrame(
-        {
-            "dialogue": [f"MUL{number % DIALOGUES:04d}.json" for number in range(rows)],
-            "measure": [f"M{number // DIALOGUES}" for number in range(rows)],
-            "num": [float(number % 7) for number in range(rows)],
-            "den": [7.0] * rows,
-        }
+def scores() -> Scores:
+    """Scores of the usual size."""
+    num, den = np.arange(DIALOGUES, dtype=np.float64) % 7, np.full(DIALOGUES, 7.0)
+    value = Score(value=float(num.sum() / den.sum()), unit="share", higher_is_better=True, signature="version:0")
+    names = [f"M{number}" for number in range(MEASURES)]
+    count = Count(expected=DIALOGUES, read=DIALOGUES, scored=DIALOGUES, failed=0)
+    return Scores(
+        dialogues=[f"MUL{number:04d}.json" for number in range(DIALOGUES)],
+        sums=dict.fromkeys(names, (num, den)),
+        scores=dict.fromkeys(names, value),
+        coverage=Coverage({"dialogues": count}),
     )
+
+
+def corpus() -> list[Dialogue]:
+    """Dialogues of the usual length."""
+    turns = tuple(
+        Turn(
+            speaker="system" if number % 2 else "user",
+            text=f"turn {number} of a dialogue about a cheap hotel in the north",
+        )
+        for number in range(TURNS)
+    )
+    return [Dialogue(id=name, turns=turns) for name in scores().dialogues]
 
 
 def timed(what: str, action: Callable[[], object], rounds: int = 3) -> None:
@@ -44,12 +58,11 @@ def timed(what: str, action: Callable[[], object], rounds: int = 3) -> None:
     print(f"{what:<52} {1000 * min(taken):9.1f} ms")
 
 
-def store_one(store: Store, frame: polars.DataFrame) -> Run:
+def store_one(store: Store, measured: Scores, dialogues: list[Dialogue] | None) -> Run:
     """Store one run."""
-    with store.create(kind="tracking", name="bench", config={"profile": "exact"}) as run:
-        run.table("dialogue_scores", frame)
-        run.scores = {"JGA": 0.5}
-    return store.open(run.id)
+    return store.add(
+        new_run(kind="tracking", name="bench", scores=measured, corpus=dialogues, config={"profile": "exact"})
+    )
 
 
 def fill(store: Store, pattern: Run, count: int) -> None:
@@ -64,13 +77,17 @@ def fill(store: Store, pattern: Run, count: int) -> None:
 
 def main(count: int) -> None:
     """Measure with an almost empty store and with a full one."""
-    frame = scores()
+    measured, dialogues = scores(), corpus()
+    rows = DIALOGUES * MEASURES
     corpus_values = "SELECT run, measure, sum(num) / sum(den) FROM dialogue_scores GROUP BY ALL"
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "runs")
-        timed(f"store a run of {frame.height:,} rows (durable)", lambda: store_one(store, frame), rounds=10)
-        run = store.list()[0]
-        timed("read it back, checksum compared", lambda: store.open(run.id).table("dialogue_scores"), rounds=10)
+        timed("store the first run, with its dialogues (durable)", lambda: store_one(store, measured, dialogues), 1)
+        timed(f"store a run of {rows:,} rows on the same dialogues", lambda: store_one(store, measured, dialogues), 10)
+        timed(f"store a run of {rows:,} rows without dialogues", lambda: store_one(store, measured, None), 10)
+        run = store.list()[-1]
+        timed("read it back, checksum compared", lambda: store.open(run.id).table("dialogue_scores"), 10)
+        timed("read its dialogues back", lambda: list(store.open(store.list()[0].id).dialogues()))
         timed("SQL over the first runs", lambda: store.sql(corpus_values))
         fill(store, store.open(run.id), count)
         timed(f"list {count:,} runs", store.list)

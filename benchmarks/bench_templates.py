@@ -112,7 +112,7 @@ def cost(task: RankingTask) -> None:
     ranker.fit(task)
     fitted = time.perf_counter()
     result = evaluate(ranker, task.split("dev"))
-    per_reply = 1000 * (time.perf_counter() - fitted) / len(result.dialogues)
+    per_reply = 1000 * (time.perf_counter() - fitted) / len(result)
     print(f"fit on {len(task.split('trn')):,} dialogs: {fitted - start:.1f} s")
     print(f"evaluation among {len(task.candidates):,} candidates: {per_reply:.2f} ms per reply\n")
 

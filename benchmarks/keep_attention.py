@@ -3,7 +3,7 @@
     python benchmarks/keep_attention.py --data FOLDER
 
 trains with ``dialgauge babi train --model memn2n --task N --seed 0`` for tasks 5 and 6 (about three minutes) and writes
-``src/dialgauge/reproduce/kept/babi_attention.json``: numbers of lines and candidates with weights, no words of the data.
+``src/dialgauge/reproduce/kept/babi_attention.json``: numbers of lines and candidates, weights, no words of the data.
 FOLDER holds the dialog bAbI files. ``--models PLACE`` keeps the models, and goes on with what was trained there.
 """
 
@@ -20,8 +20,17 @@ from pathlib import Path
 from dialgauge.cli import main as dialgauge
 from dialgauge.rankers.model_folder import load_ranker
 from dialgauge.rankers.task import load_task
-from dialgauge.reproduce.babi import looks_of
-from dialgauge.reproduce.babi_attention import KEPT, MODEL, SEED, KeptLooks, Look, printed, tasks_of, write_looks
+from dialgauge.reproduce.babi import attention_of
+from dialgauge.reproduce.babi_attention import (
+    KEPT,
+    MODEL,
+    SEED,
+    AttentionSample,
+    StoredAttention,
+    printed,
+    tasks_of,
+    write_attention,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "dialgauge" / "reproduce" / "kept" / KEPT
@@ -37,14 +46,14 @@ def trained(data: Path, task: int, folder: Path) -> None:
             raise
 
 
-def looks_in(data: Path, models: Path) -> list[Look]:
+def attention_in(data: Path, models: Path) -> list[AttentionSample]:
     """Where the models look, task by task."""
     found = []
     for number in tasks_of(printed().places()):
         folder = models / f"{MODEL}-{number}"
         trained(data, number, folder)
         task = load_task(data, number)
-        found += looks_of(load_ranker(folder, task=task), task)
+        found += attention_of(load_ranker(folder, task=task), task)
     return found
 
 
@@ -55,14 +64,14 @@ def main() -> None:
     parser.add_argument("--models", type=Path, help="keep the models here")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        looks = looks_in(given.data, given.models or Path(scratch))
-    kept = KeptLooks(
+        samples = attention_in(given.data, given.models or Path(scratch))
+    kept = StoredAttention(
         command=f"dialgauge babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
         hardware=f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
         commit=subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
-        looks=looks,
+        samples=samples,
     )
-    write_looks(TARGET, kept)
+    write_attention(TARGET, kept)
     sys.stderr.write(f"{TARGET}\n")
 
 

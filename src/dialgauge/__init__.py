@@ -10,14 +10,14 @@ from dialgauge._version import __version__
 
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
-    from dialgauge.comparison import Comparison, compare, compare_runs
+    from dialgauge.comparison import Comparison, compare_runs
     from dialgauge.data import check, convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read, write
     from dialgauge.lab import simulate
     from dialgauge.runs import Run, Store
-    from dialgauge.tracking import Accumulator, compute, score
+    from dialgauge.tracking import Accumulator, compare, compute, score
     from dialgauge.users import score_users
     from dialgauge.worlds.restaurant import load_world
 

@@ -19,7 +19,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.text import counted
+
 DONTCARE = "dontcare"
+#: Characters of a text that the short form of a turn shows.
+_SHOWN = 60
 
 Speaker: TypeAlias = Literal["user", "system"]
 Values: TypeAlias = tuple[str, ...]
@@ -78,6 +82,16 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     #: Replies to choose from, where they differ from turn to turn.
     candidates: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        """Speaker, the beginning of the text, and the names of what else is recorded.
+
+        >>> Turn(speaker="user", text="a hotel in the east", state={"hotel": {"area": ("east",)}})
+        Turn(user: 'a hotel in the east', state)
+        """
+        text = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
+        recorded = [name for name in Turn.__struct_fields__[2:] if getattr(self, name) is not None]
+        return f"Turn({', '.join([f'{self.speaker}: {text!r}', *recorded])})"
+
 
 class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """What a user wants in one domain.
@@ -117,6 +131,14 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     domains: tuple[str, ...] = ()
     outcome: Outcome | None = None
 
+    def __repr__(self) -> str:
+        """The id and what the dialogue is about.
+
+        >>> Dialogue(id="PMUL4648", turns=(Turn(speaker="user"), Turn(speaker="system")), domains=("hotel", "train"))
+        Dialogue('PMUL4648', 2 turns, hotel, train)
+        """
+        return f"Dialogue({', '.join([repr(self.id), counted(len(self.turns), 'turn'), *self.domains])})"
+
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""
         return (turn for turn in self.turns if turn.speaker == "user")
@@ -135,6 +157,15 @@ class Ontology(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     domains: dict[str, dict[str, SlotSpec]]
     intents: dict[str, tuple[str, ...]] = {}
+
+    def __repr__(self) -> str:
+        """How much it holds.
+
+        >>> Ontology(domains={"hotel": {"area": SlotSpec(), "stars": SlotSpec()}})
+        Ontology(1 domain, 2 slots)
+        """
+        slots = sum(map(len, self.domains.values()))
+        return f"Ontology({counted(len(self.domains), 'domain')}, {counted(slots, 'slot')})"
 
     def slots(self) -> Iterator[tuple[str, str]]:
         """All (domain, slot) pairs, in the ontology's order."""

@@ -6,7 +6,6 @@ code 2; anything else that escapes is a bug of ours.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -52,6 +51,8 @@ class DialgaugeError(Exception):
 
 def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:
     """A hint for a misspelt name: `` Did you mean 'JGA'?``, or the list of known names when none is near."""
+    import difflib
+
     names = sorted(known)
     near = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=most, cutoff=0.5)
     chosen = [name for low in dict.fromkeys(near) for name in names if name.lower() == low]

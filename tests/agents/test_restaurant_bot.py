@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from dialgauge.agents.protocol import SystemContext
 from dialgauge.agents.restaurant_bot import RuleBot
-from dialgauge.agents.session import converse
-from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.agents.session import EXPLANATION
+from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.formats.babi import SILENCE, load_kb
-from dialgauge.worlds.restaurant.goals import prepare
+from dialgauge.lab.conversations import conversations_with
+from dialgauge.worlds.restaurant.database import FactDatabase
+from dialgauge.worlds.restaurant.goals import Setting, prepare
 from dialgauge.worlds.restaurant.knowledge import WorldLexicon, lexicon_of, lexicon_of_world
 from dialgauge.worlds.restaurant.world import Half, Parameters, World
 from dialgauge.worlds.restaurant.world_file import check_world, load_world
@@ -22,18 +25,34 @@ from support.babi_release import SPLITS, TASKS, released
 WORLD = load_world()
 
 
+CONTEXT = SystemContext(dialogue_id="d", database=FactDatabase([]))
+
+
 def new_bot(lexicon: WorldLexicon | None = None) -> RuleBot:
-    return RuleBot(WORLD.phrases, lexicon or lexicon_of_world(WORLD))
+    bot = RuleBot(WORLD.phrases, lexicon or lexicon_of_world(WORLD))
+    bot.start(CONTEXT)
+    return bot
+
+
+def respond(bot: RuleBot, text: str, facts: list[Fact] | None = None) -> str:
+    reply = bot.respond(Turn(speaker="user", text=text, results=None if facts is None else tuple(facts)))
+    assert reply.turn is not None and reply.turn.speaker == "system" and not reply.done
+    return reply.turn.text
+
+
+def failures(setting: Setting, bot: RuleBot, count: int) -> list[str]:
+    outcomes = [dialogue.outcome for dialogue in conversations_with(setting, bot, count)]
+    return [one.details.get(EXPLANATION, "?") for one in outcomes if one and not one.success]
 
 
 def wrong_replies(bot: RuleBot, dialogue: Dialogue) -> int:
     """How many replies differ from the recorded ones, with the recorded history."""
-    bot.reset()
+    bot.start(CONTEXT)
     wrong = 0
     for user, recorded in zip(dialogue.turns[::2], dialogue.turns[1::2], strict=True):
-        bot.hear(user.text, user.results)
-        wrong += bot.reply() != recorded.text
-        bot.said(recorded.text)
+        reply = bot.respond(user)
+        wrong += reply.turn is None or reply.turn.text != recorded.text
+        bot.overrule(recorded)
     return wrong
 
 
@@ -54,8 +73,7 @@ def test_carries_every_conversation(name: str, task: int, split: str) -> None:
     setting = prepare(world, task, split, Parameters(seed=11))
     bot = RuleBot(world.phrases, lexicon_of_world(world))
     count = 1000 if name == "restaurant" else 100
-    failures = [talk.failure for talk in converse(setting, bot, count) if not talk.success]
-    assert failures == []
+    assert failures(setting, bot, count) == []
 
 
 syllables = st.text("bdfgklmnprst", min_size=1, max_size=3)
@@ -79,7 +97,7 @@ def test_carries_conversations_in_any_world(world: World, task: int, split: str,
     check_world(world)
     setting = prepare(world, task, split, Parameters(seed=seed, min_results=1))
     bot = RuleBot(world.phrases, lexicon_of_world(world))
-    assert [talk.failure for talk in converse(setting, bot, 5)] == [""] * 5
+    assert failures(setting, bot, 5) == []
 
 
 @pytest.mark.parametrize("accept", [0.0, 1.0])
@@ -88,13 +106,23 @@ def test_carries_conversations_with_other_parameters(accept: float) -> None:
         seed=2, accept=accept, min_results=1, fields={5: (0, 4)}, updates={5: (1, 4)}, info=(1.0, 0.0, 1.0)
     )
     setting = prepare(WORLD, 5, "tst", parameters)
-    assert all(talk.success for talk in converse(setting, new_bot(), 100))
+    assert failures(setting, new_bot(), 100) == []
 
 
-def test_replying_twice_changes_nothing() -> None:
+def test_its_words_are_those_of_the_database_unless_given() -> None:
+    bot = RuleBot(WORLD.phrases)
+    known = [Fact("inn", "R_location", "atlantis"), Fact("inn", "R_cuisine", "nectar")]
+    bot.start(SystemContext(dialogue_id="d", database=FactDatabase(known)))
+    assert talk(bot, "hi", "in atlantis with nectar", SILENCE)[-1] == WORLD.phrases.bot.ask["size"]
+    bot.start(CONTEXT)
+    assert talk(bot, "hi", "in atlantis with nectar", SILENCE)[-1] == WORLD.phrases.bot.ask["cuisine"]
+
+
+def test_what_it_said_can_be_overruled() -> None:
     bot = new_bot()
-    bot.hear("hi")
-    assert bot.reply() == bot.reply() == "hello what can i help you with today"
+    assert respond(bot, "hi") == WORLD.phrases.bot.greet
+    bot.overrule(Turn(speaker="system", text=WORLD.phrases.bot.on_it))
+    assert respond(bot, SILENCE) == WORLD.phrases.bot.ask["cuisine"]
 
 
 def facts(name: str, rating: str) -> list[Fact]:
@@ -102,7 +130,7 @@ def facts(name: str, rating: str) -> list[Fact]:
 
 
 def talk(bot: RuleBot, *said: str) -> list[str]:
-    return [bot.respond(text) for text in said]
+    return [respond(bot, text) for text in said]
 
 
 def ask_for_a_table(bot: RuleBot) -> None:
@@ -113,34 +141,34 @@ def ask_for_a_table(bot: RuleBot) -> None:
 def test_no_results_and_no_options_left_lead_to_an_update() -> None:
     bot = new_bot()
     ask_for_a_table(bot)
-    assert bot.respond(SILENCE, []) == "sure is there anything else to update"
-    bot.reset()
+    assert respond(bot, SILENCE, []) == "sure is there anything else to update"
+    bot.start(CONTEXT)
     ask_for_a_table(bot)
-    assert bot.respond(SILENCE, facts("one", "3")).endswith("one")
+    assert respond(bot, SILENCE, facts("one", "3")).endswith("one")
     talk(bot, "do you have something else")
-    assert bot.respond(SILENCE) == "sure is there anything else to update"
+    assert respond(bot, SILENCE) == "sure is there anything else to update"
 
 
 def test_an_update_after_options_makes_a_new_call() -> None:
     bot = new_bot()
     ask_for_a_table(bot)
-    bot.respond(SILENCE, facts("one", "3"))
+    respond(bot, SILENCE, facts("one", "3"))
     replies = talk(bot, "actually i would prefer in rome", "no", SILENCE)
     assert replies[-1] == "api_call french rome two cheap"
-    assert bot.respond(SILENCE, facts("two", "1")).endswith("two")
+    assert respond(bot, SILENCE, facts("two", "1")).endswith("two")
 
 
 def test_unrated_restaurants_come_last_and_questions_need_only_the_telling_word() -> None:
     bot = new_bot()
     ask_for_a_table(bot)
     listed = [Fact("zero", "R_phone", "zero_phone"), *facts("low", "-1"), *facts("high", "10"), *facts("nine", "9")]
-    order = [bot.respond(SILENCE, listed).split()[-1]]
+    order = [respond(bot, SILENCE, listed).split()[-1]]
     for _ in range(3):
-        bot.respond("do you have something else")
-        order.append(bot.respond(SILENCE).split()[-1])
+        respond(bot, "do you have something else")
+        order.append(respond(bot, SILENCE).split()[-1])
     assert order == ["high", "nine", "low", "zero"]
-    assert bot.respond("ok") == "great let me do the reservation"
-    assert bot.respond("and the phone please") == "here it is zero_phone"
+    assert respond(bot, "ok") == "great let me do the reservation"
+    assert respond(bot, "and the phone please") == "here it is zero_phone"
 
 
 def test_utterances_of_unknown_words_only() -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
+from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
 from dialgauge.agents.restaurant_bot import RuleBot
-from dialgauge.agents.restaurant_user import PATIENCE
-from dialgauge.agents.session import Conversation, converse, simulated_user
-from dialgauge.dialogue import Fact
+from dialgauge.agents.restaurant_user import RestaurantUser, restaurant_user
+from dialgauge.agents.session import EXPLANATION
+from dialgauge.dialogue import Goal, Outcome, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab.conversations import conversations_with, restaurant_scenario
+from dialgauge.worlds.restaurant.database import FactDatabase
 from dialgauge.worlds.restaurant.goals import prepare
 from dialgauge.worlds.restaurant.knowledge import lexicon_of_world
 from dialgauge.worlds.restaurant.world import Parameters
@@ -19,23 +24,32 @@ WORLD = load_world()
 BOT = WORLD.phrases.bot
 
 
+def says(text: str) -> Reply:
+    return Reply(turn=Turn(speaker="system", text=text))
+
+
 class Spoiled:
     """The rule bot with its replies changed on the way."""
+
+    name = "spoiled"
 
     def __init__(self, spoil: Callable[[str], str]) -> None:
         self._bot, self._spoil = RuleBot(WORLD.phrases, lexicon_of_world(WORLD)), spoil
 
-    def reset(self) -> None:
-        self._bot.reset()
+    def start(self, context: SystemContext) -> None:
+        self._bot.start(context)
 
-    def respond(self, text: str, facts: Iterable[Fact] | None = None) -> str:
-        return self._spoil(self._bot.respond(text, facts))
+    def respond(self, turn: Turn | None) -> Reply:
+        reply = self._bot.respond(turn)
+        assert reply.turn is not None
+        return replace(reply, turn=replace(reply.turn, text=self._spoil(reply.turn.text)))
 
 
-def one_conversation(task: int, spoil: Callable[[str], str], position: int = 1) -> Conversation:
+def one_outcome(task: int, spoil: Callable[[str], str], position: int = 1) -> Outcome:
     setting = prepare(WORLD, task, "tst", Parameters(fields={1: (0, 0)}))
-    (conversation,) = converse(setting, Spoiled(spoil), 1, start=position)
-    return conversation
+    (dialogue,) = conversations_with(setting, Spoiled(spoil), 1, start=position)
+    assert dialogue.outcome is not None
+    return dialogue.outcome
 
 
 @pytest.mark.parametrize(
@@ -53,48 +67,70 @@ def one_conversation(task: int, spoil: Callable[[str], str], position: int = 1) 
     ],
 )
 def test_mistakes_end_the_conversation(task: int, spoil: Callable[[str], str], reason: str) -> None:
-    conversation = one_conversation(task, spoil)
-    assert not conversation.success
-    assert reason in conversation.failure
+    outcome = one_outcome(task, spoil)
+    assert (outcome.success, outcome.reason, outcome.ended_by) == (False, USER_GAVE_UP, "user")
+    assert reason in outcome.details[EXPLANATION]
 
 
 def test_questions_may_come_in_any_order_and_twice() -> None:
     class Backwards:
         """Asks for everything, price first, then calls."""
 
-        def reset(self) -> None:
+        name = "backwards"
+
+        def start(self, context: SystemContext) -> None:
             ask = [BOT.ask[field] for field in ("price", "size", "size", "location", "cuisine")]
             self._lines = iter([BOT.greet, BOT.on_it, *ask, BOT.look])
             self._values: dict[str, str] = {}
 
-        def respond(self, text: str, facts: Iterable[Fact] | None = None) -> str:
+        def respond(self, turn: Turn | None) -> Reply:
+            assert turn is not None
             fields = lexicon_of_world(WORLD).fields
-            self._values |= {fields[word]: word for word in text.split() if word in fields}
+            self._values |= {fields[word]: word for word in turn.text.split() if word in fields}
             in_order = [self._values.get(field, "") for field in ("cuisine", "location", "size", "price")]
-            return next(self._lines, WORLD.phrases.api_call(in_order))
+            return says(next(self._lines, WORLD.phrases.api_call(in_order)))
 
     setting = prepare(WORLD, 1, "tst", Parameters())
-    assert [talk.failure for talk in converse(setting, Backwards(), 20)] == [""] * 20
+    held = list(conversations_with(setting, Backwards(), 20))
+    assert [one.outcome for one in held] == [Outcome(success=True, reason=USER_DONE, ended_by="user")] * 20
 
 
 def test_patience_ends() -> None:
     class Asks:
-        def reset(self) -> None:
+        name = "asks"
+
+        def start(self, context: SystemContext) -> None:
             self._start = iter([BOT.greet, BOT.on_it])
 
-        def respond(self, text: str, facts: Iterable[Fact] | None = None) -> str:
-            return next(self._start, BOT.ask["size"])
+        def respond(self, turn: Turn | None) -> Reply:
+            return says(next(self._start, BOT.ask["size"]))
 
-    (conversation,) = converse(prepare(WORLD, 1, "tst", Parameters()), Asks(), 1)
-    assert conversation.failure == f"no end after {PATIENCE} exchanges"
+    (dialogue,) = conversations_with(prepare(WORLD, 1, "tst", Parameters()), Asks(), 1)
+    assert dialogue.outcome == Outcome(
+        success=False,
+        reason=MAX_EXCHANGES,
+        ended_by="session",
+        details={EXPLANATION: "no end after 100 exchanges"},
+    )
+    assert len(dialogue.turns) == 200
 
 
 def test_the_user_is_an_object_to_talk_to() -> None:
-    user = simulated_user(prepare(WORLD, 4, "tst", Parameters()), 1)
-    name = user.plan.results[0].name
-    assert user.respond() in WORLD.phrases.user.greet
-    request = user.respond(BOT.greet)
-    assert request is not None and request.endswith(f"at {name}")
-    assert user.respond("nonsense") is None
-    assert user.finished and not user.success
-    assert user.respond(BOT.reserve) is None
+    scenario = restaurant_scenario(prepare(WORLD, 4, "tst", Parameters()), 1, FactDatabase([]))
+    user = RestaurantUser(WORLD.phrases)
+    user.start(scenario.user_context())
+
+    def respond(text: str | None) -> Reply:
+        return user.respond(None if text is None else Turn(speaker="system", text=text))
+
+    greeting, request = respond(None).turn, respond(BOT.greet).turn
+    assert greeting is not None and greeting.text in WORLD.phrases.user.greet
+    assert request is not None and request.text.endswith(f"at {scenario.plan.results[0].name}")
+    end = respond("nonsense")
+    assert (end.turn, end.done, end.success) == (None, True, False)
+
+
+def test_the_user_of_a_world_by_name_and_without_a_plan() -> None:
+    user = restaurant_user("bakery")
+    with pytest.raises(DialgaugeError, match="needs a plan of the restaurant world"):
+        user.start(UserContext(dialogue_id="d", goal=Goal()))

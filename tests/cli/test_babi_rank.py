@@ -25,8 +25,16 @@ def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cells_of(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(path.read_text())["cells"]
-    return found
+    systems: list[dict[str, Any]] = json.loads(path.read_text())["systems"]
+    return systems
+
+
+def value(cell: dict[str, Any], measure: str) -> float | None:
+    """The value of a measure in a cell."""
+    score: dict[str, Any] = cell["scores"][measure]
+    assert {"value", "low", "high", "signature"} <= set(score)
+    number: float | None = score["value"]
+    return number
 
 
 def refused(outcome: Outcome, sentence: str) -> None:
@@ -134,7 +142,7 @@ def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Pa
     assert "model:rules|task:1|split:tst-OOV" in outcome.out
     found = cells_of(tmp_path / "out.json")
     assert [cell["split"] for cell in found] == ["dev", "tst", "tst-OOV"]
-    assert {(cell["per_response"], cell["per_dialog"]) for cell in found} == {(1.0, 1.0)}
+    assert {(value(cell, "per-response"), value(cell, "per-dialog")) for cell in found} == {(1.0, 1.0)}
     assert [manifest.id for manifest in Store().list()] == [cell["run"] for cell in found]
 
 
@@ -144,7 +152,7 @@ def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path:
     first = cells_of(tmp_path / "out.json")
     dialgauge(capsys, *common, "--load", tmp_path / "model")
     again = cells_of(tmp_path / "out.json")
-    assert first[0]["per_response"] == again[0]["per_response"]
+    assert first[0]["scores"] == again[0]["scores"]
     assert first[0]["model"] == again[0]["model"] == "nearest"
     refused(dialgauge(capsys, *common, "--task", "2", "--load", tmp_path / "model"), "fitted on task 1")
     refused(dialgauge(capsys, *common, "--load", tmp_path / "model", "--set", "dim=3"), "fitted already")
@@ -204,7 +212,8 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
     assert {(cell["task"], cell["split"], cell["model"]) for cell in first} == {
         (task, split, model) for task in (1, 2) for split in ("dev", "tst", "tst-OOV") for model in ("rules", "nearest")
     }
-    assert set(first[0]) >= {"per_response", "per_dialog", "hits_at_10", "mrr", "top_ties", "by_class", "signature"}
+    assert set(first[0]) >= {"name", "run", "scores", "coverage", "top_ties", "unanswered", "by_class"}
+    assert set(first[0]["scores"]) == {"per-response", "per-dialog", "hits@2", "hits@5", "hits@10", "MRR"}
     assert "Statistics of the tasks" in outcome.out
     page = (tmp_path / "t.html").read_text()
     assert "<table>" in page
@@ -247,7 +256,7 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert outcome.code == 0, outcome.err
     assert "hits@10" in outcome.out
     found = cells_of(tmp_path / "out.json")
-    assert [(cell["task"], cell["split"], cell["per_response"], cell["hits_at_10"]) for cell in found] == [
+    assert [(cell["task"], cell["split"], value(cell, "per-response"), value(cell, "hits@10")) for cell in found] == [
         (0, "dev", 1.0, 1.0),
         (0, "tst", 1.0, 1.0),
     ]

@@ -1,4 +1,4 @@
-"""``dialgauge babi train | attention | interact`` on a small simulated world."""
+"""``dialgauge babi train | attention`` on a small simulated world."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialgauge.rankers.model_folder import save_ranker
-from dialgauge.rankers.ranker import ranker_class
 from dialgauge.runs.store import Store
+from runs.contract import assert_run_contract
 from support.commands import dialgauge
-from support.tiny_world import tiny_release, tiny_task
+from support.tiny_world import tiny_release
 
 QUICK = ("--set", "epochs=2", "--set", "dim=8")
 
@@ -32,10 +31,13 @@ def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str]
     outcome = dialgauge(capsys, *call)
     assert outcome.code == 0, outcome.err
     assert {path.name for path in (tmp_path / "m").iterdir()} == {"arrays.npz", "checkpoint.npz", "ranker.json"}
-    report = json.loads((tmp_path / "t.json").read_text())
+    (report,) = json.loads((tmp_path / "t.json").read_text())["systems"]
     assert [epoch["epoch"] for epoch in report["epochs"]] == [1, 2]
     run = Store().open(report["run"])
     assert run.manifest.kind == "training"
+    assert_run_contract(run)
+    assert run.scores["per-response"].value == max(epoch["dev"] for epoch in report["epochs"])
+    assert report["scores"]["per-response"]["signature"] == run.scores["per-response"].signature
     assert run.table("epochs").columns == ["epoch", "loss", "dev", "seconds"]
     assert "Training of memn2n on task 1" in outcome.out
     before = (tmp_path / "m" / "arrays.npz").read_bytes()
@@ -135,11 +137,13 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     assert "Attention in task1-tst-0002, reply 3" in outcome.out
     assert "hop 1" in outcome.out
     assert (tmp_path / "map.svg").read_text().startswith("<svg")
-    (seen,) = json.loads((tmp_path / "a.json").read_text())["attention"]
+    (system,) = json.loads((tmp_path / "a.json").read_text())["systems"]
+    (seen,) = system["attention"]
     assert seen["turn"] == 3
     assert len(seen["hops"][0]) == len(seen["memories"]) == 4
     manifest = Store().list()[-1]
     assert manifest.kind == "attention"
+    assert_run_contract(Store().open(manifest.id))
     assert Store().open(manifest.id).table("attention").height == 4
 
 
@@ -185,60 +189,3 @@ def test_attention_mistakes(
     assert outcome.code == 2
     assert sentence in outcome.err
     assert len(Store().list()) == before
-
-
-def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    outcome = dialgauge(
-        capsys, "babi", "interact", "--data", data, "--task", 1, "--dialogs", 5, "--json", tmp_path / "i.json"
-    )
-    assert outcome.code == 0, outcome.err
-    meetings = json.loads((tmp_path / "i.json").read_text())["meetings"]
-    assert [(one["half"], one["completed"], one["per_dialog"]) for one in meetings] == [
-        ("A", 1.0, 1.0),
-        ("B", 1.0, 1.0),
-    ]
-    stored = Store().list()
-    assert [manifest.kind for manifest in stored] == ["interaction"] * 2
-    assert "completed" in set(Store().open(stored[0].id).table("dialogue_scores")["measure"])
-
-
-def test_interact_with_a_loaded_model_in_another_world(
-    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
-) -> None:
-    dialgauge(capsys, "babi", "train", "--data", data, "--model", "typed", "--out", tmp_path / "m", *QUICK)
-    world = tmp_path / "world.yaml"
-    world.write_text("base: restaurant\nratings: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n")
-    outcome = dialgauge(
-        capsys, "babi", "interact", "--load", tmp_path / "m", "--world", world, "--half", "B", "--dialogs", 3,
-        "--json", tmp_path / "i.json",
-    )  # fmt: skip
-    assert outcome.code == 0, outcome.err
-    (meeting,) = json.loads((tmp_path / "i.json").read_text())["meetings"]
-    assert (meeting["task"], meeting["half"], meeting["dialogs"]) == (1, "B", 3)
-
-
-def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    ranker = ranker_class("nearest")()
-    ranker.fit(tiny_task(1))
-    save_ranker(ranker, tmp_path / "m", 6)
-    outcome = dialgauge(capsys, "babi", "interact", "--load", tmp_path / "m")
-    assert outcome.code == 2
-    assert "its model was fitted on task 6, real calls, which nobody simulates" in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("extra", "sentence"),
-    [
-        ((), "give --load FOLDER (a fitted model) or --data FOLDER"),
-        (("--world", "utopia", "--data", "DATA", "--task", "1"), "no file named 'utopia'"),
-        (("--half", "C", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
-        (("--accept", "7", "--data", "DATA", "--task", "1"), "acceptance probability"),
-    ],
-)
-def test_interact_mistakes(
-    capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
-) -> None:
-    given = [str(data) if item == "DATA" else item for item in extra]
-    outcome = dialgauge(capsys, "babi", "interact", *given)
-    assert outcome.code == 2
-    assert sentence in outcome.err

@@ -6,6 +6,7 @@ import pytest
 
 from dialgauge.formats.corpus import read
 from dialgauge.runs.store import Store
+from runs.contract import assert_run_contract
 from support.commands import dialgauge
 
 
@@ -14,10 +15,19 @@ def test_the_demo_ends_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     outcome = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
     assert outcome.code == 0, outcome.err
     assert f"The report is in {folder / 'report.html'}" in " ".join(outcome.out.split())
+    lines = outcome.out.replace(str(folder), "demo").splitlines()
+    assert len(lines) <= 32 and max(map(len, lines)) <= 80
+    assert [line for line in lines if line.endswith("?")] == [
+        "Which tracker is better?",
+        "Which bot carries a whole dialog?",
+        "And in conversation?",
+    ]
     report = (folder / "report.html").read_text("utf-8")
     assert "Which tracker is better?" in report and "data:image/svg+xml" in report and "<script" not in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})
-    assert kinds == ["responses", "tracking"]
+    assert kinds == ["interaction", "responses", "tracking"]
+    for manifest in Store(folder / "runs").list():
+        assert_run_contract(Store(folder / "runs").open(manifest.id))
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20
 
     again = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)

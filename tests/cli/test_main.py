@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import io
+import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -12,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
 
 from dialgauge import __version__
 from dialgauge.cli import COMMANDS, main
-from dialgauge.cli.common import application, out
+from dialgauge.cli.common import confirm, out
+from dialgauge.cli.options import CommandGroup, application
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 
@@ -60,7 +64,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str], flag: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_a_module_and_a_help_page(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    assert isinstance(importlib.import_module(f"dialgauge.cli.{name}").app, typer.Typer)
+    assert isinstance(importlib.import_module(f"dialgauge.cli.{name}").app, CommandGroup)
     outcome = dialgauge(capsys, name, "--help")
     assert outcome.code == 0
     assert f"dialgauge {name}" in outcome.out
@@ -126,7 +130,9 @@ def test_what_a_command_returns_is_its_exit_code(
 
 
 def test_exits_and_interrupts_have_their_codes(
-    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answers: Callable[[Callable[[], object]], None],
 ) -> None:
     def raises(error: BaseException) -> Callable[[], object]:
         def action() -> None:
@@ -134,10 +140,15 @@ def test_exits_and_interrupts_have_their_codes(
 
         return action
 
-    answers(raises(typer.Exit(1)))
+    answers(raises(SystemExit(1)))
     assert dialgauge(capsys, "probe").code == 1
-    answers(raises(typer.Abort()))
-    assert dialgauge(capsys, "probe").err == "dialgauge: stopped\n"
+    for reply in ("n\n", "\n", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(reply))
+        answers(lambda: confirm("Delete?"))
+        outcome = dialgauge(capsys, "probe")
+        assert outcome.code == 2
+        assert outcome.err.startswith("Delete? [y/N]:")
+        assert outcome.err.endswith("dialgauge: stopped\n")
     answers(raises(KeyboardInterrupt()))
     outcome = dialgauge(capsys, "probe")
     assert (outcome.code, outcome.err) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
@@ -146,8 +157,8 @@ def test_exits_and_interrupts_have_their_codes(
 def test_text_from_files_is_never_markup(
     capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
 ) -> None:
-    answers(lambda: out.print("[bold]x[/nothing]", markup=False))
-    assert dialgauge(capsys, "probe").out == "[bold]x[/nothing]\n"
+    answers(lambda: out.print("[bold]x[/nothing] :hotel:\t."))
+    assert dialgauge(capsys, "probe").out.expandtabs() == "[bold]x[/nothing] :hotel:       .\n"
 
 
 @pytest.mark.parametrize(
@@ -186,26 +197,75 @@ def test_an_interrupt_from_the_keyboard_is_one_line(tmp_path: Path) -> None:
     assert (process.returncode, told) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
 
 
-def test_the_overview_loads_nothing_heavy() -> None:
-    heavy = ("typer", "rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
+def modules_of(*arguments: object, heavy: tuple[str, ...], folder: Path) -> str:
+    """Which of the modules a command imports."""
+    words = [str(argument) for argument in arguments]
     script = (
         "import sys\n"
         "from dialgauge.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+        f"try:\n    main({words!r})\nexcept SystemExit as stop:\n    code = stop.code\n"
+        f"print(code, *(name for name in {heavy} if name in sys.modules), file=sys.stderr)"
     )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
-    assert result.stderr == "[]\n"
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, cwd=folder)
+    return result.stderr.splitlines()[-1]
+
+
+def test_the_overview_loads_nothing_heavy(tmp_path: Path) -> None:
+    heavy = ("typer", "rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
+    assert modules_of("--help", heavy=heavy, folder=tmp_path) == "0"
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_help_pages_load_nothing_heavy(name: str) -> None:
+def test_help_pages_load_nothing_heavy(name: str, tmp_path: Path) -> None:
     heavy = ("polars", "duckdb", "scipy", "altair", "httpx", "sklearn", "torch")
-    script = (
-        "import sys\n"
-        "from dialgauge.cli import main\n"
-        f"try:\n    main([{name!r}, '--help'])\nexcept SystemExit:\n    pass\n"
-        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
-    assert result.stderr == "[]\n"
+    assert modules_of(name, "--help", heavy=heavy, folder=tmp_path) == "0"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> list[Path]:
+    """Gold and predictions of one turn."""
+    files = [tmp_path / "gold.jsonl", tmp_path / "predicted.jsonl"]
+    for file, key in zip(files, ("state", "predicted"), strict=True):
+        turn = {"speaker": "user", "text": "a cheap hotel please", key: {"hotel": {"pricerange": ["cheap"]}}}
+        file.write_text(json.dumps({"id": "d1", "turns": [turn]}) + "\n")
+    return files
+
+
+def test_scores_load_only_what_they_need(pair: list[Path], tmp_path: Path) -> None:
+    heavy = ("typer", "pydantic", "rich", "polars", "scipy", "importlib.metadata", "numpy.ma")
+    assert modules_of("score", *pair, heavy=heavy, folder=tmp_path) == "0"
+
+
+def test_a_terminal_shows_the_same_table_with_styles(pair: list[Path], tmp_path: Path) -> None:
+    command = [*PROGRAM, "score", *map(str, pair)]
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    environment |= {"TERM": "xterm-256color", "COLUMNS": "200"}
+    piped = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, cwd=tmp_path).stdout
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=environment, cwd=tmp_path) as process:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: read_terminal(ours), b"")).decode()
+    assert process.returncode == 0
+    assert "\x1b[1m" in shown
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r\n", "\n") == piped
+
+
+def read_terminal(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux: nobody writes to this terminal any more
+        return b""
+
+
+@pytest.mark.parametrize(("name", "threads"), [("probe", "1"), ("babi", None)])
+def test_commands_that_count_have_one_thread_for_linear_algebra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, threads: str | None
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "")  # put back what was there
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    dialgauge(capsys, name, "--help")
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    dialgauge(capsys, name, "--help")
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "7"

@@ -5,14 +5,39 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 
-from dialgauge.runs.store import Store
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.measures import Count, Coverage, Score, Scores, Signature
+from dialgauge.runs import Store, new_run
 from support.commands import Outcome, dialgauge
 from support.forgery import forge
 
-SCORES = polars.DataFrame({"dialogue": ["a", "b"], "measure": ["JGA", "JGA"], "num": [1.0, 3.0], "den": [2.0, 4.0]})
+SUMS = {"JGA": (np.array([1.0, 3.0]), np.array([2.0, 4.0]))}
+
+
+def score_of(measure: str, value: float | None, unit: str = "share", low: float | None = None) -> Score:
+    return Score(
+        value=value,
+        low=low,
+        high=None if low is None else 1.0,
+        unit=unit,
+        higher_is_better=unit == "share",
+        signature=Signature(measure=f"{measure}(over=turns)", profile="exact", gold="ab12").long(),
+    )
+
+
+def measured() -> Scores:
+    scores = {"JGA": score_of("JGA", 4 / 6, low=0.5), "SA": score_of("SA", 0.9), "undefined": score_of("x", None)}
+    counts = {"dialogues": Count(expected=3, read=2, scored=2, failed=0), "turns": Count(expected=9, read=6, scored=6)}
+    return Scores(
+        dialogues=["a", "b"],
+        sums=SUMS,
+        scores={**scores, "length": score_of("length", 6.5, "turns")},
+        coverage=Coverage(counts, policy="intersection"),
+    )
 
 
 class Place:
@@ -25,13 +50,18 @@ class Place:
     def run(self, *arguments: object) -> Outcome:
         return dialgauge(self._capsys, *arguments)
 
-    def add(self, name: str, kind: str = "tracking") -> str:
-        facts = {"profile": "exact", "nested": {"depth": 2}}
-        with self.store.create(kind=kind, name=name, config=facts, seed=7, signature="JGA|exact") as run:
-            run.table("dialogue_scores", SCORES)
-            run.scores = {"JGA": 4 / 6, "SA": 0.9, "undefined": float("nan")}
-            run.coverage = {"expected": 3, "read": 2, "scored": 2, "failed": 0}
-        return run.id
+    def add(self, name: str, kind: str = "tracking", replies: str = "yes") -> str:
+        turns = (Turn(speaker="user", text="a table, please " * 9), Turn(speaker="system", text=replies))
+        run = new_run(
+            kind=kind,
+            name=name,
+            scores=measured(),
+            corpus=[Dialogue(id=one, turns=turns) for one in ("a", "b")],
+            config={"profile": "exact", "nested": {"depth": 2}, "long": "word " * 40},
+            seeds=7,
+            notes=["a note of more words than one line of a screen has room for, so that it goes on in the next one"],
+        )
+        return self.store.add(run).id
 
 
 @pytest.fixture
@@ -52,22 +82,18 @@ def test_listing_shows_scores_and_coverage(place: Place) -> None:
     assert outcome.code == 0
     lines = [line for line in outcome.out.splitlines() if line.startswith("2")]
     assert [line.split()[0] for line in lines] == [tracker, bot]
-    assert "2 of 3" in lines[0]
-    assert "JGA 0.6667, SA 0.9" in lines[0]
+    assert "2 of 3 dialogues" in lines[0]
+    assert "JGA 66.67%, SA 90.00%, length 6.5000 turns" in lines[0]
     assert place.run("runs", "list", "--kind", "responses").out.count("memory") == 2
-
-
-def test_listing_shows_scores_that_carry_an_interval(place: Place) -> None:
-    with place.store.create(kind="tracking", name="dots") as run:
-        run.scores = {"JGA": {"value": 0.25, "low": 0.2, "high": 0.3}, "AGA": {"value": None}}
-    assert "JGA 0.25" in place.run("runs", "list").out
 
 
 def test_listing_for_programs(place: Place, tmp_path: Path) -> None:
     id_ = place.add("augpt")
     printed = place.run("runs", "list", "--json", "-")
     (row,) = json.loads(printed.out)
-    assert (row["id"], row["scores"]["JGA"], row["tables"]) == (id_, 4 / 6, ["dialogue_scores"])
+    assert (row["id"], row["scores"]["JGA"]["value"], row["scores"]["JGA"]["low"]) == (id_, 4 / 6, 0.5)
+    assert row["tables"] == {"dialogues": 2, "turns": 4, "dialogue_scores": 2}
+    assert row["coverage"]["units"]["turns"]["scored"] == 6
     assert place.run("runs", "list", "--json", tmp_path / "list.json").code == 0
     assert json.loads((tmp_path / "list.json").read_text()) == [row]
 
@@ -96,11 +122,23 @@ def test_showing_a_run(place: Place) -> None:
     id_ = place.add("augpt")
     outcome = place.run("runs", "show", id_[:-3], "--rows", 1)
     assert outcome.code == 0
-    for text in (id_, "JGA|exact", "nested.depth", "0.6667", "Table dialogue_scores: 2 rows", "folder"):
+    for text in (id_, "profile:exact|gold:ab12", "nested.depth", "66.67 [50.00, 100.00]", "folder", "corpus"):
         assert text in outcome.out
+    assert "Table dialogue_scores: 2 rows" in outcome.out
     assert " b " not in outcome.out.split("Table dialogue_scores")[1]
+    assert ["length", "6.5000", "turns", "lower"] in [line.split() for line in outcome.out.splitlines()]
+    assert ["turns", "9", "6", "6", "–"] in [line.split() for line in outcome.out.splitlines()]
+    assert "JGA         measure:JGA(over=turns)" in outcome.out
     manifest = json.loads(place.run("runs", "show", id_, "--json", "-").out)
-    assert (manifest["id"], manifest["seeds"], manifest["scores"]["undefined"]) == (id_, [7], None)
+    assert (manifest["id"], manifest["seeds"], manifest["scores"]["undefined"]["value"]) == (id_, [7], None)
+    assert manifest["scores"]["JGA"]["higher_is_better"] is True
+
+
+@pytest.mark.parametrize("kind", ["tracking", "responses", "users", "interaction", "training", "juggling"])
+def test_a_run_of_every_kind_fits_a_screen(kind: str, place: Place) -> None:
+    outcome = place.run("runs", "show", place.add("a-system-with-a-name-of-many-words", kind))
+    assert max(map(len, outcome.out.splitlines())) <= 80
+    assert "Columns not shown: record" in outcome.out
 
 
 def test_showing_verifies_the_bytes(place: Place) -> None:
@@ -229,3 +267,34 @@ def test_another_store_can_be_named(place: Place, tmp_path: Path) -> None:
     id_ = place.add("augpt")
     assert id_ not in place.run("runs", "list", "--store", tmp_path / "other").out
     assert id_ in place.run("sql", "SELECT id FROM runs", "--store", place.store.folder).out
+
+
+def test_comparing_stored_runs_is_one_command_under_two_names(place: Place, tmp_path: Path) -> None:
+    ids = [place.add(name, "juggling", replies) for name, replies in (("a", "yes"), ("b", "no"))]
+    options = ("--resamples", 50, "--show", 1, "-m", "JGA")
+    here = place.run("compare", *ids, *options)
+    assert (here.code, here.err) == (0, "")
+    assert "could be noise" in here.out
+    assert "No dialogue has a different JGA." in here.out
+    assert place.run("runs", "compare", *ids, *options).out == here.out
+    assert place.run("compare", *ids, *options, "--store", place.store.folder).out == here.out
+    content = json.loads(place.run("compare", *ids, *options, "--json", "-").out)
+    assert [system["run"] for system in content["systems"]] == ids
+    assert content["systems"][0]["scores"]["JGA"]["value"] == 4 / 6
+    refused = place.run("compare", *ids, "--profile", "exact", "--coverage", "empty")
+    assert "stored runs are scored already, so leave out --profile, --coverage" in refused.err
+
+
+def test_runs_of_different_kinds_are_refused(place: Place) -> None:
+    outcome = place.run("compare", place.add("a", "juggling"), place.add("b", "chess"))
+    assert outcome.code == 2
+    assert "runs of different kinds measure different things and cannot be compared" in outcome.err
+
+
+def test_sql_sees_scores_with_unit_and_direction(place: Place) -> None:
+    place.add("augpt")
+    query = "SELECT measure, value, unit, higher_is_better FROM scores ORDER BY measure LIMIT 2"
+    assert json.loads(place.run("sql", query, "--json", "-").out) == [
+        {"measure": "JGA", "value": 4 / 6, "unit": "share", "higher_is_better": True},
+        {"measure": "SA", "value": 0.9, "unit": "share", "higher_is_better": True},
+    ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dialgauge.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
-from dialgauge.comparison.scores import Scores
+from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
 
 
@@ -16,10 +16,10 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def scores() -> Scores:
+def scores() -> PairedScores:
     num = np.array([[[1.0, 2, 3, 4], [1, 1, 1, 1]], [[4.0, 3, 2, 1], [1, 1, 1, 1]]])
     den = np.full_like(num, 4.0)
-    return Scores(("a", "b"), ("JGA", "SA"), ("D1.json", "D2", "D3", "D4"), num, den)
+    return PairedScores(("a", "b"), ("JGA", "SA"), ("D1.json", "D2", "D3", "D4"), num, den)
 
 
 FILE = "dialogue,rater,rating\nd1,ann,0\nD2.json,ann,0\nd3,ann,1\nd1,bob,0\nd2,bob,1\nd3,bob,1\n"

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from dialgauge.comparison.result import Comparison, compare_scores
-from dialgauge.comparison.scores import Scores
+from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Score
 from dialgauge.stats import paired_randomisation, ratio_intervals
 
 
@@ -18,7 +19,7 @@ def make(shares: tuple[float, ...] = (0.5, 0.52, 0.8), dialogues: int = 80) -> C
     den = np.broadcast_to(random.integers(3, 9, size=dialogues), (len(shares), 2, dialogues)).astype(float)
     num = random.binomial(den.astype(int), np.array(shares)[:, None, None]).astype(float)
     names = tuple("abc"[: len(shares)])
-    scores = Scores(names, ("JGA", "SA"), tuple(f"D{place}" for place in range(dialogues)), num, den)
+    scores = PairedScores(names, ("JGA", "SA"), tuple(f"D{place}" for place in range(dialogues)), num, den)
     return compare_scores(scores, resamples=500, seed=7)
 
 
@@ -33,11 +34,11 @@ def test_it_puts_the_statistics_together() -> None:
     pair = found["a", "c", "JGA"]
     assert pair.difference == pytest.approx(comparison.values[0, 0] - comparison.values[2, 0])
     assert pair.low < pair.difference < pair.high < 0
-    assert pair.found
+    assert pair.significant
     assert pair.p_randomisation == paired_randomisation(scores.num, scores.den, resamples=500, seed=7).p[1, 0]
     assert pair.adjusted >= pair.p_randomisation
     assert pair.wins + pair.ties + pair.losses == 80
-    assert not found["a", "b", "JGA"].found
+    assert not found["a", "b", "JGA"].significant
     assert comparison.difference("a", "c", "JGA") == pair
 
 
@@ -54,7 +55,7 @@ def test_a_difference_is_first_minus_second_whichever_comes_first() -> None:
 
 def test_equal_systems_say_nothing_about_noise() -> None:
     num = np.array([[[1.0, 0.0, 1.0]], [[1.0, 0.0, 1.0]]])
-    same = compare_scores(Scores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)
+    same = compare_scores(PairedScores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)
     assert math.isnan(same.floor[0])
     told = floor_table(same).render("markdown")
     assert "| JGA | – | – | 0.6667 |" in told
@@ -63,7 +64,9 @@ def test_equal_systems_say_nothing_about_noise() -> None:
 
 def test_one_dialogue_is_compared_without_promises() -> None:
     num = np.array([[[1.0]], [[0.0]]])
-    alone = compare_scores(Scores(("a", "b"), ("JGA",), ("1",), num, np.ones_like(num)), resamples=50, level=0.995)
+    alone = compare_scores(
+        PairedScores(("a", "b"), ("JGA",), ("1",), num, np.ones_like(num)), resamples=50, level=0.995
+    )
     assert alone.basis == "99.5% bootstrap intervals over 1 dialogue"
     (row,) = json.loads(pair_table(alone).render("json"))["rows"]
     assert (row["difference"], row["p bootstrap"], row["verdict"]) == (1.0, None, "could be noise")
@@ -97,7 +100,7 @@ def test_pair_table_answers_the_plain_question() -> None:
     rows = json.loads(pair_table(make()).render("json"))["rows"]
     answers = {(row["first"], row["second"], row["measure"]): row["verdict"] for row in rows}
     assert answers["a", "b", "JGA"] == "could be noise"
-    assert answers["a", "c", "JGA"] == "c is higher"
+    assert answers["a", "c", "JGA"] == "c is better"
     assert "p Holm" in rows[0]
     assert "p Holm" not in json.loads(pair_table(make((0.5, 0.9))).render("json"))["rows"][0]
 
@@ -107,7 +110,7 @@ def test_an_undefined_measure_is_never_a_number() -> None:
     scores = comparison.scores
     num, den = scores.num.copy(), scores.den.copy()
     num[:, 1], den[:, 1] = 0, 0
-    undefined = compare_scores(Scores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=50)
+    undefined = compare_scores(PairedScores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=50)
     assert verdict(list(undefined.differences())[1]) == "undefined"
     for table in (score_table(undefined), pair_table(undefined), floor_table(undefined), rank_table(undefined)):
         for output in ("markdown", "latex", "csv", "json"):
@@ -118,10 +121,20 @@ def test_an_undefined_measure_is_never_a_number() -> None:
 def test_rank_table_names_measures_that_disagree() -> None:
     den = np.full((3, 2, 4), 10.0)
     num = np.array([[[5.0] * 4, [9.0] * 4], [[6.0] * 4, [8.0] * 4], [[7.0] * 4, [7.0] * 4]])
-    comparison = compare_scores(Scores(("a", "b", "c"), ("JGA", "SA"), tuple("1234"), num, den), resamples=20)
+    comparison = compare_scores(PairedScores(("a", "b", "c"), ("JGA", "SA"), tuple("1234"), num, den), resamples=20)
     table = rank_table(comparison)
     assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
     assert table.notes == ["Of 3 pairs of systems, these measures put some into opposite orders: JGA and SA (3)."]
+
+
+def test_measures_rank_alike_whichever_direction_is_better() -> None:
+    den = np.full((3, 2, 4), 10.0)
+    num = np.array([[[5.0] * 4, [9.0] * 4], [[6.0] * 4, [8.0] * 4], [[7.0] * 4, [7.0] * 4]])
+    falling = {"turns": Score(value=1.0, unit="turns", higher_is_better=False)}
+    scores = PairedScores(("a", "b", "c"), ("JGA", "turns"), tuple("1234"), num, den, run_scores=(falling,) * 3)
+    table = rank_table(compare_scores(scores, resamples=20))
+    assert json.loads(table.render("json"))["rows"][0]["turns"] == 1.0
+    assert table.notes == []
 
 
 def test_too_few_resamples_to_find_anything_are_said() -> None:
@@ -129,4 +142,4 @@ def test_too_few_resamples_to_find_anything_are_said() -> None:
     few, enough = (pair_table(compare_scores(scores, resamples=count)) for count in (59, 60))
     assert "nothing can be found: use 60 or more (--resamples)" in few.notes[-1]
     assert len(enough.notes) == 1
-    assert any(difference.found for difference in compare_scores(scores, resamples=60).differences())
+    assert any(difference.significant for difference in compare_scores(scores, resamples=60).differences())

@@ -1,21 +1,34 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import polars
 import pytest
 
-from dialgauge.comparison.scores import Row, Scores, scores_from_frames, scores_from_rows
+from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores, shared_turns
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Score
+
+Row: TypeAlias = tuple[str, str, float | None, float | None]
+SCHEMA = {"dialogue": polars.String, "measure": polars.String, "num": polars.Float64, "den": polars.Float64}
 
 
-def two() -> Scores:
+def paired(rows: Mapping[str, Sequence[Row]], signatures: Mapping[str, str] | None = None) -> PairedScores:
+    frames = {name: polars.DataFrame(table, SCHEMA, orient="row") for name, table in rows.items()}
+    scores = {name: {"JGA": Score(value=0.5, signature=text)} for name, text in (signatures or {}).items()}
+    return paired_scores(frames, scores)
+
+
+def two() -> PairedScores:
     rows: dict[str, list[Row]] = {
         "a": [("D1.json", "JGA", 1, 2), ("D1.json", "SA", 1.5, 2), ("D2", "JGA", 3, 3), ("D3", "JGA", 0, 1)],
         "b": [("d2", "JGA", 1, 3), ("d1", "JGA", 2, 2), ("d1", "F1", 1, 1)],
     }
-    return scores_from_rows(rows, signatures={"a": "s"})
+    return paired(rows, {"a": "measure:JGA|gold:ab|version:1"})
 
 
 def test_shared_dialogues_and_measures_meet_under_one_key() -> None:
@@ -25,7 +38,8 @@ def test_shared_dialogues_and_measures_meet_under_one_key() -> None:
     np.testing.assert_array_equal(scores.num, [[[1, 3]], [[2, 1]]])
     np.testing.assert_array_equal(scores.den, [[[2, 3]], [[2, 3]]])
     assert scores.values.tolist() == [[0.8], [0.6]]
-    assert scores.signatures == ("s", "")
+    assert scores.signature("a", "JGA")["gold"] == "ab"
+    assert "gold" not in scores.signature("b", "JGA")
 
 
 def test_what_is_left_out_is_said() -> None:
@@ -41,7 +55,7 @@ def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
         "a": [("1", "JGA", 1, 1), ("1", "AGA", 1, 1), ("2", "JGA", 1, 1)],
         "b": [("1", "JGA", 1, 1), ("2", "JGA", 1, 1), ("2", "AGA", 0, 2)],
     }
-    scores = scores_from_rows(rows)
+    scores = paired(rows)
     assert scores.only(["AGA"]).num.tolist() == [[[1, 0]], [[0, 0]]]
     assert math.isnan(scores.by_dialogue[0, 1, 1])
     assert scores.values.tolist() == [[1, 1], [1, 0]]
@@ -49,14 +63,14 @@ def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
 
 def test_partial_rows_add_up() -> None:
     rows: dict[str, list[Row]] = {"a": [("1", "JGA", 1, 2), ("1", "JGA", 1, 3)], "b": [("1", "JGA", 0, 5)]}
-    assert scores_from_rows(rows).values.tolist() == [[0.4], [0.0]]
+    assert paired(rows).values.tolist() == [[0.4], [0.0]]
 
 
 def test_frames() -> None:
     frame = polars.DataFrame({"dialogue": ["1"], "measure": ["JGA"], "num": [1.0], "den": [2.0], "other": ["x"]})
-    assert scores_from_frames({"a": frame, "b": frame}).values.tolist() == [[0.5], [0.5]]
+    assert paired_scores({"a": frame, "b": frame}).values.tolist() == [[0.5], [0.5]]
     with pytest.raises(DialgaugeError, match="scores of 'b' have no column den"):
-        scores_from_frames({"a": frame, "b": frame.drop("den")})
+        paired_scores({"a": frame, "b": frame.drop("den")})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +85,7 @@ def test_frames() -> None:
 )
 def test_errors_are_sentences(rows: dict[str, list[Row]], message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
-        scores_from_rows(rows)
+        paired(rows)
 
 
 def test_unknown_names_get_the_nearest() -> None:
@@ -79,3 +93,74 @@ def test_unknown_names_get_the_nearest() -> None:
         two().only(["JGAA"])
     with pytest.raises(DialgaugeError, match="no system 'c'"):
         two().place_of_system("c")
+
+
+def one_by_one(rows: Mapping[str, Sequence[Row]]) -> tuple[list[str], list[str], list[list[list[list[float]]]]]:
+    """Row by row into dictionaries, the plain way: dialogues, measures, sums as (num and den, systems, ...)."""
+    sums: dict[str, dict[tuple[str, str], list[float]]] = {}
+    names: dict[str, dict[str, str]] = {}
+    for system, table in rows.items():
+        for dialogue, measure, num, den in table:
+            key = dialogue.lower().removesuffix(".json")
+            names.setdefault(system, {}).setdefault(key, dialogue)
+            cell = sums.setdefault(system, {}).setdefault((key, measure), [0.0, 0.0])
+            cell[0] += num or 0.0
+            cell[1] += den or 0.0
+    first = next(iter(rows))
+    keys = [key for key in names[first] if all(key in other for other in names.values())]
+    present = [{measure for _, measure in table} for table in sums.values()]
+    measures = [m for m in dict.fromkeys(m for _, m in sums[first]) if all(m in other for other in present)]
+    cells = [
+        [[[sums[system].get((key, m), [0.0, 0.0])[part] for key in keys] for m in measures] for system in rows]
+        for part in (0, 1)
+    ]
+    return [names[first][key] for key in keys], measures, cells
+
+
+def test_columns_give_the_sums_of_rows_bit_for_bit() -> None:
+    """Dialogues in other orders and spellings, missing ones, partial rows: the arrays are those of a plain loop."""
+    source = random.Random(5)
+    rows: dict[str, list[Row]] = {}
+    for system in range(4):
+        ids = [f"MUL{number:04d}{'.json' if system % 2 else ''}" for number in range(60) if source.random() < 0.9]
+        source.shuffle(ids)
+        rows[f"s{system}"] = [
+            (name, measure, source.random(), 1.0 + source.random())
+            for measure in ("JGA", "SA", "AGA", "JGA")
+            for name in ids
+            if source.random() < 0.8
+        ]
+    scores = paired(rows)
+    dialogues, measures, (num, den) = one_by_one(rows)
+    assert list(scores.dialogues) == dialogues
+    assert list(scores.measures) == measures
+    assert scores.num.tolist() == num
+    assert scores.den.tolist() == den
+
+
+def test_measures_of_the_whole_stand_before_those_of_parts() -> None:
+    rows: list[Row] = [("d1", "F1[hotel]", 1.0, 1.0), ("d1", "F1", 1.0, 1.0)]
+    assert paired({"a": rows, "b": rows}).measures == ("F1", "F1[hotel]")
+
+
+def turns(*pairs: tuple[str, int]) -> polars.DataFrame:
+    return polars.DataFrame(pairs, {"dialogue": polars.String, "turn": polars.Int64}, orient="row")
+
+
+def test_dialogues_scored_on_different_turns_are_left_out() -> None:
+    rows: list[Row] = [("D1", "JGA", 1, 2), ("D2", "JGA", 1, 2)]
+    scores = paired({"a": rows, "b": rows})
+    every = turns(("D1", 0), ("D1", 2), ("D2", 0), ("D2", 2))
+    assert on_the_same_turns(scores, {"a": every, "b": every}) is scores
+    renamed = turns(("d2.json", 0), ("d2.json", 2), ("d1", 0), ("d1", 2))
+    assert on_the_same_turns(scores, {"a": every, "b": renamed}) is scores
+    fewer = on_the_same_turns(scores, {"a": every, "b": turns(("D1", 0), ("D1", 2), ("D2", 0))})
+    assert fewer.dialogues == ("D1",)
+    assert "1 dialogue left out: the systems were scored on different turns there" in fewer.notes[-1]
+    with pytest.raises(DialgaugeError, match="in every dialogue the systems were scored on different turns"):
+        on_the_same_turns(scores, {"a": every, "b": turns(("D1", 0), ("D2", 0))})
+
+
+def test_only_the_turns_of_compared_dialogues() -> None:
+    frame = turns(("D1.json", 0), ("D2.json", 0), ("D2.json", 2))
+    assert shared_turns(frame, ["d2"])["turn"].to_list() == [0, 2]

@@ -46,7 +46,7 @@ def test_a_misspelt_name_gets_the_nearest() -> None:
     "text", [b"datasets: 3", b"datasets: [{name: x, nmae: y}]", b"a: [", b"{}", b"datasets: [{name: 1}]"]
 )
 def test_a_broken_catalogue_is_a_sentence(text: bytes) -> None:
-    with pytest.raises(DialgaugeError, match="not a catalogue of datasets|not valid YAML"):
+    with pytest.raises(DialgaugeError, match=r"not a catalogue of datasets|not valid YAML"):
         parse(text, "x.yaml")
 
 

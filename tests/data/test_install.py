@@ -19,7 +19,7 @@ import pytest
 from dialgauge.data.datasets import Dataset, Member, Remote
 from dialgauge.data.fetch import Patience
 from dialgauge.data.folder import Folder, data_folder
-from dialgauge.data.install import Outcome, get, offline, remove
+from dialgauge.data.install import InstalledDataset, get, offline, remove
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
@@ -78,7 +78,7 @@ def no_work_left(folder: Folder) -> bool:
 def test_a_dataset_is_fetched_unpacked_and_verified(site: Site, folder: Folder) -> None:
     toy = dataset(site, sha256=sha(BODY))
     done = get(toy, folder)
-    assert done == Outcome(folder.path("toy"), fetched=True)
+    assert done == InstalledDataset(folder.path("toy"), fetched=True)
     assert (done.path / "train.json").read_bytes() == b"[1]"
     result = verify(toy, folder)
     assert result.sound and result.fetched and result.count("right") == 2
@@ -88,7 +88,7 @@ def test_a_dataset_is_fetched_unpacked_and_verified(site: Site, folder: Folder) 
 def test_a_second_call_uses_no_network(site: Site, folder: Folder) -> None:
     get(dataset(site), folder)
     asked = len(site.ranges)
-    assert get(dataset(site), folder, network=False) == Outcome(folder.path("toy"), fetched=False)
+    assert get(dataset(site), folder, network=False) == InstalledDataset(folder.path("toy"), fetched=False)
     assert len(site.ranges) == asked
 
 
@@ -170,7 +170,7 @@ def test_a_copy_put_there_by_hand_counts_if_it_is_the_known_one(site: Site, fold
     toy = dataset(site, sha256=sha(BODY), members=members)
     folder.path("toy").mkdir(parents=True)
     (folder.path("toy") / "train.json").write_bytes(b"[1]")
-    assert get(toy, folder) == Outcome(folder.path("toy"), fetched=False)
+    assert get(toy, folder) == InstalledDataset(folder.path("toy"), fetched=False)
     with pytest.raises(DialgaugeError, match="in the way"):
         get(dataset(site, members=members), folder)
     (folder.path("toy") / "train.json").write_bytes(b"[2]")
@@ -220,7 +220,7 @@ def test_removing(site: Site, folder: Folder) -> None:
 
 
 def test_two_at_once_fetch_once(site: Site, folder: Folder) -> None:
-    outcomes: list[Outcome] = []
+    outcomes: list[InstalledDataset] = []
     threads = [threading.Thread(target=lambda: outcomes.append(get(dataset(site), folder))) for _ in range(4)]
     for thread in threads:
         thread.start()

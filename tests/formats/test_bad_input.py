@@ -20,14 +20,14 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.corpus import read, write
-from dialgauge.formats.registry import formats, recognise
+from dialgauge.formats.registry import BUILT_IN, format_named, recognise
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes
 
 FORMATS = sorted(EXAMPLES)
-DIALOGUES = [name for name in FORMATS if isinstance(formats()[name], DialogueFormat)]
-WRITERS = [name for name in DIALOGUES if formats()[name].writes]  # type: ignore[union-attr]
+DIALOGUES = [name for name in FORMATS if isinstance(format_named(name), DialogueFormat)]
+WRITERS = [name for name in DIALOGUES if format_named(name).writes]  # type: ignore[union-attr]
 
 
 def is_json(name: str) -> bool:
@@ -40,7 +40,7 @@ JSON_DIALOGUES = [name for name in DIALOGUES if is_json(name)]
 
 def take(name: str, content: bytes) -> Any:
     """Read the content as that format, dialogues or resource."""
-    chosen, notes = formats()[name], Notes()
+    chosen, notes = format_named(name), Notes()
     part = part_of(content, "bad.file")
     return list(chosen.read(part, notes)) if isinstance(chosen, DialogueFormat) else chosen.load(part, notes)
 
@@ -55,13 +55,13 @@ def refused(name: str, content: bytes) -> str:
 
 
 def test_every_format_has_an_example() -> None:
-    assert set(formats()) - {"document"} == set(EXAMPLES)
+    assert set(BUILT_IN) - {"document"} == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_example_is_recognised_by_its_format_alone_and_reads(name: str) -> None:
     part = part_of(EXAMPLES[name])
-    assert [found.name for found in formats().values() if found.recognise(Peek(part))] == [name]
+    assert [one for one in BUILT_IN if format_named(one).recognise(Peek(part))] == [name]
     assert recognise(part).name == name
     assert take(name, EXAMPLES[name])
 
@@ -229,7 +229,7 @@ def test_a_full_disk_leaves_the_old_file(
 ) -> None:
     path = tmp_path / target
     path.write_bytes(b"old")
-    chosen = formats()[name]
+    chosen = format_named(name)
 
     def fails(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Span, Task, Turn
+from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import registry
 from dialgauge.formats.base import ALL_FIELDS, Notes, Peek, first_object
 from dialgauge.formats.corpus import read, stream, write
 from dialgauge.formats.located import Keyed, Listed
-from dialgauge.formats.native import Native
-from dialgauge.formats.registry import format_named, formats, recognise, writer_named
+from dialgauge.formats.registry import BUILT_IN
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, write_bytes
 
 FULL = Dialogue(
     id="d",
     domains=("hotel",),
+    outcome=Outcome(success=False, reason="no room", ended_by="user", details={"turns": "2"}),
     goal=Goal(
         tasks={
             "hotel": Task(
@@ -105,51 +103,6 @@ def test_the_first_object_of_a_line() -> None:
     assert first_object("") is None
 
 
-# -- picking a format ------------------------------------------------------------------------------------------------
-
-
-def test_a_misspelt_format_gets_the_nearest_name() -> None:
-    with pytest.raises(DialgaugeError, match=r"no format named 'multiwos'\. Did you mean 'multiwoz'"):
-        format_named("multiwos")
-
-
-def test_a_format_without_a_writer_lists_those_with_one() -> None:
-    with pytest.raises(
-        DialgaugeError, match=r"multiwoz can be read but not written; writable: .*convlab3.*native.*sgd"
-    ):
-        writer_named("multiwoz")
-    with pytest.raises(DialgaugeError, match="can be read but not written"):
-        format_named("multiwoz").write([], None, Notes())  # type: ignore[union-attr, arg-type]
-
-
-def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Twin(Native):
-        name = "twin"
-
-    both = {**formats(), "twin": Twin()}
-    monkeypatch.setattr(registry, "formats", lambda: both)
-    with pytest.raises(DialgaugeError, match=r"any of these formats: native, twin; choose one with --format"):
-        recognise(part_of(EXAMPLES["native"]))
-
-
-@pytest.mark.parametrize(
-    ("points", "message"),
-    [
-        ([("x", "no.such.module:X")], "format 'x' .*cannot be loaded"),
-        ([("x", "dialgauge.formats.native:Gone")], "format 'x' .*cannot be loaded"),
-        (
-            [("x", "dialgauge.formats.native:Native"), ("x", "dialgauge.formats.sgd:Sgd")],
-            "two installed packages offer",
-        ),
-    ],
-)
-def test_faulty_plugins_are_named(points: list[tuple[str, str]], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [EntryPoint(name, value, registry.GROUP) for name, value in points]
-    monkeypatch.setattr(registry, "entry_points", lambda group: found)
-    with pytest.raises(DialgaugeError, match=message):
-        formats.__wrapped__()
-
-
 # -- decoding whole files --------------------------------------------------------------------------------------------
 
 
@@ -179,7 +132,7 @@ def test_a_tolerant_reading_keeps_the_good_dialogues() -> None:
 
 
 def test_the_native_format_keeps_everything() -> None:
-    assert all(getattr(FULL.turns[0], name) is not None for name in ALL_FIELDS - {"goal", "domains"})
+    assert all(getattr(FULL.turns[0], name) is not None for name in ALL_FIELDS & set(Turn.__struct_fields__))
     written, notes = write_bytes("native", [FULL, Dialogue(id="e", turns=())])
     assert read_bytes("native", written)[0] == [FULL, Dialogue(id="e", turns=())]
     assert written.count(b"\n") == 2
@@ -243,7 +196,8 @@ def test_ids_are_compared_without_case_and_ending(tmp_path: Path) -> None:
 def test_what_a_format_cannot_hold_is_counted(tmp_path: Path) -> None:
     notes = write([FULL], tmp_path / "out.json", format="sgd")
     assert {what: count for what, count in notes.counts.items() if what.startswith("field")} == {
-        f"field {name} dropped": 1 for name in ("goal", "heard", "predicted", "judged", "results", "candidates")
+        f"field {name} dropped": 1
+        for name in ("goal", "outcome", "heard", "predicted", "judged", "results", "candidates")
     }
 
 
@@ -255,10 +209,36 @@ def test_written_files_have_the_same_bytes_every_time(tmp_path: Path) -> None:
     assert read(tmp_path / "a").dialogues == [FULL]
 
 
+# -- a corpus --------------------------------------------------------------------------------------------------------
+
+
+def test_a_corpus_is_a_sequence_of_dialogues(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_bytes(b'{"id":"PMUL1.json","turns":[]}\n{"id":"b","turns":[]}\n')
+    corpus = read(path)
+    first, second = corpus.dialogues
+    assert repr(corpus) == "Corpus('test.jsonl', native, 2 dialogues)"
+    assert (len(corpus), list(corpus)) == (2, [first, second])
+    assert (corpus[0], corpus[-1], corpus[:1]) == (first, second, [first])
+    assert corpus["pmul1"] is corpus["PMUL1.json"] is first
+    assert "B" in corpus and "c" not in corpus and second in corpus and 3 not in corpus
+    with pytest.raises(DialgaugeError, match=r"test\.jsonl: there is no dialogue 'PMUL2'. Did you mean 'PMUL1.json'"):
+        corpus["PMUL2"]
+    with pytest.raises(IndexError):
+        corpus[2]
+
+
+def test_records_are_shown_in_one_line() -> None:
+    assert repr(FULL) == "Dialogue('d', 2 turns, hotel)"
+    assert repr(FULL.turns[1]) == "Turn(system: '')"
+    assert repr(Turn(speaker="user", text="x" * 100)) == f"Turn(user: '{'x' * 60}…')"
+    assert len(repr(FULL.turns[0])) < 120
+
+
 # -- documentation ---------------------------------------------------------------------------------------------------
 
 
 def test_the_documentation_names_every_format() -> None:
     page = Path(__file__).parents[2] / "docs" / "formats.md"
-    missing = [name for name in formats() if f"`{name}`" not in page.read_text("utf-8")]
+    missing = [name for name in BUILT_IN if f"`{name}`" not in page.read_text("utf-8")]
     assert not missing

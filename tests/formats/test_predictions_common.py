@@ -17,7 +17,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Peek
 from dialgauge.formats.corpus import read
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.registry import formats, recognise
+from dialgauge.formats.registry import BUILT_IN, format_named, recognise
 from dialgauge.formats.source import resolve
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json
@@ -65,12 +65,12 @@ def numbered_file(format: str, keys: list[str]) -> Any:
 @pytest.mark.parametrize("name", PREDICTIONS)
 def test_each_example_is_recognised_by_its_format_alone(name: str) -> None:
     peek = Peek(part_of(EXAMPLES[name]))
-    assert [found.name for found in formats().values() if found.recognise(peek)] == [name]
+    assert [one for one in BUILT_IN if format_named(one).recognise(peek)] == [name]
 
 
 @pytest.mark.parametrize("name", PREDICTIONS)
 def test_no_prediction_format_claims_the_example_of_another(name: str) -> None:
-    claimed = [other for other, content in EXAMPLES.items() if formats()[name].recognise(Peek(part_of(content)))]
+    claimed = [other for other, content in EXAMPLES.items() if format_named(name).recognise(Peek(part_of(content)))]
     assert claimed == [name]
 
 

@@ -1,81 +1,150 @@
-"""Bots that talk: rankers in front of the simulated user, and the database that answers their calls."""
+"""Systems in front of the simulated user: runs, and the database that answers calls."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import polars
 import pytest
 
-from dialgauge.agents.ranker_bot import NO_ANSWER, RankerBot
-from dialgauge.agents.replying import CallableBot
-from dialgauge.agents.rules import Rules
-from dialgauge.dialogue import Fact
+from dialgauge.agents.history_bots import CallableBot
+from dialgauge.agents.protocol import Agent, Reply, SystemContext
+from dialgauge.agents.rules import RuleAgent, Rules
+from dialgauge.comparison import compare_runs
+from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.interaction import meet, meetings_table, move_to
-from dialgauge.rankers.episode import Point
+from dialgauge.lab.interaction import failures, interact, interaction_table, move_to
+from dialgauge.measures import Signature, cards
 from dialgauge.rankers.nearest import NearestNeighbour
+from dialgauge.runs import Run, Store
 from dialgauge.worlds.restaurant.database import FactDatabase
 from dialgauge.worlds.restaurant.world import Parameters
+from runs.contract import assert_run_contract
 from support.tiny_world import TINY, tiny_task
+
+MEASURES = ["completed", "per-response", "per-dialog", "hits@2", "hits@5", "hits@10", "MRR"]
+
+
+def values(run: Run, *measures: str) -> list[float | None]:
+    return [run.scores[measure].value for measure in measures]
+
+
+def nearest(seed: int = 3, dialogs: int = 20) -> Run:
+    ranker = NearestNeighbour()
+    ranker.fit(tiny_task(1))
+    move_to(ranker, TINY, seed)
+    return interact(ranker, TINY, 1, "A", dialogs, Parameters(seed=seed))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("half", ["A", "B"])
 def test_rules_carry_every_conversation(number: int, half: str) -> None:
-    bot = Rules()
-    bot.fit(tiny_task(number))
-    move_to(bot, TINY, seed=9)
-    found = meet(bot, TINY, number, half, 20, Parameters(seed=9))
-    assert found.completed == 1.0
-    assert found.forced.per_dialog == 1.0
-    assert found.failures == []
+    run = interact(RuleAgent(), TINY, number, half, 20, Parameters(seed=9))
+    assert values(run, "completed", "per-dialog") == [1.0, 1.0]
+    assert failures(run) == {}
 
 
-def test_a_bot_that_fails_says_why() -> None:
-    ranker = NearestNeighbour()
-    ranker.fit(tiny_task(1))
-    move_to(ranker, TINY, 3)
-    found = meet(ranker, TINY, 1, "A", 20, Parameters(seed=3))
-    assert 0 <= found.completed < 1
-    assert sum(count for _, count in found.failures) == round(20 * (1 - found.completed))
-    assert 0 < found.forced.per_response < 1
-    (row,) = meetings_table([found], "one").records()
-    assert row["completed"] == found.completed
-    assert row["most frequent failure"].startswith(found.failures[0][0])
-    scores = found.dialogue_scores()
-    assert scores.filter(scores["measure"] == "completed")["num"].sum() == 20 * found.completed
-    assert found.frame()["dialogue"].n_unique() == 20
+def test_the_model_of_rules_gives_what_the_agent_gives() -> None:
+    model = Rules()
+    model.fit(tiny_task(5))
+    move_to(model, TINY, 9)
+    runs = [interact(system, TINY, 5, "B", 10, Parameters(seed=9)) for system in (model, RuleAgent())]
+    assert list(runs[0].dialogues()) == list(runs[1].dialogues())
+    assert runs[0].scores == runs[1].scores
+
+
+def test_a_run_of_conversations_keeps_the_contract(tmp_path: Path) -> None:
+    run = nearest()
+    assert_run_contract(run)
+    stored = Store(tmp_path).add(run)
+    assert_run_contract(stored)
+    assert (stored.kind, stored.name, list(stored.scores)) == ("interaction", "nearest-task1-A", MEASURES)
+    assert stored.table("outcomes").equals(run.table("outcomes"))
+    assert [one.outcome for one in stored.dialogues()] == [one.outcome for one in run.dialogues()]
+    assert stored.coverage["dialogues"].scored == 20
+    assert {"completed"} <= set(cards("lab"))
+
+
+def test_a_system_that_fails_says_why() -> None:
+    run = nearest()
+    completed, accuracy = values(run, "completed", "per-response")
+    assert completed is not None and 0 <= completed < 1
+    assert accuracy is not None and 0 < accuracy < 1
+    outcomes = run.table("outcomes")
+    assert outcomes["dialogue"].n_unique() == 20
+    assert outcomes["success"].sum() == round(20 * completed)
+    assert sum(failures(run).values()) == 20 - round(20 * completed)
+    scores = run.table("dialogue_scores")
+    assert scores.filter(polars.col("measure") == "completed")["num"].sum() == 20 * completed
+    table = interaction_table([run], "one")
+    (row,) = table.records()
+    assert row["completed"] == completed
+    why, count = next(iter(failures(run).items()))
+    assert table.notes[-1] == f"Most frequent failure in half A: {why} ({count})"
+
+
+def test_signatures_tell_own_words_from_recorded_ones() -> None:
+    run = nearest()
+    own, gold = (Signature.parse(run.scores[name].signature) for name in ("completed", "per-response"))
+    assert (own["history"], gold["history"]) == ("own", "gold")
+    assert {name: own[name] for name in ("model", "task", "half", "world_seed")} == {
+        "model": "nearest",
+        "task": "1",
+        "half": "A",
+        "world_seed": "3",
+    }
 
 
 def test_a_half_that_is_not_there() -> None:
-    bot = Rules()
-    bot.fit(tiny_task(1))
     with pytest.raises(DialgaugeError, match="no half 'C'"):
-        meet(bot, TINY, 1, "C", 1, Parameters())
+        interact(RuleAgent(), TINY, 1, "C", 1, Parameters())
 
 
-def test_a_talking_ranker_keeps_its_own_words_and_the_facts() -> None:
-    seen: list[Point] = []
+class Parrot:
+    """An agent that somebody else wrote: two methods and nothing more."""
 
-    def answer(point: Point) -> str:
-        seen.append(point)
-        return "i'm on it" if len(seen) == 1 else "never a candidate"
+    name = "parrot"
 
-    ranker = CallableBot(answer)
-    ranker.fit(tiny_task(1))
-    bot = RankerBot(ranker)
-    assert bot.respond("hi") == "i'm on it"
-    assert bot.respond("", [Fact("inn", "R_phone", "inn_phone")]) == NO_ANSWER
-    assert bot.respond("x", []) == NO_ANSWER
-    assert [line.text for line in seen[2].history] == [
-        "hi",
-        "i'm on it",
-        "inn R_phone inn_phone",
-        "<SILENCE>",
-        NO_ANSWER,
-        "api_call no result",
+    def start(self, context: SystemContext) -> None:
+        self._turns = 0
+
+    def respond(self, turn: Turn | None) -> Reply:
+        self._turns += 1
+        if self._turns == 2:
+            raise RuntimeError("polly wants a cracker")
+        return Reply(turn=Turn(speaker="system", text=TINY.phrases.bot.greet))
+
+
+def test_an_agent_that_raises_costs_its_conversations_and_not_the_run(tmp_path: Path) -> None:
+    agent: Agent = Parrot()
+    run = Store(tmp_path).add(interact(agent, TINY, 1, "A", 5, Parameters()))
+    assert_run_contract(run)
+    assert list(run.scores) == ["completed"] and values(run, "completed") == [0.0]
+    assert "no method overrule(turn)" in run.details["left_out"]["per-response"]
+    assert run.notes == [
+        "5 conversations ended because an agent failed: the agent parrot raised RuntimeError: polly wants a cracker"
     ]
-    bot.reset()
-    bot.respond("hi")
-    assert seen[-1].history == ()
+    assert set(run.table("outcomes")["reason"]) == {"agent_error"}
+    assert {len(one.turns) for one in run.dialogues()} == {3}
+    assert run.notes[0] in interaction_table([run], "one").notes
+
+
+def test_a_function_is_a_system_too() -> None:
+    run = interact(CallableBot(lambda point: TINY.phrases.bot.greet), TINY, 1, "A", 5, Parameters())
+    assert values(run, "completed", "per-dialog") == [0.0, 0.0]
+    accuracy = run.scores["per-response"].value
+    assert accuracy is not None and accuracy > 0
+
+
+def test_two_systems_diverge_at_the_first_turn_that_differs() -> None:
+    runs = [interact(RuleAgent(), TINY, 1, "A", 20, Parameters(seed=3)), nearest()]
+    comparison = compare_runs(runs, measures=["completed"], resamples=200)
+    (first,) = (one for one in runs[0].dialogues() if one.id == "task1-tst-0001")
+    (second,) = (one for one in runs[1].dialogues() if one.id == "task1-tst-0001")
+    divergence = comparison.view.divergence(runs[0], runs[1], "task1-tst-0001")
+    assert divergence is not None
+    assert first.turns[: divergence.turn] == second.turns[: divergence.turn]
+    assert first.turns[divergence.turn].text == divergence.items[0].first != divergence.items[0].second
 
 
 FACTS = [
@@ -100,9 +169,9 @@ FACTS = [
     ],
 )
 def test_the_database_answers_calls(reply: str, names: set[str]) -> None:
-    found = FactDatabase(FACTS).answer(reply)
-    assert found is not None
-    assert {fact.entity for fact in found} == names
+    facts = FactDatabase(FACTS).answer(reply)
+    assert facts is not None
+    assert {fact.entity for fact in facts} == names
 
 
 @pytest.mark.parametrize("reply", ["", "hello", "api_call thai", "here is it api_call", "api_call a b c d e"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.ranker import ranker_class, ranker_names
+from dialgauge.rankers.ranker import BUILT_IN, ranker_class
 from dialgauge.rankers.task import log_task
 from dialgauge.responses.evaluation import evaluate
 
@@ -56,14 +56,14 @@ def test_the_deal_depends_on_the_seed_alone_and_keeps_conversations_whole(tmp_pa
     assert len(names) == len(set(names)) == 30
 
 
-@pytest.mark.parametrize("name", [name for name in ranker_names() if name != "rules"])
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "rules"])
 def test_every_ranker_but_the_rules_works_without_a_knowledge_base(tmp_path: Path, name: str) -> None:
     task = log_task(write_logs(tmp_path / "logs.jsonl"))
     ranker = ranker_class(name)()
     ranker.options = {key: value for key, value in {"epochs": "8", "dim": "16"}.items() if key in ranker.settable}
     ranker.fit(task)
     result = evaluate(ranker, task.split("tst"))
-    assert result.value("hits@10") == 1.0
+    assert (result.ranks <= 10).all()
     if name == "nearest":
         assert result.per_response == 1.0
 

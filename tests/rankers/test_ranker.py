@@ -6,7 +6,6 @@ import hashlib
 import json
 import sys
 from collections.abc import Sequence
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,28 @@ import numpy as np
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import ranker as registry
 from dialgauge.rankers.episode import Point, points_of
 from dialgauge.rankers.model_folder import ARRAYS, MANIFEST, fitted_on, load_ranker, save_ranker
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, options_by_model, ranker_class, ranker_names, silent
+from dialgauge.rankers.ranker import (
+    BUILT_IN,
+    Ranker,
+    ReplyModel,
+    ScoreMatrix,
+    Tell,
+    options_by_model,
+    ranker_class,
+    ranker_listing,
+    ranker_names,
+    silent,
+)
 from dialgauge.rankers.task import RankingTask
+from support.packages import install, on_the_path
 from support.tiny_world import tiny_task
 
 QUICK = {"epochs": "2", "dim": "8", "hops": "2"}
 
 
-def fitted(name: str, number: int = 1) -> Ranker:
+def fitted(name: str, number: int = 1) -> ReplyModel:
     ranker = ranker_class(name)(seed=3)
     ranker.options = {key: value for key, value in QUICK.items() if key in ranker.settable}
     ranker.fit(tiny_task(number))
@@ -32,11 +42,11 @@ def fitted(name: str, number: int = 1) -> Ranker:
 
 
 def test_every_built_in_ranker_is_found() -> None:
-    assert {"rules", "tfidf", "nearest", "memn2n", "typed"} <= set(ranker_names())
-    for name in ranker_names():
-        found = ranker_class(name)
-        assert found.name == name
-        assert found.summary
+    assert {"rules", "tfidf", "nearest", "memn2n", "typed"} <= set(BUILT_IN) <= set(ranker_names())
+    for name in BUILT_IN:
+        model = ranker_class(name)
+        assert model.name == name
+        assert model.summary
 
 
 def test_a_misspelt_name_gets_the_nearest() -> None:
@@ -45,7 +55,7 @@ def test_a_misspelt_name_gets_the_nearest() -> None:
 
 
 def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("dialgauge.responses.") and "neural" in name]:
+    for name in [name for name in sys.modules if name.startswith("dialgauge.rankers.neural.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "dialgauge.rankers.neural.memn2n", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -56,15 +66,19 @@ def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("no_such_package_at_all.rankers:Some", "the package no_such_package_at_all is missing"),
-        ("dialgauge.rankers.task:NoSuchRanker", "cannot be used here"),
+        ("no_such_package_at_all.rankers:Some", "No module named 'no_such_package_at_all'"),
+        ("dialgauge.rankers.task:NoSuchRanker", "has no attribute 'NoSuchRanker'"),
+        ("dialgauge.rankers.task:RankingTask", "a subclass of ReplyModel is expected, and RankingTask is none"),
     ],
 )
-def test_a_plugin_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch, value: str, message: str) -> None:
-    point = EntryPoint("broken", value, registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
-    with pytest.raises(DialgaugeError, match=message):
-        ranker_class("broken")
+def test_a_plugin_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, value: str, message: str) -> None:
+    install(tmp_path, "acme", "", f"[dialgauge.rankers]\nbroken = {value}\n")
+    with on_the_path(tmp_path):
+        with pytest.raises(DialgaugeError, match=rf"the model 'broken' of the package acme .*{message}"):
+            ranker_class("broken")
+        (listed,) = [entry for entry in ranker_listing() if entry.name == "broken"]
+        assert message in str(listed.reason)
+        assert set(BUILT_IN) <= set(ranker_names())
 
 
 def test_options_go_to_the_models_that_take_them() -> None:
@@ -109,7 +123,7 @@ class Stay(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         self.candidates = task.candidates
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.zeros((len(points), len(self.candidates)))
 
 
@@ -121,14 +135,19 @@ def test_a_ranker_moves_only_if_it_can() -> None:
         ranker.move(["other"], ())
 
 
-@pytest.mark.parametrize("name", ranker_names())
-def test_saved_and_loaded_gives_the_same_scores(tmp_path: Path, name: str) -> None:
+def answers(model: ReplyModel, points: Sequence[Point]) -> Any:
+    """Scores, or the sentences of a model that gives none."""
+    return model.scores(points) if isinstance(model, Ranker) else [model.reply(point) for point in points]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_saved_and_loaded_gives_the_same_answers(tmp_path: Path, name: str) -> None:
     ranker = fitted(name)
     save_ranker(ranker, tmp_path, 1)
     task = tiny_task(1)
     loaded = load_ranker(tmp_path, task=task)
-    asked = points_of(task.split("tst-OOV"))[:50]
-    np.testing.assert_array_equal(loaded.scores(asked), ranker.scores(asked))
+    points = points_of(task.split("tst-OOV"))[:50]
+    np.testing.assert_array_equal(answers(loaded, points), answers(ranker, points))
     assert (loaded.name, loaded.seed, loaded.options) == (ranker.name, ranker.seed, ranker.options)
     assert fitted_on(tmp_path) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == [ARRAYS, MANIFEST]

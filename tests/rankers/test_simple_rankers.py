@@ -1,15 +1,13 @@
-"""TF-IDF, nearest neighbour and rules on small things, against loops straight from their formulas."""
+"""TF-IDF and nearest neighbour on small things, against loops straight from their formulas."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dialgauge.agents.rules import Rules
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.interaction import move_to
@@ -17,7 +15,7 @@ from dialgauge.rankers.episode import NO_RESULT, Episode, Line, Point, points_of
 from dialgauge.rankers.features import tokens
 from dialgauge.rankers.nearest import NearestNeighbour
 from dialgauge.rankers.ranker import Ranker, checked_scores
-from dialgauge.rankers.task import LOGS, RankingTask
+from dialgauge.rankers.task import RankingTask
 from dialgauge.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
 from dialgauge.responses.evaluation import evaluate
 from support.tiny_world import TINY, point, tiny_task
@@ -108,16 +106,7 @@ def test_nearest_neighbour_counts_a_word_once() -> None:
     assert ranker.scores([point(utterance="a a a b c")])[0].argmax() == 1
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
-def test_rules_solve_simulated_tasks(number: int) -> None:
-    task = tiny_task(number)
-    bot = Rules()
-    bot.fit(task)
-    for split in ("tst", "tst-OOV"):
-        assert evaluate(bot, task.split(split)).per_dialog == 1.0
-
-
-@pytest.mark.parametrize("kind", [Rules, TfIdf, TfIdfTypes])
+@pytest.mark.parametrize("kind", [TfIdf, TfIdfTypes])
 def test_moving_to_the_world_it_came_from_changes_the_order_only(kind: type[Ranker]) -> None:
     task = tiny_task(1)
     here, there = kind(), kind()
@@ -139,10 +128,10 @@ def test_nearest_neighbour_cannot_move_where_its_replies_are_unknown() -> None:
         ranker.move(["zero"], [])
 
 
-LONGEST = 812  # memories before a reply of task 6 (specification, section 1.5)
+LONGEST = 812  # memories before a reply of task 6
 
 
-@pytest.mark.parametrize("ranker", [Rules, TfIdf, TfIdfTypes, TfIdfChosen, TfIdfTypesChosen, NearestNeighbour])
+@pytest.mark.parametrize("ranker", [TfIdf, TfIdfTypes, TfIdfChosen, TfIdfTypesChosen, NearestNeighbour])
 @pytest.mark.parametrize(
     "asked",
     [
@@ -161,16 +150,3 @@ def test_edge_cases_get_one_finite_or_no_answer(ranker: type[Ranker], asked: Poi
     assert alone.shape == (1, len(task.candidates))
     assert not np.isposinf(alone).any()
     np.testing.assert_array_equal(alone[0], beside[-1])
-
-
-@pytest.mark.parametrize("number", [LOGS, 1, 5])
-def test_rules_without_a_knowledge_base_are_refused(number: int) -> None:
-    task = replace(task_of([("hi", "hello")], ("hello",)), number=number)
-    with pytest.raises(DialgaugeError, match="knowledge base, and there is none"):
-        Rules().fit(task)
-
-
-def test_rules_of_task_6_manage_without_a_knowledge_base() -> None:
-    bot = Rules()
-    bot.fit(replace(task_of([("hi", "hello")], ("hello",)), number=6))
-    assert checked_scores(bot, [point(utterance="hi")]).shape == (1, 1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import charts as figures
+from dialgauge.report import charts
 from dialgauge.report.figures import lines, save, shades
 
 pytest.importorskip("altair")
@@ -22,14 +22,14 @@ INTERVALS = [
 ]
 
 CHARTS: dict[str, Callable[[], Any]] = {
-    "onset": lambda: figures.error_onset([0.0, 0.05, 0.5, 1.0], note="4 dialogues"),
-    "slots": lambda: figures.slots_per_dialogue([3, 3, 5, 12, 13], threshold=12),
-    "heat": lambda: figures.correlation_heatmap(["JGA", "SA"], [[1.0, 0.5], [0.5, None]]),
-    "diverging": lambda: figures.correlation_heatmap(["JGA", "SA"], [[1.0, -0.5], [-0.5, 1.0]]),
-    "spread": lambda: figures.mean_spread(["JGA"], [0.5], [0.1], points={"JGA": [0.4, 0.6]}),
-    "intervals": lambda: figures.interval_plot(INTERVALS),
-    "sweep": lambda: figures.lambda_sweep([0, 1], {"a": [0.1, 0.4], "b": [0.2, 0.3]}, swaps=[0.5]),
-    "domains": lambda: figures.domain_bars({"hotel": {"JGA": 0.5, "RSA": None}, "taxi": {"JGA": 0.6, "RSA": 0.7}}),
+    "onset": lambda: charts.error_onset([0.0, 0.05, 0.5, 1.0], note="4 dialogues"),
+    "slots": lambda: charts.slot_histogram([3, 3, 5, 12, 13], threshold=12),
+    "heat": lambda: charts.correlation_heatmap(["JGA", "SA"], [[1.0, 0.5], [0.5, None]]),
+    "diverging": lambda: charts.correlation_heatmap(["JGA", "SA"], [[1.0, -0.5], [-0.5, 1.0]]),
+    "spread": lambda: charts.mean_spread(["JGA"], [0.5], [0.1], points={"JGA": [0.4, 0.6]}),
+    "intervals": lambda: charts.interval_plot(INTERVALS),
+    "sweep": lambda: charts.lambda_sweep([0, 1], {"a": [0.1, 0.4], "b": [0.2, 0.3]}, swaps=[0.5]),
+    "domains": lambda: charts.domain_bars({"hotel": {"JGA": 0.5, "RSA": None}, "taxi": {"JGA": 0.6, "RSA": 0.7}}),
 }
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report.table import Cell, Column, Table, write_tables
+from dialgauge.report.table import Cell, Column, Table, notebook_html, write_tables
 
 
 def scores() -> Table:
@@ -90,6 +90,18 @@ def test_a_terminal_gets_lines_no_wider_than_itself() -> None:
     assert max(map(len, grid)) <= 30
 
 
+def test_a_table_too_wide_for_the_terminal_is_shown_in_blocks() -> None:
+    table = Table("", ["system", *(f"measure {place}" for place in range(6))])
+    table.add("augpt", *(place / 10 for place in range(6)))
+    console = Console(file=io.StringIO(), width=40, force_terminal=True, soft_wrap=True, color_system=None)
+    console.print(table.render("terminal"))
+    lines = [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert [line for line in lines if line[:1] == ["augpt"]] == [
+        ["augpt", "0.0000", "0.1000"], ["augpt", "0.2000", "0.3000"], ["augpt", "0.4000", "0.5000"],
+    ]  # fmt: skip
+    assert sum(line[:1] == ["system"] for line in lines) == 3
+
+
 def test_control_characters_never_reach_the_terminal() -> None:
     console = Console(file=io.StringIO(), width=80, soft_wrap=True, color_system=None)
     console.print(Table("t\x1b[2J", ["a\x07"], [["\x1b[31mred\u202e\nnext"]], notes=["n\x9b1m"]).render("terminal"))
@@ -151,3 +163,19 @@ def test_bad_calls() -> None:
         scores().render("markdwon")
     with pytest.raises(ValueError, match="2 cells in a table of 4"):
         scores().add(1, 2)
+
+
+def test_a_cell_may_look_different_from_its_column() -> None:
+    table = Table("", ["measure", Column("value", digits=1)])
+    table.add("length", 6.54)
+    table.add("share", Cell(0.5, 0.25, 0.75, like=Column("", digits=2, percent=True)))
+    assert "| length | 6.5 |" in table.render("markdown")
+    assert r"| share | 50.00 \[25.00, 75.00\] |" in table.render("markdown")
+    assert table.records()[1]["value"] == 0.5
+
+
+def test_short_forms() -> None:
+    table = Table("Scores", ["system"], [["a"]])
+    assert repr(table) == "<Table 'Scores': 1 row of 1 column>"
+    assert table._repr_html_() == table.render("html")
+    assert notebook_html([table, table]).count("<table>") == 2

@@ -1,4 +1,4 @@
-"""Tables 3 to 7 of the bAbI paper: the printed weights, our looks, and what is said of both."""
+"""Tables 3 to 7 of the bAbI paper: the printed weights, our samples, and what is said of both."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.neural.config import MEMORY_SIZES
-from dialgauge.rankers.ranker import ranker_class
+from dialgauge.rankers.ranker import Ranker, ranker_class
 from dialgauge.rankers.task import load_task
 from dialgauge.reproduce import babi as babi_fresh
 from dialgauge.reproduce.babi import reproduce
 from dialgauge.reproduce.babi_attention import (
     CLAIMS,
     AttentionPlace,
-    KeptLooks,
-    Look,
+    AttentionSample,
+    StoredAttention,
+    attention_at,
     attention_tables,
     digest,
-    kept_looks,
-    look,
     printed,
-    write_looks,
+    stored_attention,
+    write_attention,
 )
 from dialgauge.reproduce.reproduction import (
     COMPUTED,
@@ -45,24 +45,24 @@ PARTS = ("Table 3", "Table 4", "Table 5", "Table 6")
 MEMORIES = {"Table 3": 12, "Table 4": 18, "Table 5": 41, "Table 6": 45}
 
 
-def made_up(part: str, heavy: int, right: int = 1) -> Look:
-    """A look with nearly all weight on one line."""
+def made_up(part: str, heavy: int, right: int = 1) -> AttentionSample:
+    """Attention with nearly all weight on one line."""
     table = next(table for table in printed().tables if table.part == part)
     size = MEMORIES[part]
     hop = [0.01 / (size - 1)] * size
     hop[heavy - 1] = 0.99
     flat = [1 / size] * size
-    return Look(table.place, "unknown", [flat, hop, hop], [5, 4, 3, 2, 1], right)
+    return AttentionSample(table.place, "unknown", [flat, hop, hop], [5, 4, 3, 2, 1], right)
 
 
-def record_of(*looks: Look) -> Reproduction:
+def record_of(*samples: AttentionSample) -> Reproduction:
     record = Reproduction("babi", "title", "citation")
-    attention_tables(record, looks, None, "a training on task {task}")
+    attention_tables(record, samples, None, "a training on task {task}")
     return record
 
 
 def test_the_kept_command_can_be_called(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = kept_looks()
+    kept = stored_attention()
     assert kept is not None
     words = kept.command.format(task=5).replace("FOLDER", "model").replace("--data babi", f"--data {tmp_path}").split()
     said = dialgauge(capsys, *words[1:])
@@ -96,11 +96,11 @@ def test_the_papers_dialog_is_the_first_of_the_released_test_file(shared_data: P
 
 
 def test_kept_looks_are_of_the_papers_places_and_of_the_released_dialogs(shared_data: Path) -> None:
-    kept = kept_looks()
+    kept = stored_attention()
     assert kept is not None
-    assert [one.place for one in kept.looks] == printed().places()
+    assert [one.place for one in kept.samples] == printed().places()
     tasks = {number: load_task(shared_data / "babi", number, ("tst",)) for number in (5, 6)}
-    for one in kept.looks:
+    for one in kept.samples:
         point = one.place.point(tasks[one.place.task])
         assert one.lines == digest(point)
         assert len(one.hops) == MEMORY_SIZES[one.place.task][1]
@@ -151,14 +151,14 @@ def test_what_is_not_kept_is_said() -> None:
 
 def test_words_come_from_the_data_unless_it_is_another_dialog(shared_data: Path) -> None:
     task = load_task(shared_data / "babi", 5, ("tst",))
-    kept = kept_looks()
+    kept = stored_attention()
     assert kept is not None
     record, other = Reproduction("babi", "", ""), Reproduction("babi", "", "")
-    attention_tables(record, kept.looks[:1], [task], "")
-    shown, point = record.tables["Table 3"][0], kept.looks[0].place.point(task)
+    attention_tables(record, kept.samples[:1], [task], "")
+    shown, point = record.tables["Table 3"][0], kept.samples[0].place.point(task)
     assert shown.records()[2]["memory"] == point.history[2].text
     assert f"right: {point.reply}" in shown.notes
-    attention_tables(other, [msgspec.structs.replace(kept.looks[0], lines="0")], [task], "")
+    attention_tables(other, [msgspec.structs.replace(kept.samples[0], lines="0")], [task], "")
     assert other.tables["Table 3"][0].records()[2]["memory"] is None
     assert "another than the one our weights are from" in other.tables["Table 3"][0].notes[0]
 
@@ -179,22 +179,23 @@ def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     assert page.index("<h2>Table 3</h2>") < page.index("Table 3: attention") < page.index("<h2>Table 4</h2>")
 
 
-def test_a_look_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) -> None:
+def test_a_sample_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) -> None:
     task = tiny_task(1)
     ranker = ranker_class("memn2n")(0)
+    assert isinstance(ranker, Ranker)
     ranker.options = {"epochs": "2", "dim": "8", "hops": "2"}
     ranker.fit(task)
     place = AttentionPlace(1, "tst", 2, 3)
     point = task.split("tst")[1].points()[2]
-    seen = look(ranker, task, place)
+    seen = attention_at(ranker, task, place)
     assert [len(hop) for hop in seen.hops] == [len(point.history)] * 2
     assert all(sum(hop) == pytest.approx(1, abs=0.001) for hop in seen.hops)
     scores = ranker.scores([point])[0]
     assert seen.right == 1 + sum(scores > scores[task.index[point.reply]])
     assert seen.answers[0] == scores.argmax()
-    kept = KeptLooks("command", "hardware", "commit", [seen, seen])
-    write_looks(tmp_path / "kept.json", kept)
-    assert msgspec.json.decode((tmp_path / "kept.json").read_bytes(), type=KeptLooks) == kept
+    kept = StoredAttention("command", "hardware", "commit", [seen, seen])
+    write_attention(tmp_path / "kept.json", kept)
+    assert msgspec.json.decode((tmp_path / "kept.json").read_bytes(), type=StoredAttention) == kept
     with pytest.raises(DialgaugeError, match="no such place in this data: task 1, tst, dialog 99, reply 1"):
         AttentionPlace(1, "tst", 99, 1).point(task)
 
@@ -208,7 +209,7 @@ def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.Monkey
     fresh = Fresh(seeds=2, store=tmp_path / "runs", tell=told.append)
     cells = babi_fresh.trained_cells(data, ("memn2n",), fresh)
     assert [(cell.split, cell.seed) for cell in cells] == [("tst", 0), ("tst-OOV", 0), ("tst", 1), ("tst-OOV", 1)]
-    (seen,) = babi_fresh.trained_looks([load_task(data, 1)], fresh)
+    (seen,) = babi_fresh.trained_attention([load_task(data, 1)], fresh)
     assert seen.place == AttentionPlace(1, "tst", 1, 2)
     assert told == [
         "1 of 2: memn2n, task 1, seed 0",

@@ -5,11 +5,20 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.attention import Attention, attend
 from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.tfidf import TfIdf
 from dialgauge.report.figures import save
-from dialgauge.responses.attention import Attention, attend, attention_figure, attention_frame, attention_table
+from dialgauge.responses.attention import (
+    attention_figure,
+    attention_frame,
+    attention_of,
+    attention_run,
+    attention_table,
+)
+from dialgauge.runs import Store
+from runs.contract import assert_run_contract
 from support.tiny_world import point, tiny_task
 
 
@@ -34,12 +43,13 @@ def test_only_the_weightiest_in_the_dialogs_order() -> None:
 def test_a_dialog_that_has_just_begun() -> None:
     seen = Attention.of(point(utterance="hi", reply="hello"), "hello", [])
     assert "The dialog has no memories yet." in attention_table(seen).notes
-    assert attention_frame([seen]).height == 0
+    assert attention_frame([seen], [1]).height == 0
 
 
 def test_a_row_per_memory_and_hop() -> None:
-    frame = attention_frame([made()])
+    frame = attention_frame([made()], [1, 5])
     assert frame.height == 6
+    assert set(frame["turn"]) == {5}
     assert frame.filter(frame["hop"] == 1)["weight"].to_list() == [0.5, 0.1, 0.4]
 
 
@@ -66,3 +76,20 @@ def test_models_without_memories() -> None:
     ranker.fit(tiny_task(1))
     with pytest.raises(DialgaugeError, match="the model tfidf has no attention"):
         attend(ranker, points_of(tiny_task(1).split("tst")))
+
+
+def test_a_run_of_attention_gives_it_all_again(tmp_path: Path) -> None:
+    ranker, task = MemN2N(), tiny_task(5)
+    ranker.options = {"epochs": "1", "dim": "8", "hops": "2"}
+    ranker.fit(task)
+    dialog = task.split("tst")[1]
+    shown = [0, 2, 5]
+    run = attention_run(ranker, task, "tst", dialog, shown)
+    assert_run_contract(run)
+    stored = Store(tmp_path).add(run)
+    assert_run_contract(stored)
+    points = dialog.points()
+    assert attention_of(stored) == attention_of(run) == attend(ranker, [points[number] for number in shown])
+    said = {(row["dialogue"], row["turn"]): row["text"] for row in stored.table("turns").iter_rows(named=True)}
+    for reply in stored.table("replies").iter_rows(named=True):
+        assert said[reply["dialogue"], reply["turn"]] == reply["gold"]

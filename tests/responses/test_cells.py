@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.ranker import Ranker, ranker_class
@@ -15,15 +14,16 @@ from dialgauge.responses import cells as plan
 from dialgauge.responses.cells import (
     EVALUATION_VERSION,
     CellKey,
-    ResultCell,
     cells,
-    data_digest,
+    evaluation_run,
     jobs_of,
-    kept_cells,
     run_jobs,
+    stored_cells,
 )
-from dialgauge.responses.tables import class_table, results_table
-from dialgauge.runs.store import Store
+from dialgauge.responses.tables import class_table, results_table, run_record
+from dialgauge.responses.training import training_run
+from dialgauge.runs import Run, Store
+from runs.contract import assert_run_contract
 from support.tiny_world import tiny_release
 
 SPLITS = ("dev", "tst", "tst-OOV")
@@ -38,26 +38,35 @@ def runs(store: Path) -> list[str]:
     return [manifest.id for manifest in Store(store).list()]
 
 
-def table(data: Path, store: Path, *models: str, tasks: tuple[int, ...] = (1,), **changes: object) -> list[ResultCell]:
+def table(data: Path, store: Path, *models: str, tasks: tuple[int, ...] = (1,), **changes: object) -> list[Run]:
     seeds = int(str(changes.pop("seeds", 1)))
     jobs = jobs_of(data, models, tasks, SPLITS, seeds, store, **changes)  # type: ignore[arg-type]
-    return [cell for found in run_jobs(jobs) for cell in found]
+    return [cell for some in run_jobs(jobs) for cell in some]
+
+
+def numbers(cell: Run) -> dict[str, object]:
+    """All that a cell says, but for which run it is."""
+    return {**run_record(cell), "run": ""}
+
+
+def ids(found: list[Run]) -> list[str]:
+    return [cell.id for cell in found]
 
 
 def test_finished_cells_are_kept_and_reused(data: Path, tmp_path: Path) -> None:
     first = table(data, tmp_path, "rules", "nearest")
     assert len(first) == len(set(runs(tmp_path))) == 6
-    assert {cell.run for cell in first} == set(runs(tmp_path))
-    assert table(data, tmp_path, "nearest", "rules") == [*first[3:], *first[:3]]
+    assert set(ids(first)) == set(runs(tmp_path))
+    assert ids(table(data, tmp_path, "nearest", "rules")) == ids([*first[3:], *first[:3]])
     assert len(runs(tmp_path)) == 6
 
 
 def test_fresh_computes_again(data: Path, tmp_path: Path) -> None:
     first = table(data, tmp_path, "rules")
     again = table(data, tmp_path, "rules", fresh=True)
-    assert [replace(cell, run="") for cell in first] == [replace(cell, run="") for cell in again]
+    assert list(map(numbers, first)) == list(map(numbers, again))
     assert len(runs(tmp_path)) == 6
-    assert [cell.run for cell in table(data, tmp_path, "rules")] == [cell.run for cell in again]
+    assert ids(table(data, tmp_path, "rules")) == ids(again)
 
 
 def test_an_interrupted_table_goes_on_where_it_stopped(
@@ -70,7 +79,7 @@ def test_an_interrupted_table_goes_on_where_it_stopped(
         done = 0
         whole = cells
 
-        def counted(ranker: Ranker, task: RankingTask, *rest: object) -> Iterator[ResultCell]:
+        def counted(ranker: Ranker, task: RankingTask, *rest: object) -> Iterator[Run]:
             nonlocal done
             fits.append(ranker.name)
             for cell in whole(ranker, task, *rest):  # type: ignore[arg-type]
@@ -89,7 +98,7 @@ def test_an_interrupted_table_goes_on_where_it_stopped(
     monkeypatch.setattr(plan, "cells", cells)
     found = table(data, tmp_path, "rules", "nearest", "tfidf")
     assert len(found) == 9
-    assert set(kept) < {cell.run for cell in found}
+    assert set(kept) < set(ids(found))
     assert len(runs(tmp_path)) == 9
 
 
@@ -97,7 +106,7 @@ def test_other_data_is_another_cell(data: Path, tmp_path: Path) -> None:
     table(data, tmp_path / "runs", "rules")
     other = tiny_release(tmp_path / "other", (1,), dialogs=5)
     found = table(other, tmp_path / "runs", "rules")
-    assert [cell.dialogs for cell in found] == [5, 5, 5]
+    assert [cell.coverage["dialogues"].scored for cell in found] == [5, 5, 5]
     assert len(runs(tmp_path / "runs")) == 6
 
 
@@ -107,23 +116,30 @@ def test_other_options_and_seeds_are_other_cells(data: Path, tmp_path: Path) -> 
     two = table(data, tmp_path, "memn2n", options={**quick, "dim": "5"})
     same = table(data, tmp_path, "memn2n", options={**quick, "device": "cpu"})
     more = table(data, tmp_path, "memn2n", "rules", options=quick, seeds=2)
-    assert [cell.options for cell in one] == ["dim=4,epochs=1"] * 3
-    assert {cell.run for cell in one}.isdisjoint({cell.run for cell in two})
-    assert [cell.run for cell in same] == [cell.run for cell in one]
-    assert [(cell.model, cell.seed) for cell in more] == [("memn2n", 0)] * 3 + [("memn2n", 1)] * 3 + [("rules", 0)] * 3
-    assert [cell.run for cell in more[:3]] == [cell.run for cell in one]
+    assert [CellKey.of_run(cell).options for cell in one] == ["dim=4,epochs=1"] * 3
+    assert set(ids(one)).isdisjoint(ids(two))
+    assert ids(same) == ids(one)
+    keys = [CellKey.of_run(cell) for cell in more]
+    assert [(key.model, key.seed) for key in keys] == [("memn2n", 0)] * 3 + [("memn2n", 1)] * 3 + [("rules", 0)] * 3
+    assert ids(more[:3]) == ids(one)
     shown = [(row["model"], row["seeds"]) for row in results_table(more).records()]
     assert shown == [("memn2n (dim=4,epochs=1)", 2)] * 3 + [("rules", 1)] * 3
 
 
 def test_a_cell_is_a_run_with_tables(data: Path, tmp_path: Path) -> None:
     cell = table(data, tmp_path, "memn2n", options={"epochs": "2", "dim": "4"})[1]
-    run = Store(tmp_path).open(cell.run)
+    run = Store(tmp_path).open(cell.id)
+    assert_run_contract(run)
+    assert run.kind == "responses"
     assert run.manifest.config["options"] == "dim=4,epochs=2"
+    assert [one.role for one in run.manifest.inputs] == ["dialogues"] * 4 + ["candidates", "facts"]
     assert run.table("epochs")["epoch"].to_list() == [1, 2]
     replies = run.table("replies")
-    assert replies.height == cell.responses
-    assert replies["correct"].mean() == pytest.approx(cell.per_response)
+    assert replies.height == run.coverage["replies"].scored
+    assert replies["correct"].mean() == pytest.approx(run.scores["per-response"].value)
+    assert set(run.details) == {"by_class", "top_ties", "unanswered"}
+    turns = run.table("turns").filter(run.table("turns")["speaker"] == "system")
+    assert replies.select("dialogue", "turn", text="gold").equals(turns.select("dialogue", "turn", "text"))
     assert set(run.table("dialogue_scores")["measure"]) == {
         "per-response",
         "per-dialog",
@@ -132,14 +148,48 @@ def test_a_cell_is_a_run_with_tables(data: Path, tmp_path: Path) -> None:
         "hits@10",
         "MRR",
     }
-    assert "model:memn2n|options:dim=4,epochs=2|task:1|split:tst" in cell.signature
+    keys = [
+        "model",
+        "options",
+        "task",
+        "split",
+        "seed",
+        "data",
+        "candidates",
+        "history",
+        "ties",
+        "dialogues",
+        "replies",
+        "version",
+    ]
+    assert [part.partition(":")[0] for part in run.signature.split("|")] == keys
+    assert "model:memn2n|options:dim=4,epochs=2|task:1|split:tst" in run.signature
+    assert run.scores["hits@5"].signature == f"measure:hits@5|{run.signature}"
+
+
+def test_runs_in_memory_are_what_is_stored(data: Path, tmp_path: Path) -> None:
+    task = load_task(data, 1)
+    for name, made in (("rules", evaluation_run), ("memn2n", evaluation_run), ("memn2n", None), ("nearest", None)):
+        model = ranker_class(name)(1)
+        model.options = {"epochs": "2", "dim": "4"} if name == "memn2n" else {}
+        model.fit(task)
+        key = CellKey.of(model, task, "tst", task.digest())
+        run = made(key, model, task) if made else training_run(model, task)
+        assert run.kind == ("responses" if made else "training")
+        assert ("epochs" in run.tables) == (name == "memn2n")
+        assert_run_contract(run)
+        stored = Store(tmp_path).add(run)
+        assert_run_contract(stored)
+        assert stored.scores == run.scores
+        for table in run.tables:
+            assert stored.table(table).equals(run.table(table)), table
 
 
 def test_cells_of_an_older_evaluation_are_not_used(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table(data, tmp_path, "rules")
-    assert len(kept_cells(Store(tmp_path))) == 3
+    assert len(stored_cells(Store(tmp_path))) == 3
     monkeypatch.setattr("dialgauge.responses.cells.EVALUATION_VERSION", 1_000)
-    assert kept_cells(Store(tmp_path)) == {}
+    assert stored_cells(Store(tmp_path)) == {}
 
 
 def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
@@ -147,20 +197,20 @@ def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
     with Store(tmp_path).create(
         kind="responses", name="odd", config={"evaluation": EVALUATION_VERSION}, inputs=[], seed=0, signature=""
     ) as run:
-        run.scores = {"cell": {"task": "one"}}
-    assert len(kept_cells(Store(tmp_path))) == 3
+        run.details["by_class"] = {}
+    assert len(stored_cells(Store(tmp_path))) == 3
 
 
 def test_keys_name_everything_that_matters(data: Path) -> None:
     task = load_task(data, 1)
     ranker = ranker_class("rules")(0)
-    key = CellKey.of(ranker, task, "tst", data_digest(task))
+    key = CellKey.of(ranker, task, "tst", task.digest())
     assert key.config() == {
         "model": "rules",
         "task": 1,
         "split": "tst",
         "seed": 0,
-        "data": data_digest(task),
+        "data": task.digest(),
         "options": "",
         "evaluation": 3,
     }

@@ -60,7 +60,7 @@ def noted_epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def cells_in(report: Path) -> list[dict[str, Any]]:
-    return [{**cell, "run": ""} for cell in json.loads(report.read_text())["cells"]]
+    return [{**cell, "run": ""} for cell in json.loads(report.read_text())["systems"]]
 
 
 @pytest.mark.parametrize("command", [TABLE, EVALUATE], ids=["table", "evaluate"])

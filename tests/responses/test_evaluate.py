@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import Episode, Line, Point
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 from dialgauge.responses.evaluation import RankingResult, evaluate, ranked
+from dialgauge.responses.measures import DEFAULT, score_replies
 
 CANDIDATES = ("a", "b", "c", "d")
 
@@ -31,7 +32,7 @@ class Fixed(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         """Nothing to learn."""
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return np.asarray(self._function(points), dtype=np.float64)
 
 
@@ -60,12 +61,13 @@ def test_micro_average_over_replies_not_over_dialogs() -> None:
 
 
 def test_ranks_hits_and_reciprocal_ranks() -> None:
-    scores = [[4.0, 3.0, 2.0, 1.0]]
-    result = evaluate(Fixed(lambda points: scores * len(points)), [dialog("one", "a", "c", "d")])
+    row = [[4.0, 3.0, 2.0, 1.0]]
+    result = evaluate(Fixed(lambda points: row * len(points)), [dialog("one", "a", "c", "d")])
     assert result.ranks.tolist() == [1, 3, 4]
-    assert result.value("hits@2") == pytest.approx(1 / 3)
-    assert result.value("hits@5") == 1.0
-    assert result.value("MRR") == pytest.approx((1 + 1 / 3 + 1 / 4) / 3)
+    scores = score_replies(result)
+    assert scores["hits@2"].value == pytest.approx(1 / 3)
+    assert scores["hits@5"].value == 1.0
+    assert scores["MRR"].value == pytest.approx((1 + 1 / 3 + 1 / 4) / 3)
 
 
 def test_ties_go_to_the_first_in_the_file_and_are_counted() -> None:
@@ -81,7 +83,7 @@ def test_no_answer_is_never_right_and_ranks_behind_everything() -> None:
     assert result.ranks.tolist() == [5]
     assert result.unanswered == 1
     assert not result.tied.any()
-    assert result.replies(CANDIDATES)["chosen"].to_list() == [""]
+    assert result.frame(CANDIDATES)["chosen"].to_list() == [""]
 
 
 def test_an_infinite_score_is_an_answer() -> None:
@@ -113,16 +115,20 @@ def test_a_reply_that_is_no_candidate_of_the_model() -> None:
 
 def test_the_table_of_a_run_gives_the_values_again() -> None:
     result = evaluate(saying("a", "b", "c", "a"), [dialog("one", "a", "b"), dialog("two", "c", "d")])
-    sums = result.dialogue_scores().drop("dialogue").group_by("measure").sum()
+    scores = score_replies(result)
+    sums = scores.frame().drop("dialogue").group_by("measure").sum()
     values = {row["measure"]: row["num"] / row["den"] for row in sums.iter_rows(named=True)}
-    assert values == {name: result.value(name) for name in result.sums()}
+    assert values == {name: scores[name].value for name in DEFAULT}
     assert values["per-response"] == result.per_response
+    assert values["per-dialog"] == result.per_dialog
 
 
 def test_intervals_hold_their_value() -> None:
     result = evaluate(saying(*"abcdabcaabcd"), [dialog(f"d{n}", "a", "b", "c") for n in range(4)])
-    low, high = result.intervals(resamples=200)["per-response"]
-    assert low <= result.per_response <= high
+    score = score_replies(result, resamples=200)["per-response"]
+    assert score.low is not None
+    assert score.high is not None
+    assert score.low <= result.per_response <= score.high
 
 
 def test_by_class() -> None:

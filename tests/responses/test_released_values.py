@@ -1,4 +1,4 @@
-"""What the released files must give: the plateaus of the specification and the deterministic values."""
+"""What the released files must give: the plateaus and the deterministic values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dialgauge.rankers.tfidf import TfIdf, TfIdfTypes
 from dialgauge.responses.evaluation import evaluate, reply_classes
 from dialgauge.responses.tables import column_of, published, statistics_table
 
-#: Specification, section 5: per-response accuracy on test and out-of-vocabulary test when only these are right.
+#: Per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {
     ("fixed",): {
         1: (83.15, 83.39), 2: (78.87, 78.86), 3: (74.90, 75.28), 4: (57.18, 56.98), 5: (67.69, 67.83),
@@ -85,14 +85,14 @@ def test_statistics_and_the_joint_vocabulary(shared_data: Path) -> None:
     assert "Vocabulary of T1 to T5 together: 3,746 (paper 3,747)." in table.notes
     counted = "in all dialogs, candidates and facts of the knowledge base."
     assert any(note.startswith("Vocabulary: different words") and note.endswith(counted) for note in table.notes)
-    # Specification, section 1.5: 1,224 lower-cased words, those that stand in the knowledge base alone left out.
+    # 1,224 lower-cased words, those that stand in the knowledge base alone left out.
     assert any("T6 without what only the knowledge base has: 1,224 (paper 1,229;" in note for note in table.notes)
     assert table.records()[5]["vocabulary"] == 1241
     assert "together" not in " ".join(statistics_table(tasks[:4]).notes)
     rows = table.records()
     assert [row["candidates"] for row in rows] == [4212] * 5 + [2407]
     assert [round(row["api outputs"]) for row in rows[:5]] == [0, 0, 23, 7, 24]
-    # Task 6, specification, section 1.5; an answer without results is an output too.
+    # An answer without results is an output too.
     assert [round(rows[5][name], 1) for name in ("user", "bot", "api outputs")] == [6.5, 8.9, 42.7]
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -26,13 +26,16 @@ from dialgauge.agents.rules import Rules
 from dialgauge.lab.corpora import simulate
 from dialgauge.rankers.episode import Point, episodes
 from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.ranker import Ranker, Scores
+from dialgauge.rankers.ranker import Ranker, ReplyModel, ScoreMatrix
 from dialgauge.rankers.task import RankingTask, load_task
 from dialgauge.rankers.tfidf import TfIdf
-from dialgauge.responses.evaluation import MRR, PER_RESPONSE, RankingResult, evaluate
+from dialgauge.responses.evaluation import RankingResult, evaluate
+from dialgauge.responses.measures import MRR, PER_RESPONSE, score_replies
 from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
 from dialgauge.worlds.restaurant.world import Parameters
 from dialgauge.worlds.restaurant.world_file import load_world
+
+Model = TypeVar("Model", bound=ReplyModel)
 
 WORLD = load_world()
 SEEDS = (1, 2, 3)
@@ -78,25 +81,30 @@ class TiesAtRandom(Ranker):
     def fit(self, task: RankingTask, tell: object = None) -> None:
         raise NotImplementedError
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         scores = self._ranker.scores(points)
         return scores + 1e-11 * self._random.random(scores.shape)  # scores differ by 1e-10 or not at all
 
 
-def fitted(ranker: type[Ranker], task: RankingTask) -> Ranker:
-    bot = ranker()
+def fitted(model: type[Model], task: RankingTask) -> Model:
+    bot = model()
     bot.fit(task)
     return bot
 
 
-def halfwidth(result: RankingResult, measure: str) -> float:
-    low, high = result.intervals()[measure]
-    return (high - low) / 2
+def scored(result: RankingResult, measure: str) -> tuple[float, float]:
+    """A value, and half the width of its interval."""
+    score = score_replies(result)[measure]
+    assert score.value is not None
+    assert score.low is not None
+    assert score.high is not None
+    return score.value, (score.high - score.low) / 2
 
 
 def gap(theirs: RankingResult, ours: RankingResult, measure: str) -> tuple[float, float]:
     """How far two values are apart, and how far sampling can explain."""
-    return abs(theirs.value(measure) - ours.value(measure)), halfwidth(theirs, measure) + halfwidth(ours, measure)
+    (first, one), (second, other) = scored(theirs, measure), scored(ours, measure)
+    return abs(first - second), one + other
 
 
 @pytest.mark.parametrize("split", EVALUATED)
@@ -122,7 +130,7 @@ def test_simulated_training_sets_teach_what_the_released_do(shared_data: Path, n
     theirs = evaluate(fitted(NearestNeighbour, released), released.split(split))
     simulated = [simulated_task(shared_data, number, seed) for seed in SEEDS]
     ours = [evaluate(fitted(NearestNeighbour, task), task.split(split)).per_response for task in simulated]
-    slack = halfwidth(theirs, PER_RESPONSE)
+    _, slack = scored(theirs, PER_RESPONSE)
     assert min(ours) - slack <= theirs.per_response <= max(ours) + slack
 
 

@@ -258,3 +258,15 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     assert "written" in result.stdout
     assert len(result.stdout.splitlines()) == 1
     assert visible(Store(tmp_path / "runs")) == scratch(Store(tmp_path / "runs")) == []
+
+
+def test_listing_runs_imports_no_array_or_table_library(store: Store) -> None:
+    with store.create(kind="k", name="n"):
+        pass
+    script = (
+        "import sys\nfrom dialgauge.runs import Store\n"
+        f"assert len(Store({str(store.folder)!r}).list()) == 1\n"
+        "print({'numpy', 'polars', 'duckdb', 'scipy'} & set(sys.modules))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout == "set()\n"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats import bootstrap_weights, ratio_intervals
+from dialgauge.stats import bootstrap_weights, quantiles, ratio_intervals
 
 
 def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -29,6 +29,17 @@ def test_the_same_resamples_give_the_plain_oracle() -> None:
     values = [[sum(w * n) / sum(w * d) for w in weights] for n, d in zip(num, den, strict=True)]
     oracle = [[np.quantile(v, 0.05), np.quantile(v, 0.95)] for v in values]
     np.testing.assert_allclose(ratio_intervals(num, den, resamples=700, seed=5, level=0.9), oracle, atol=1e-12)
+
+
+@given(st.integers(1, 1100), st.sampled_from([0.5, 0.9, 0.95, 0.99, 1 / 3]), st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_quantiles_are_those_of_numpy_to_the_bit(rows: int, level: float, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    samples = random.integers(0, 9, (rows, 3)) / random.integers(1, 7, (rows, 3))
+    edges = [(1 - level) / 2, (1 + level) / 2]
+    assert quantiles(samples, level).tolist() == np.quantile(samples, edges, axis=0).T.tolist()
+    samples[1:][random.random((rows - 1, 3)) < 0.3] = np.nan
+    assert quantiles(samples, level).tolist() == np.nanquantile(samples, edges, axis=0).T.tolist()
 
 
 def test_it_agrees_with_scipy_within_monte_carlo_error() -> None:

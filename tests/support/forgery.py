@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from dialgauge.runs.reader import Run
+from dialgauge.runs import Run
 
 
 def forge(run: Run, table: str, content: bytes) -> None:

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.registry import format_named
+from dialgauge.formats.base import DialogueFormat, Notes, Peek
+from dialgauge.formats.registry import BUILT_IN, format_named
 from dialgauge.formats.source import Part
 
 
@@ -36,3 +36,10 @@ def write_bytes(format: str, dialogues: list[Dialogue]) -> tuple[bytes, Notes]:
     assert isinstance(writer, DialogueFormat)
     writer.write(dialogues, out, notes)
     return out.getvalue(), notes
+
+
+def no_hint_excludes(peek: Peek) -> None:
+    """Check that what a format recognises, its entry in the table of formats lets through."""
+    for name, hint in BUILT_IN.items():
+        if not hint.may_fit(peek):
+            assert name == "document" or not format_named(name).recognise(peek), name

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.measures import parse_measure
 from dialgauge.tracking.align import Policy
-from dialgauge.tracking.measures.registry import parse_measure
 from dialgauge.tracking.study import Study
 from dialgauge.values.profile import Profile, profile_named
 from tracking.corpora import corpora
@@ -55,7 +55,7 @@ def test_several_predicted_values_and_first_gold_value(data: tuple[list[Dialogue
 @settings(max_examples=40, deadline=None)
 @given(corpora())
 def test_small_stretches_change_nothing(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
-    from dialgauge.tracking import comparison as module
+    from dialgauge.tracking import states as module
 
     before = module._CELLS, module._COMPACT
     module._CELLS, module._COMPACT = 1, 0

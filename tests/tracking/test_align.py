@@ -6,7 +6,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.measures.registry import parse_measure
+from dialgauge.measures import parse_measure
 from dialgauge.tracking.study import Study
 from dialgauge.values.profile import profile_named
 

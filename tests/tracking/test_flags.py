@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import parse_measure
 from dialgauge.tracking.counts import CORRECT, Counts
-from dialgauge.tracking.measures.registry import DEFAULT_MEASURES, parse_measure
+from dialgauge.tracking.measures import DEFAULT_MEASURES
 from dialgauge.tracking.study import Study
 from dialgauge.values.profile import profile_named
 from tracking.corpora import corpora
@@ -62,7 +63,7 @@ def test_flags_with_gold() -> None:
     assert found["AGA"] == pytest.approx((0 + 0 + 0 + 1) / 4)
     assert found["RSA"] == pytest.approx((0 + 0 + 0 + 0 + 1 / 2) / 5)
     assert set(found.left_out) == {"F1"}
-    assert found.comparison.counts.totals()["spurious"] == 1
+    assert found.counts.totals()["spurious"] == 1
 
 
 @pytest.mark.parametrize(
@@ -141,8 +142,8 @@ def test_turns_without_flags_scored_as_empty_are_wrong() -> None:
     states: list[State] = [*STATES, {"train": {"leaveAt": ("09:15",)}}]
     found = score(gold(*states), flags(*ROWS), coverage="empty", intervals=False)[0]
     assert found["JGA"] == pytest.approx(1 / 6)
-    assert found.comparison.counts.turns.missed[-1] == 1
-    assert found.comparison.counts.turns.correct[-1] == 0
+    assert found.counts.turns.missed[-1] == 1
+    assert found.counts.turns.correct[-1] == 0
 
 
 def test_what_flags_cannot_give_says_why() -> None:

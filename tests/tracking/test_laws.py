@@ -9,9 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.measures import parse_measure
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.measures.registry import ALL_MEASURES, parse_measure
-from dialgauge.tracking.study import Study
+from dialgauge.tracking.measures import ALL_MEASURES
+from dialgauge.tracking.study import Study, score_study
 from dialgauge.values.profile import profile_named
 from tracking.corpora import corpora
 
@@ -134,13 +135,13 @@ def _shuffled(dialogues: list[Dialogue], seed: int) -> list[Dialogue]:
 @given(corpora())
 def test_parts_add_up_to_the_whole(data: Corpora) -> None:
     """Numerators and denominators by dialogue and by turn number sum to the corpus value."""
-    from dialgauge.tracking.views import view
-
-    comparison = study_of(data).comparison("it", profile_named("canon"))
-    measures = [parse_measure(name) for name in ("JGA", "FGA@0.5", "RSA")]
-    by_turn = view("turn", comparison, measures)
+    study = study_of(data)
+    measures = [parse_measure(name, "tracking") for name in ("JGA", "FGA@0.5", "RSA")]
+    system = score_study(study, measures, [profile_named("canon")], resampling=None)[0]
+    counts = study.comparison("it", profile_named("canon")).counts
+    by_turn = system.by("turn")
     total = sum(group["turns"] for group in by_turn.values())
-    assert total == len(comparison.counts)
+    assert total == len(counts)
     for measure in measures:
         mean = sum(group["scores"][str(measure)] * group["turns"] for group in by_turn.values()) / total
-        assert mean == pytest.approx(measure.value(comparison.counts))
+        assert mean == pytest.approx(measure.value(counts))

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.measures.base import Card, Measure
-from dialgauge.tracking.measures.registry import ALL_MEASURES, DEFAULT_MEASURES, cards, parse_measure, parse_measures
+from dialgauge.measures import Card, Measure
+from dialgauge.measures import parse_measure as parse_any
+from dialgauge.tracking.measures import ALL_MEASURES, CARDS, DEFAULT_MEASURES, chosen_measures
+
+
+def parse_measure(text: str) -> Measure[Any]:
+    return parse_any(text, "tracking")
 
 
 def test_names_of_the_defaults() -> None:
     assert DEFAULT_MEASURES == ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
-    assert [str(measure) for measure in parse_measures(["default"])] == list(DEFAULT_MEASURES)
+    for choice in ("default", None):
+        assert [str(measure) for measure in chosen_measures(choice)] == list(DEFAULT_MEASURES)
 
 
 @pytest.mark.parametrize("name", ALL_MEASURES)
@@ -81,18 +88,18 @@ def test_mistakes_are_sentences(text: str, message: str) -> None:
 
 
 def test_lists() -> None:
-    names = [str(measure) for measure in parse_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "SA"])]
+    names = [str(measure) for measure in chosen_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "SA"])]
     assert names == ["JGA", "FGA@0.5(rule=paper,over=dialogues)", "SA"]
-    assert [str(measure) for measure in parse_measures(["all"])] == list(ALL_MEASURES)
+    assert [str(measure) for measure in chosen_measures(["all"])] == list(ALL_MEASURES)
     with pytest.raises(DialgaugeError, match="no measure was named"):
-        parse_measures([" , "])
+        chosen_measures([" , "])
 
 
-@pytest.mark.parametrize("card", cards().values(), ids=lambda card: card.name)
-def test_every_card_is_complete(card: Card) -> None:
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_every_card_is_complete(card: Card[Any]) -> None:
     assert card.title and card.summary and card.formula and card.source
     assert card.lower < card.upper
-    assert card.higher_is_better
+    assert card.higher_is_better and card.unit == "share" and card.family == "tracking"
     for parameter in card.parameters:
         assert parameter.summary
         assert parameter.default in (*parameter.choices, "auto")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dialgauge.measures import parse_measure
 from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error, weights
-from dialgauge.tracking.measures.registry import parse_measure
 from dialgauge.tracking.study import Study
 from dialgauge.values.profile import profile_named
 from tracking.corpora import pair_of_dialogues

@@ -12,11 +12,11 @@ import pytest
 
 import dialgauge
 from dialgauge.dialogue import dialogue_key
+from dialgauge.measures import parse_measure
 from dialgauge.stats import correlation_matrix
-from dialgauge.tracking.faults import Faults, slots_per_dialogue
+from dialgauge.tracking.faults import slots_per_dialogue
 from dialgauge.tracking.fga import error_types
 from dialgauge.tracking.inputs import load
-from dialgauge.tracking.measures.registry import parse_measure
 from dialgauge.tracking.study import Study
 from dialgauge.values.profile import profile_named
 
@@ -128,7 +128,7 @@ def test_per_domain_per_slot_and_first_errors(somdst: Study, human: Any) -> None
         domain, _, slot = name.partition("-")
         found = slots[f"{domain}-{names.get(slot, slot)}"]
         assert {key: found[key] for key in counted} == counted
-    first = Faults(result.comparison).first_errors()
+    first = result.faults.first_errors()
     assert first.dialogues == human["first_error"]["dialogues_with_last_turn_wrong"]
     assert len(first.recovering) == human["first_error"]["of_those_recovering_in_between"]
     assert first.turn == human["first_error"]["first_error_turn"]
@@ -189,7 +189,7 @@ def test_papers_claims_about_the_gold_states(shared_data: Path, expected: Path) 
     assert (comparison.counts.dialogues, len(comparison.counts)) == (999, 7368)
     printed = tables["fga_paper"]["predict_nothing_slot_accuracy"]["recomputed_on_test_999"]
     assert parse_measure("SA").value(comparison.counts) == pytest.approx(printed, abs=TOLERANCE)
-    share = float((slots_per_dialogue(comparison) < 12).mean())
+    share = float((slots_per_dialogue(comparison.counts) < 12).mean())
     assert share == pytest.approx(tables["rsa_paper"]["figure2"]["expected_share_below_12"], abs=TOLERANCE)
 
 
@@ -200,7 +200,7 @@ def test_gold_against_itself_is_perfect(shared_data: Path, source: str) -> None:
     result = dialgauge.score(gold, gold, measures="all", profile=profile, intervals=False)[0]
     for name, score in result.scores.items():
         assert score.value == 1.0 or name == "RSA", name
-    empty = result.comparison.counts.totals()["both_empty"] / len(result.comparison.counts)
+    empty = result.counts.totals()["both_empty"] / len(result.counts)
     assert result["RSA"] == pytest.approx(1 - empty)
 
 

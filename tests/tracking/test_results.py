@@ -14,15 +14,17 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.store import Store
+from dialgauge.measures import OVER, Card, Measure, Resampling, Rows, Settings, Signature
+from dialgauge.runs import Store
 from dialgauge.tracking.accumulate import Accumulator, LooseState, compute
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.intervals import Resampling
-from dialgauge.tracking.keep import store_results
-from dialgauge.tracking.measures.base import Card, Measure, Rows, Settings
-from dialgauge.tracking.measures.registry import ALL_MEASURES, parse_measures
+from dialgauge.tracking.measures import ALL_MEASURES, chosen_measures
+from dialgauge.tracking.results import present
+from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.stream import score_codes, write_codes
-from dialgauge.tracking.tables import score_table
+from dialgauge.tracking.study import Study
+from dialgauge.values import profile_named
+from runs.contract import assert_run_contract
 from tracking.corpora import corpora, pair_of_dialogues
 
 RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]
@@ -34,6 +36,10 @@ def data(copies: int = 4) -> tuple[list[Dialogue], list[Dialogue]]:
     return [one for one, _ in pairs], [two for _, two in pairs]
 
 
+def compared(gold: list[Dialogue], theirs: list[Dialogue]) -> StateComparison:
+    return Study(gold, {"it": theirs}).comparison("it", profile_named("canon"))
+
+
 def test_values_and_intervals_are_reproducible() -> None:
     gold, theirs = data(12)
     first, again = (dialgauge.score(gold, theirs, seed=3)[0] for _ in range(2))
@@ -41,7 +47,7 @@ def test_values_and_intervals_are_reproducible() -> None:
     assert first.scores == again.scores
     assert first.scores["JGA"].value == other.scores["JGA"].value
     for score in first.scores.values():
-        assert score.low is not None and score.high is not None
+        assert score.low is not None and score.high is not None and score.value is not None
         assert score.low <= score.value + 1e-12 and score.value <= score.high + 1e-12
     assert dialgauge.score(gold, theirs, intervals=False)[0].scores["JGA"].low is None
 
@@ -51,7 +57,7 @@ def test_intervals_of_slot_means_contain_the_value() -> None:
     theirs[1::4] = [Dialogue(id=one.id, turns=()) for one in theirs[1::4]]
     found = dialgauge.score(gold, theirs, measures="F1(average=slot),F1(average=domain)", coverage="empty")[0]
     for score in found.scores.values():
-        assert score.low is not None and score.high is not None
+        assert score.low is not None and score.high is not None and score.value is not None
         assert score.low <= score.value <= score.high
         assert score.low < score.high
 
@@ -59,7 +65,7 @@ def test_intervals_of_slot_means_contain_the_value() -> None:
 def test_dialogue_scores_follow_the_contract() -> None:
     gold, theirs = data()
     found = dialgauge.score(gold, theirs, measures="all", intervals=False)[0]
-    frame = found.dialogue_scores
+    frame = found.run.table("dialogue_scores")
     assert dict(frame.schema) == {
         "dialogue": polars.String,
         "measure": polars.String,
@@ -78,7 +84,15 @@ def test_turn_and_slot_tables() -> None:
     assert found.turns.height == 6
     assert found.turns["error_type"].to_list()[:3] == ["type1", "exact", "type1"]
     assert found.turns["JGA"].mean() == pytest.approx(found["JGA"])
-    assert found.slots.filter(polars.col("slot") == "area")["correct"].sum() == 2
+    assert found.turns["user_turn"].to_list() == [0, 0, 1, 0, 1, 0]
+    assert found.turns.columns[:3] == ["dialogue", "turn", "user_turn"]
+    slots = found.run.table("slot_scores")
+    assert slots.filter(polars.col("slot") == "area")["correct"].sum() == 2
+    errors = found.run.table("slot_errors")
+    assert errors.select("dialogue", "user_turn", "slot", "kind", "gold", "predicted").rows()[:2] == [
+        ("D0", 0, "day", "missed", "monday", None),
+        ("D1", 1, "area", "wrong", "north", "south"),
+    ]
 
 
 def test_several_systems_and_profiles_in_one_go() -> None:
@@ -96,14 +110,14 @@ def test_several_systems_and_profiles_in_one_go() -> None:
     assert results.pandas().shape == frame.shape
     shown = results.as_dict(("domain",))
     assert [one["profile"] for one in shown["systems"]] == ["plain", "plain", "canon", "canon"]
-    assert "canon" in score_table(results).render("markdown")
+    assert "canon" in results.table(compact=True).render("markdown")
 
 
 def test_rendering_for_notebooks_escapes_names() -> None:
     gold, theirs = data()
     html = dialgauge.score(gold, {"<b>x</b>": theirs, "y": gold})._repr_html_()
     assert "&lt;b&gt;x&lt;/b&gt;" in html
-    assert "<table>" in html and "<b>100.00</b>" in html
+    assert "<table>" in html and "<strong>100.00</strong>" in html
     assert str(dialgauge.score(gold, theirs, intervals=False)).startswith("**State-tracking")
 
 
@@ -137,8 +151,9 @@ def test_accumulator_rules() -> None:
     with pytest.raises(DialgaugeError, match="nothing has been added"):
         accumulator.compute()
     accumulator.update(gold, theirs)
-    low, high = accumulator.compute_intervals(Resampling(200))["JGA"]
-    assert low <= accumulator.compute()["JGA"] <= high
+    score = accumulator.scores(Resampling(200))["JGA"]
+    assert score.low is not None and score.high is not None
+    assert score.low <= accumulator.compute()["JGA"] <= score.high
     with pytest.raises(DialgaugeError, match="same measures, profile"):
         accumulator.merge(Accumulator(measures="SA"))
     accumulator.reset()
@@ -174,16 +189,20 @@ def test_streams_of_codes_give_the_same(
         return
     path = tmp_path_factory.mktemp("codes") / "codes.parquet"
     try:
-        write_codes(found.comparison, path)
+        write_codes(comparison := compared(*both), path)
     except DialgaugeError as error:
-        assert "cannot be written as codes" in str(error) and not found.comparison.coder.identity
+        assert "cannot be written as codes" in str(error) and not compared(*both).coder.identity
         return
-    values = score_codes(path, found.measures, inventory=30, chunk=chunk)
-    assert values == pytest.approx({name: score.value for name, score in found.scores.items()}, nan_ok=True)
+    scores = score_codes(path, found.measures, inventory=30, chunk=chunk)
+    assert {name: score.value for name, score in scores.scores.items()} == {
+        name: score.value for name, score in found.scores.items()
+    }
+    assert scores.dialogues == comparison.aligned.ids
+    assert scores.frame().rows() == found.run.table("dialogue_scores").rows()
 
 
 def test_streams_say_what_is_wrong(tmp_path: Path) -> None:
-    measures = parse_measures(["JGA"])
+    measures = chosen_measures("JGA")
     path = tmp_path / "codes.parquet"
     with pytest.raises(DialgaugeError, match="cannot be read as Parquet"):
         score_codes(path, measures, inventory=1)
@@ -196,21 +215,48 @@ def test_streams_say_what_is_wrong(tmp_path: Path) -> None:
         with pytest.raises(DialgaugeError, match=message):
             score_codes(path, measures, inventory=1)
     with pytest.raises(DialgaugeError, match="not computed from streams"):
-        score_codes(path, parse_measures(["F1(average=slot)"]), inventory=1)
+        score_codes(path, chosen_measures("F1(average=slot)"), inventory=1)
 
 
 def test_stored_runs(tmp_path: Path) -> None:
     gold, theirs = data()
     results = dialgauge.score(gold, {"mine": theirs})
-    identifier = store_results(results, Store(tmp_path), paths={}, gold=None, config={"coverage": "intersection"})[0]
-    run = Store(tmp_path).open(identifier)
+    run = Store(tmp_path).open(Store(tmp_path).add(results[0].run).id)
     assert run.manifest.kind == "tracking"
     assert run.manifest.signature == results.signature.long()
-    assert run.manifest.scores["JGA"]["value"] == results[0]["JGA"]
+    assert run.scores["JGA"].value == results[0]["JGA"]
+    assert run.manifest.config["coverage"] == "intersection"
     frame = run.table("dialogue_scores")
     rows = frame.filter(polars.col("measure") == "RSA")
     assert float(rows["num"].sum()) / float(rows["den"].sum()) == pytest.approx(results[0]["RSA"])
-    assert set(run.tables) == {"dialogue_scores", "turn_scores", "slot_scores"}
+    assert set(run.tables) == {
+        "dialogues", "turns", "dialogue_scores", "turn_scores", "slot_scores", "slot_errors", "slot_rewordings",
+        "turn_domains", "predictions",
+    }  # fmt: skip
+    assert_run_contract(results[0].run)
+    assert_run_contract(run)
+
+
+@settings(max_examples=20, deadline=None)
+@given(corpora(), st.sampled_from(["canon", "trippy_variants", "verbatim"]))
+def test_a_stored_run_shows_what_the_scored_one_does(
+    tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], profile: str
+) -> None:
+    try:
+        results = dialgauge.score(*both, measures="all", profile=profile)
+    except DialgaugeError as error:
+        assert "share" in str(error) or "no turn carries" in str(error) or "in the scope" in str(error)
+        return
+    assert_run_contract(results[0].run)
+    stored = Store(tmp_path_factory.mktemp("runs")).add(results[0].run)
+    assert_run_contract(stored)
+    again = present([stored])
+    views = ("domain", "service", "slot", "turn", "n-domains")
+    assert again.as_dict(views, faults=True) == results.as_dict(views, faults=True)
+    shown, before = (one.tables(views, faults=True) for one in (again, results))
+    assert [table.render("latex") for table in shown] == [table.render("latex") for table in before]
+    assert again.table().render("csv") == results.table().render("csv")
+    assert (again.signature, again.resampling, repr(again)) == (results.signature, results.resampling, repr(results))
 
 
 def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
@@ -221,7 +267,7 @@ def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
     ]
     found = dialgauge.score([a for a, _ in pairs], [b for _, b in pairs], intervals=False)[0]
     assert found["JGA"] == 0.0
-    assert found.comparison.off_ontology == 20_000
+    assert found.run.details["counts"]["off_ontology"] == 20_000
     assert found["F1"] == 0.0
 
 
@@ -250,6 +296,8 @@ def test_a_measure_of_ones_own() -> None:
 
     card = Card(
         name="Confused",
+        family="tracking",
+        parameters=(OVER,),
         title="Turns with a wrong value",
         summary="Share of non-empty turns with a wrong value.",
         formula="1 if V > 0 else 0",
@@ -260,17 +308,18 @@ def test_a_measure_of_ones_own() -> None:
     gold, theirs = data()
     found = dialgauge.score(gold, theirs, measures=[Measure(card)])[0]
     assert found["Confused"] == pytest.approx(2 / 6)
-    assert found.scores["Confused"].signature.measure == "Confused(over=turns)"
-    assert found.dialogue_scores["measure"].unique().to_list() == ["Confused"]
+    assert Signature.parse(found.scores["Confused"].signature)["measure"] == "Confused(over=turns)"
+    assert found.run.table("dialogue_scores")["measure"].unique().to_list() == ["Confused"]
+    assert set(found.by("turn")["0"]["scores"]) == {"Confused"}
 
 
 def test_the_shared_signature_says_what_is_shared() -> None:
     gold, theirs = data()
     alike = dialgauge.score(gold, {"a": theirs, "b": gold}, intervals=False)
-    assert alike.signature == alike[0].comparison.signature
+    assert alike.signature == alike[0].signature
     assert not any("same gold turns" in note for note in alike.notes())
     apart = dialgauge.score(gold, {"a": theirs, "b": theirs[1:]}, intervals=False)
-    assert (apart.signature.turns, apart.signature.gold, apart.signature.slots) == ("", "", "30")
+    assert ("turns" in apart.signature, "gold" in apart.signature, apart.signature["slots"]) == (False, False, "30")
     assert any("not scored on the same gold turns" in note for note in apart.notes())
 
 
@@ -293,7 +342,7 @@ def test_predictions_outside_an_ontology_are_counted() -> None:
     ontology = Ontology(domains={"hotel": {"area": SlotSpec(), "stars": SlotSpec()}})
     found = dialgauge.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False)[0]
     assert found["SA"] == 0.5
-    assert found.comparison.off_ontology == 1
+    assert found.run.details["counts"]["off_ontology"] == 1
 
 
 def test_the_best_of_a_measure_of_which_less_is_better() -> None:
@@ -301,11 +350,12 @@ def test_the_best_of_a_measure_of_which_less_is_better() -> None:
         return counts.errors.astype(float), counts.exact.astype(float) + 1
 
     card = Card(
-        name="Errors", title="", summary="", formula="", source="", rows=errors, higher_is_better=False, parameters=()
-    )
+        name="Errors", family="tracking", title="", summary="", formula="", source="", rows=errors,
+        higher_is_better=False, upper=float("inf"),
+    )  # fmt: skip
     gold, theirs = data()
     results = dialgauge.score(gold, {"good": gold, "bad": theirs}, measures=[Measure(card), "JGA"], intervals=False)
-    for table in (results.table(), score_table(results)):
+    for table in (results.table(), results.table(compact=True)):
         bold = [[cell.bold for cell in row] for row in table.cells]
         marked = "\n".join(str(row) for row in bold)
         assert sum(map(sum, bold)) == 2, marked
@@ -343,7 +393,7 @@ def test_streams_of_what_is_no_code(tmp_path: Path, bad: list[float | None]) -> 
     table = {"dialogue": ["a", "a"], "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": bad}
     polars.DataFrame(table).write_parquet(path)
     with pytest.raises(DialgaugeError, match="'pred:hotel-area' must hold whole numbers"):
-        score_codes(path, parse_measures(["JGA"]), inventory=30)
+        score_codes(path, chosen_measures("JGA"), inventory=30)
 
 
 def alternating(*gold: tuple[str, ...]) -> tuple[list[Dialogue], list[Dialogue]]:
@@ -355,10 +405,12 @@ def alternating(*gold: tuple[str, ...]) -> tuple[list[Dialogue], list[Dialogue]]
 
 def test_codes_of_alternatives(tmp_path: Path) -> None:
     path = tmp_path / "codes.parquet"
-    found = dialgauge.score(*alternating(("x",), ("x", "y"), ("z",), ("z", "y")), intervals=False)[0]
-    write_codes(found.comparison, path)
-    values = score_codes(path, found.measures, inventory=30)
-    assert values == pytest.approx({name: score.value for name, score in found.scores.items()})
-    beyond = dialgauge.score(*alternating(("x",), ("x", "y"), ("y",)), intervals=False)[0]
+    data = alternating(("x",), ("x", "y"), ("z",), ("z", "y"))
+    found = dialgauge.score(*data, intervals=False)[0]
+    write_codes(compared(*data), path)
+    scores = score_codes(path, found.measures, inventory=30)
+    assert {name: one.value for name, one in scores.scores.items()} == {
+        name: one.value for name, one in found.scores.items()
+    }
     with pytest.raises(DialgaugeError, match="cannot be written as codes"):
-        write_codes(beyond.comparison, path)
+        write_codes(compared(*alternating(("x",), ("x", "y"), ("y",))), path)

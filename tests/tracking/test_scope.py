@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge import read, score
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.tracking.study import cut_down, declared_scope
+from dialgauge.tracking.inputs import cut_down, declared_scope
 
 HOTEL: State = {"hotel": {"area": ("north",)}}
 BOTH: State = {**HOTEL, "taxi": {"leaveAt": ("09:15",)}}
@@ -37,7 +37,7 @@ def test_a_file_of_one_domain_is_scored_on_that_domain(tmp_path: Path) -> None:
     assert {name: one.value for name, one in beside.scores.items()} == {
         name: one.value for name, one in inside.scores.items()
     }
-    assert beside.comparison.signature.gold == inside.comparison.signature.gold
+    assert beside.signature["gold"] == inside.signature["gold"]
     assert beside.coverage.only_domains == ["hotel"]
     assert "gold cut down to what the predictions are about: hotel" in beside.coverage.sentence()
     assert read(path).format == "t5-dst"

@@ -6,10 +6,10 @@ import pytest
 
 from dialgauge import score
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.faults import Faults, faults_as_dict, slots_per_dialogue
-from dialgauge.tracking.measures.registry import parse_measure
-from dialgauge.tracking.profile_sensitivity import sensitivity
+from dialgauge.measures import parse_measure
+from dialgauge.tracking.faults import Faults, slots_per_dialogue
 from dialgauge.tracking.results import SystemScores
+from dialgauge.tracking.sensitivity import profile_sensitivity
 from dialgauge.tracking.study import Study
 from dialgauge.tracking.worst import layout, worst_dialogues
 from dialgauge.values.profile import profile_named
@@ -29,15 +29,14 @@ THIRD = [
 ]
 
 
-def scored(measures: str = "JGA,RSA,FGA@0.5") -> tuple[Study, SystemScores]:
+def scored(measures: str = "JGA,RSA,FGA@0.5") -> SystemScores:
     pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
     gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    study = Study(gold, {"it": theirs})
-    return study, score(gold, {"it": theirs}, measures=measures, intervals=False)[0]
+    return score(gold, {"it": theirs}, measures=measures, intervals=False)[0]
 
 
 def test_by_domain() -> None:
-    view = scored("JGA,SA,RSA,F1,FGA@0.5")[1].by("domain")
+    view = scored("JGA,SA,RSA,F1,FGA@0.5").by("domain")
     assert set(view) == {"hotel", "taxi", "train"}
     assert view["hotel"]["turns"] == 4
     assert view["hotel"]["scores"]["JGA"] == pytest.approx(2 / 4)
@@ -49,7 +48,7 @@ def test_by_domain() -> None:
 
 
 def test_by_turn_and_number_of_domains() -> None:
-    system = scored()[1]
+    system = scored()
     turns = system.by("turn")
     assert [group["turns"] for group in turns.values()] == [3, 3, 2, 1]
     assert turns["0"]["scores"]["JGA"] == pytest.approx(2 / 3)
@@ -58,7 +57,7 @@ def test_by_turn_and_number_of_domains() -> None:
 
 
 def test_by_slot() -> None:
-    view = scored()[1].by("slot")
+    view = scored().by("slot")
     area = view["hotel-area"]
     assert (area["correct"], area["wrong_value"], area["missed"], area["spurious"]) == (2, 2, 0, 0)
     assert area["scores"]["F1"] == pytest.approx(4 / 8)
@@ -75,7 +74,7 @@ def test_services_and_domains_of_sgd() -> None:
 
 
 def test_episodes() -> None:
-    faults = Faults(scored()[1].comparison)
+    faults = Faults(scored())
     found = {entry.pair: entry for entry in faults.by_slot()}
     area = found["hotel", "area"]
     assert (area.episodes, area.wrong_value, area.mean_origin, area.mean_turns, area.recovered) == (1, 1, 1.0, 2.0, 1)
@@ -90,18 +89,18 @@ def test_episodes() -> None:
 
 
 def test_first_errors_and_recovery() -> None:
-    first = Faults(scored()[1].comparison).first_errors()
+    first = Faults(scored()).first_errors()
     assert first.turn == {"A": 1, "C": 0}
     assert first.position == {"A": 0.25, "C": 0.0}
     assert first.recovering == ["C"]
     assert sum(first.histogram()) == 2
-    assert slots_per_dialogue(scored()[1].comparison).tolist() == [2, 1, 1]
-    assert faults_as_dict(Faults(scored()[1].comparison))["slots_per_dialogue"] == [0, 2, 1]
+    assert slots_per_dialogue(scored().counts).tolist() == [2, 1, 1]
+    assert Faults(scored()).as_dict()["slots_per_dialogue"] == [0, 2, 1]
 
 
 def test_no_faults_at_all() -> None:
     gold, theirs = pair_of_dialogues(SECOND)
-    faults = Faults(score([gold], [theirs], intervals=False)[0].comparison)
+    faults = Faults(score([gold], [theirs], intervals=False)[0])
     assert len(faults.episodes) == 0
     assert faults.by_slot() == []
     assert faults.confusions() == []
@@ -109,10 +108,10 @@ def test_no_faults_at_all() -> None:
 
 
 def test_the_worst_dialogues_in_the_papers_layout() -> None:
-    study, system = scored()
+    system = scored()
     worst = worst_dialogues(system, parse_measure("JGA"), 2)
     assert worst == [("A", 0.25), ("C", pytest.approx(1 / 3))]
-    text = layout(system, study.systems["it"], "A")
+    text = layout(system, "A")
     assert text.startswith("Dialogue ID : A\n")
     assert text.count("Matched : True\nError   : none; FGA@0.5 weight 1\n\n------") == 1
     assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
@@ -129,7 +128,7 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
     two = [pair_of_dialogues([({}, {"train-leaveat": "09:00"}), ({}, {}), ({}, {})], "T")[1]]
     study = Study([times[0]], {"one": one, "two": two})
     profiles = [profile_named(name) for name in ("plain", "canon")]
-    found = sensitivity(study, parse_measure("JGA"), profiles)
+    found = profile_sensitivity(study, parse_measure("JGA"), profiles)
     assert found.values == {
         "one": {"plain": 0.0, "canon": 1.0},
         "two": {"plain": pytest.approx(1 / 3), "canon": pytest.approx(1 / 3)},
@@ -138,7 +137,7 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
     effect = next(e for e in found.rules if e.rule == "times" and e.system == "one")
     assert (effect.profile, effect.gained, effect.lost, effect.value_without) == ("canon", 3, 0, 0.0)
     both = Study([cares[0]], {"it": [cares[1]]})
-    found = sensitivity(both, parse_measure("JGA"), [profile_named("canon_nodc")])
+    found = profile_sensitivity(both, parse_measure("JGA"), [profile_named("canon_nodc")])
     assert next(e for e in found.rules if e.rule == "without dontcare").gained == 1
 
 
@@ -146,5 +145,5 @@ def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
     north: dict[str, str] = {"hotel-area": "north"}
     right, wrong = (north, north), (north, dict[str, str]())
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
-    found = Faults(score([gold], [theirs], intervals=False)[0].comparison).first_errors()
+    found = Faults(score([gold], [theirs], intervals=False)[0]).first_errors()
     assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values.profile import HOUSE, Profile, profile_named, profile_names
+from dialgauge.values.profile import BUILT_IN, HOUSE, Profile, profile_listing, profile_named, profile_names
 from dialgauge.values.rules import Drop, Pair, Replace, Side
 from dialgauge.values.standard_profiles import MULTIWOZ_30, MULTIWOZ_35
+from support.packages import install, on_the_path
 
 
 def one(profile: str, pair: Pair, value: str, side: Side = "gold") -> str | None:
@@ -94,7 +98,7 @@ def test_inventories() -> None:
 
 
 @given(
-    st.sampled_from(profile_names()),
+    st.sampled_from(sorted(BUILT_IN)),
     st.sampled_from(MULTIWOZ_30),
     st.text(alphabet="abc 019:&'|-TrueGuesthousenotdm ", max_size=12),
 )
@@ -144,7 +148,7 @@ def test_presets_do_what_their_sources_do() -> None:
     assert profile_named("verbatim").pair("Hotels_4", "place_name") == ("Hotels_4", "place_name")
 
 
-@pytest.mark.parametrize("name", profile_names())
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_every_profile_explains_itself(name: str) -> None:
     profile = profile_named(name)
     text = profile.explain()
@@ -155,7 +159,7 @@ def test_every_profile_explains_itself(name: str) -> None:
 
 
 def test_labels_tell_profiles_apart() -> None:
-    labels = [profile_named(name).label for name in profile_names()]
+    labels = [profile_named(name).label for name in BUILT_IN]
     assert len({label.rpartition("-")[2] for label in labels}) == len(labels)
     canon = profile_named("canon")
     assert replace(canon, summary="other words").digest == canon.digest
@@ -201,3 +205,40 @@ LABELS = {
 @pytest.mark.parametrize("name", LABELS)
 def test_house_profiles_do_not_change_without_a_new_version(name: str) -> None:
     assert profile_named(name).label == LABELS[name]
+
+
+# -- profiles of other packages --------------------------------------------------------------------------------------
+
+PACKAGE = """
+from msgspec.structs import replace
+from dialgauge.values import profile_named
+
+SHOUT = replace(profile_named("plain"), name="shout", summary="plain, for a tracker that shouts")
+TEXT = "plain"
+"""
+
+
+def test_profiles_of_other_packages(tmp_path: Path) -> None:
+    declared = {"shout": "SHOUT", "text": "TEXT", "gone": "GONE", "canon": "SHOUT"}
+    lines = "\n".join(f"{name} = shouting:{attribute}" for name, attribute in declared.items())
+    install(tmp_path, "shouting", PACKAGE, f"[dialgauge.profiles]\n{lines}\n")
+    with on_the_path(tmp_path):
+        assert profile_named("shout").summary == "plain, for a tracker that shouts"
+        assert profile_named("canon").name == "canon"
+        assert {"shout", "text", "gone"} <= set(profile_names())
+        for name, reason in (("text", "a Profile is expected, and it is of the type str"), ("gone", "AttributeError")):
+            with pytest.raises(DialgaugeError, match=f"the profile '{name}' of the package shouting .*{reason}"):
+                profile_named(name)
+        faulty = {plugin.name: plugin.reason for plugin in profile_listing() if plugin.content is None}
+        assert sorted(faulty) == ["canon", "gone", "text"]
+        assert "dialgauge's own" in (faulty["canon"] or "")
+    with pytest.raises(DialgaugeError, match="there is no profile named 'shout'"):
+        profile_named("shout")
+
+
+def test_naming_a_profile_imports_only_its_module() -> None:
+    code = (
+        "import sys; from dialgauge.values import profile_named; profile_named('canon');"
+        "sys.exit('dialgauge.values.published_profiles' in sys.modules or 'importlib.metadata' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

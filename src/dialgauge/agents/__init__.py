@@ -6,17 +6,56 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.ranker_bot import RankerBot
-    from dialgauge.agents.replying import HttpBot
+    from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, ModelBot
+    from dialgauge.agents.keyboard import RESTART, KeyboardUser
+    from dialgauge.agents.protocol import (
+        AGENT_ERROR,
+        Agent,
+        Database,
+        Environment,
+        Limits,
+        Overrulable,
+        Reply,
+        SystemContext,
+        Usage,
+        UserContext,
+    )
+    from dialgauge.agents.registry import BUILT_IN, agent_names, make_agent
+    from dialgauge.agents.replay import Replay
+    from dialgauge.agents.replier import AgentReplier
     from dialgauge.agents.restaurant_bot import RuleBot
-    from dialgauge.agents.session import Conversation, converse
+    from dialgauge.agents.restaurant_user import RestaurantUser
+    from dialgauge.agents.rules import Rules
+    from dialgauge.agents.session import EXPLANATION, Scenario, converse
 
 __all__ = [
-    "Conversation",
+    "AGENT_ERROR",
+    "BUILT_IN",
+    "EXPLANATION",
+    "RESTART",
+    "Agent",
+    "AgentReplier",
+    "CallableBot",
+    "Database",
+    "Environment",
+    "HistoryBot",
     "HttpBot",
-    "RankerBot",
+    "KeyboardUser",
+    "Limits",
+    "ModelBot",
+    "Overrulable",
+    "Replay",
+    "Reply",
+    "RestaurantUser",
     "RuleBot",
+    "Rules",
+    "Scenario",
+    "SystemContext",
+    "Usage",
+    "UserContext",
+    "agent_names",
     "converse",
+    "make_agent",
 ]
 
 if not TYPE_CHECKING:

@@ -8,12 +8,16 @@ for what is missing, calls the database, proposes the highest-rated result, answ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import is_not
 
+from dialgauge.agents.protocol import Database, SystemContext
+from dialgauge.agents.restaurant_bot import FollowingBot
 from dialgauge.dialogue import Fact
+from dialgauge.formats import is_silence
+from dialgauge.worlds.restaurant import Venues, venues_of
 
 ANY = "*"
-SILENCE = "<SILENCE>"
 
 WELCOME = (
     "Hello , welcome to the Cambridge restaurant system . You can ask for restaurants by area , price range or food "
@@ -50,42 +54,49 @@ _QUESTIONS = (
 _QUERY = re.compile(r"api_call (\S+) (\S+) (\S+)")
 
 
-class Dstc2Bot:
-    """Follows a dialog (``hear``, ``said``) and knows what it would say (``reply``).
+class Dstc2Bot(FollowingBot):
+    """Follows a dialog and replies.
 
-    ``values`` holds the foods, areas and prices that calls may name, ``facts`` the knowledge base: the facts of a
-    dialog come first, the knowledge base fills what they leave open.
+    The candidates of its context say which foods, areas and prices calls may name. The facts of a dialog come first,
+    the database fills what they leave open.
     """
 
-    def __init__(self, values: dict[str, frozenset[str]], facts: Iterable[Fact]) -> None:
-        self._values = values
-        self._base = _by_name(facts)
-        self._known = frozenset(about.get("R_cuisine", "") for about in self._base.values())
-        self._phrases = sorted((v for v in values["food"] if "_" in v), key=len, reverse=True)
-        self.reset()
+    name = "dstc2-bot"
 
-    def reset(self) -> None:
+    def __init__(self) -> None:
+        self._prepared_for: tuple[Database, tuple[str, ...]] | None = None
+
+    def start(self, context: SystemContext) -> None:
         """A new dialog begins."""
+        here = (context.database, context.candidates)
+        if self._prepared_for is None or any(map(is_not, self._prepared_for, here)):
+            self._prepare(*here)
+            self._prepared_for = here
         self._wants: dict[str, str] = {}
-        self._facts: dict[str, dict[str, str]] = {}
+        self._facts: Venues = {}
         self._offered: list[str] = []
         self._queried: dict[str, str] | None = None
         self._previous = ""
         self._text = ""
         self._changed = False
+        self._last = None
 
-    def hear(self, text: str, facts: Iterable[Fact] | None = None) -> None:
-        """Take in what the database showed and what the user said."""
+    def _prepare(self, database: Database, candidates: Sequence[str]) -> None:
+        self._values = callable_values(candidates)
+        self._base = venues_of(database.facts)
+        self._known = frozenset(about.get("R_cuisine", "") for about in self._base.values())
+        self._phrases = sorted((v for v in self._values["food"] if "_" in v), key=len, reverse=True)
+
+    def _hear(self, text: str, facts: Iterable[Fact] | None) -> None:
         if facts is not None:
-            self._facts = _by_name(facts)
+            self._facts = venues_of(facts)
         self._text, self._changed = text.strip(), False
-        if self._text and self._text != SILENCE:
+        if not is_silence(self._text):
             before = dict(self._wants)
             self._understand(self._text.lower())
             self._changed = before != self._wants
 
-    def said(self, text: str) -> None:
-        """Remember what the bot said."""
+    def _said(self, text: str) -> None:
         self._previous = text.strip()
         called = _QUERY.fullmatch(self._previous)
         if called:
@@ -95,8 +106,7 @@ class Dstc2Bot:
         if named:
             self._offered = [*(name for name in self._offered if name != named), named]
 
-    def reply(self) -> str:
-        """What the bot says now."""
+    def _reply(self) -> str:
         if not self._previous:
             return WELCOME
         if self._previous.startswith("api_call "):
@@ -119,15 +129,15 @@ class Dstc2Bot:
             low = re.sub(rf"\b{spoken}\b", written, low)
         for phrase in self._phrases:
             low = low.replace(phrase.replace("_", " "), phrase)
-        found = set()
+        named = set()
         for word in low.split():
             for slot, values in self._values.items():
                 if word in values:
                     self._wants[slot] = word
-                    found.add(slot)
+                    named.add(slot)
         if _INDIFFERENT.search(low):
             slot = self._indifferent_to(low)
-            if slot and slot not in found:
+            if slot and slot not in named:
                 self._wants[slot] = ANY
 
     def _indifferent_to(self, low: str) -> str:
@@ -205,8 +215,10 @@ class Dstc2Bot:
         return f"{name} is a great restaurant"
 
 
-def _by_name(facts: Iterable[Fact]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for fact in facts:
-        found.setdefault(fact.entity, {})[fact.relation] = fact.value
-    return found
+def callable_values(candidates: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The foods, areas and prices that the API calls among the candidates name."""
+    calls = [call.groups() for call in map(_QUERY.fullmatch, candidates) if call]
+    return {
+        slot: frozenset(call[place] for call in calls if not call[place].startswith("R_"))
+        for place, slot in enumerate(ASK)
+    }

@@ -1,4 +1,4 @@
-"""The rule bot: solves tasks 1 to 5 completely, in the released files and in conversation (specification, section 4).
+"""The rule bot: solves tasks 1 to 5 completely, in the released files and in conversation.
 
 It knows the values and names of the knowledge base and the sentences of the world; what it proposes and tells comes
 from the facts shown in the dialog.
@@ -6,30 +6,67 @@ from the facts shown in the dialog.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
-from dialgauge.dialogue import Fact
+from dialgauge.agents.protocol import Database, Reply, SystemContext
+from dialgauge.dialogue import Fact, Turn
 from dialgauge.formats import is_silence
-from dialgauge.worlds.restaurant import FIELDS, INFO, Heard, Phrases, WorldLexicon
+from dialgauge.worlds.restaurant import FIELDS, INFO, FactDatabase, Heard, Phrases, WorldLexicon, lexicon_of
 
 _START = Heard("")
 
 
-class RuleBot:
-    """Hears the user (and what the knowledge base showed), then replies.
+class FollowingBot(ABC):
+    """A bot that follows a dialog: what it said counts when the user goes on, and may be overruled until then."""
 
-    ``respond`` does it all. To follow a recorded dialog instead, call ``hear`` and ``reply``, then ``said`` with what
-    the recorded bot really said.
+    _last: str | None = None
+
+    @abstractmethod
+    def start(self, context: SystemContext) -> None:
+        """Forget everything: a new dialog begins."""
+
+    def respond(self, turn: Turn | None) -> Reply:
+        """The answer to what the user said."""
+        if self._last is not None:
+            self._said(self._last)
+        if turn is not None:
+            self._hear(turn.text, turn.results)
+        self._last = self._reply()
+        return Reply(turn=Turn(speaker="system", text=self._last))
+
+    def overrule(self, turn: Turn) -> None:
+        self._last = turn.text
+
+    @abstractmethod
+    def _hear(self, text: str, facts: Iterable[Fact] | None) -> None:
+        """Take in what was shown and said."""
+
+    @abstractmethod
+    def _said(self, text: str) -> None:
+        """Remember what the bot said."""
+
+    @abstractmethod
+    def _reply(self) -> str:
+        """What the bot says now."""
+
+
+class RuleBot(FollowingBot):
+    """Hears the user and what the knowledge base showed, then replies.
+
+    Its words are those of the lexicon given, or else of the database that it is started with.
     """
 
-    def __init__(self, phrases: Phrases, lexicon: WorldLexicon) -> None:
-        self._phrases, self._lexicon = phrases, lexicon
+    name = "restaurant-bot"
+
+    def __init__(self, phrases: Phrases, lexicon: WorldLexicon | None = None) -> None:
+        self._phrases, self._given = phrases, lexicon
         self._openers = tuple(f"{opener} " for opener in phrases.user.update)
         self._cues = _cues(phrases)
-        self.reset()
 
-    def reset(self) -> None:
+    def start(self, context: SystemContext) -> None:
         """Forget everything: a new dialog begins."""
+        self._lexicon = self._given or lexicon_of_database(context.database)
         self._slots: dict[str, str] = {}
         self._facts: dict[str, dict[str, str]] = {}
         self._offered: set[str] = set()
@@ -37,15 +74,9 @@ class RuleBot:
         self._booked = False
         self._previous = _START
         self._text = ""
+        self._last = None
 
-    def respond(self, text: str, facts: Iterable[Fact] | None = None) -> str:
-        """The bot's answer to what the user said, after what the knowledge base showed."""
-        self.hear(text, facts)
-        reply = self.reply()
-        self.said(reply)
-        return reply
-
-    def hear(self, text: str, facts: Iterable[Fact] | None = None) -> None:
+    def _hear(self, text: str, facts: Iterable[Fact] | None) -> None:
         """Take in facts shown and words said; later mentions of a field overwrite earlier ones."""
         if facts is not None:
             self._facts = {}
@@ -62,7 +93,7 @@ class RuleBot:
             # What was found for the old request is of no use for the new one.
             self._facts, self._offered, self._selected = {}, set(), ""
 
-    def said(self, text: str) -> None:
+    def _said(self, text: str) -> None:
         """Remember what the bot said: it may have proposed or booked a restaurant."""
         self._previous = self._phrases.read(text.strip())
         if self._previous.kind == "option":
@@ -72,8 +103,7 @@ class RuleBot:
             named = self._named()
             self._selected, self._booked = named or self._selected, True
 
-    def reply(self) -> str:
-        """What the bot says now; asking twice gives the same answer."""
+    def _reply(self) -> str:
         bot, user, previous = self._phrases.bot, self._phrases.user, self._previous.kind
         if self._previous is _START:
             return bot.greet
@@ -135,6 +165,11 @@ class RuleBot:
             if self._text in self._phrases.user.ask[about] or words & self._cues[about]:
                 return about
         return ""
+
+
+def lexicon_of_database(database: Database) -> WorldLexicon:
+    """The words of a database; one of ours keeps them from dialog to dialog."""
+    return database.lexicon if isinstance(database, FactDatabase) else lexicon_of(database.facts)
 
 
 def _cues(phrases: Phrases) -> dict[str, frozenset[str]]:

@@ -1,4 +1,4 @@
-"""The simulated user: says what its plan holds, checks what the bot does, and knows how the conversation ended.
+"""The simulated user of the restaurant world: says what its plan holds, and judges what the bot does.
 
 It cooperates with any order of questions, but not with mistakes: a sentence that has no place at this point, a call
 with wrong values, an option out of order or a wrong phone number ends the conversation as a failure, with the reason.
@@ -8,32 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dialgauge.dialogue import Act, Fact, Goal, State, Task, Turn
+from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
+from dialgauge.dialogue import Act, State, Turn
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE
-from dialgauge.worlds.restaurant import FIELDS, BotKind, Draws, Heard, UserPlan, World
+from dialgauge.worlds.restaurant import FIELDS, BotKind, Draws, Heard, Phrases, UserPlan, load_world
 
-#: More exchanges than any sensible conversation takes.
-PATIENCE = 100
+_COMPLETED = Reply(turn=None, done=True, end_reason=USER_DONE, success=True)
 
 
-class SimulatedUser:
-    """One user with one plan; ``turn`` (or ``respond``) takes the bot's sentence and gives the user's next one."""
+class RestaurantUser:
+    """A user who follows the :class:`UserPlan` of its context."""
 
-    def __init__(self, plan: UserPlan, world: World, draws: Draws) -> None:
-        self.plan = plan
-        #: Why the conversation failed; empty while it runs and when it succeeded.
-        self.failure = ""
-        self.finished = False
-        self._world, self._phrases, self._draws = world, world.phrases, draws
-        self._wanted = dict(zip(FIELDS, plan.request, strict=True))
-        #: Turns share it: it is replaced, never changed.
-        self._state: State = {}
-        self._updates = list(plan.updates)
-        self._questions = list(plan.questions)
-        self._options = list(plan.ranked)
-        self._expected: frozenset[BotKind] = frozenset()
-        self._exchanges = 0
-        self._reactions: dict[BotKind, Callable[[Heard], Turn | None]] = {
+    name = "restaurant-user"
+
+    def __init__(self, phrases: Phrases, domain: str = "restaurant") -> None:
+        self._phrases, self._domain = phrases, domain
+        self._reactions: dict[BotKind, Callable[[Heard], Reply]] = {
             "greet": self._request,
             "on_it": self._wait_for_questions,
             "ask": self._answer,
@@ -48,110 +39,93 @@ class SimulatedUser:
             "welcome": self._end,
         }
 
-    @property
-    def success(self) -> bool:
-        """Did the bot carry the whole dialog?"""
-        return self.finished and not self.failure
+    def start(self, context: UserContext) -> None:
+        """Take over the plan."""
+        plan, draws = context.plan, context.draws
+        if not isinstance(plan, UserPlan) or draws is None:
+            raise DialgaugeError("the agent restaurant-user needs a plan of the restaurant world and random draws")
+        self._plan: UserPlan = plan
+        self._draws: Draws = draws
+        self._wanted = dict(zip(FIELDS, plan.request, strict=True))
+        #: Turns share it: it is replaced, never changed.
+        self._state: State = {}
+        self._updates = list(plan.updates)
+        self._questions = list(plan.questions)
+        self._options = list(plan.ranked)
+        self._expected: tuple[BotKind, ...] = ()
 
-    @property
-    def goal(self) -> Goal:
-        """What this user wants in the end."""
-        if self.plan.task == 4:
-            info = {"name": self.plan.results[0].name}
-        else:
-            info = dict(zip(FIELDS, self.plan.final, strict=True))
-        return Goal(tasks={self._world.domain: Task(info=info, requests=self.plan.questions)})
-
-    def respond(self, bot_text: str | None = None) -> str | None:
-        """The user's next words, or ``None`` when the conversation is over; without a bot's sentence, the first."""
-        turn = self.turn(bot_text)
-        return None if turn is None else turn.text
-
-    def turn(self, bot_text: str | None = None) -> Turn | None:
-        """The user's next turn with its acts, the belief state after it, and what the knowledge base showed before."""
-        if self.finished:
-            return None
-        if bot_text is None:
-            results = self._answers() if self.plan.task in (3, 4) else None
-            return self._say(self._draws.pick(self._phrases.user.greet), [Act("greet")], "greet", results=results)
-        self._exchanges += 1
-        heard = self._phrases.read(bot_text.strip())
+    def respond(self, turn: Turn | None) -> Reply:
+        """The next turn with its acts and the belief state after it, or the end."""
+        if turn is None:
+            return self._say(self._draws.pick(self._phrases.user.greet), [Act("greet")], "greet")
+        text = turn.text.strip()
+        heard = self._phrases.read(text)
         if heard.kind not in self._expected:
-            return self._fail(f"'{bot_text.strip()}' has no place here; expected: {', '.join(sorted(self._expected))}")
-        if self._exchanges > PATIENCE:
-            return self._fail(f"no end after {PATIENCE} exchanges")
+            return _failed(f"'{text}' has no place here; expected: {', '.join(sorted(self._expected))}")
         return self._reactions[heard.kind](heard)
 
-    def _say(self, text: str, acts: list[Act], *expected: BotKind, results: tuple[Fact, ...] | None = None) -> Turn:
-        self._expected = frozenset(expected)
-        return Turn(speaker="user", text=text, acts=tuple(acts), state=self._state, results=results)
+    def _say(self, text: str, acts: list[Act], *expected: BotKind) -> Reply:
+        self._expected = expected
+        return Reply(turn=Turn(speaker="user", text=text, acts=tuple(acts), state=self._state))
 
-    def _silence(self, *expected: BotKind, results: tuple[Fact, ...] | None = None) -> Turn:
-        return self._say(SILENCE, [], *expected, results=results)
+    def _silence(self, *expected: BotKind) -> Reply:
+        return self._say(SILENCE, [], *expected)
 
-    def _fail(self, reason: str) -> Turn | None:
-        self.failure, self.finished = reason, True
-        return None
-
-    def _end(self, _: Heard | None = None) -> Turn | None:
-        self.finished = True
-        return None
-
-    def _answers(self) -> tuple[Fact, ...]:
-        return tuple(fact for restaurant in self.plan.results for fact in restaurant.answer)
+    def _end(self, _: Heard) -> Reply:
+        return _COMPLETED
 
     def _inform(self, name: str, field: str) -> Act:
         """Say a field: from now on it is part of the belief state."""
         self._believe(field, self._wanted[field])
-        return Act(name, self._world.domain, field, (self._wanted[field],))
+        return Act(name, self._domain, field, (self._wanted[field],))
 
     def _believe(self, slot: str, value: str) -> None:
-        domain = self._world.domain
+        domain = self._domain
         self._state = {domain: {**self._state.get(domain, {}), slot: (value,)}}
 
     def _piece(self, patterns: tuple[str, ...], field: str, value: str) -> str:
         return self._draws.pick(patterns).replace("{" + field + "}", value)
 
-    def _request(self, _: Heard) -> Turn:
-        user, domain = self._phrases.user, self._world.domain
+    def _request(self, _: Heard) -> Reply:
+        user, domain = self._phrases.user, self._domain
         opener = self._draws.pick(user.opener)
-        if self.plan.task == 4:
-            name = self.plan.results[0].name
+        if self._plan.task == 4:
+            name = self._plan.results[0].name
             self._believe("name", name)
             acts = [Act("book", domain), Act("inform", domain, "name", (name,))]
             return self._say(f"{opener} {self._piece(user.at_name, 'name', name)}", acts, "reserve")
-        pieces = [self._piece(user.request[field], field, self._wanted[field]) for field in self.plan.given]
-        acts = [Act("book", domain), *(self._inform("inform", field) for field in self.plan.given)]
+        pieces = [self._piece(user.request[field], field, self._wanted[field]) for field in self._plan.given]
+        acts = [Act("book", domain), *(self._inform("inform", field) for field in self._plan.given)]
         return self._say(" ".join([opener, *pieces]), acts, "on_it")
 
-    def _wait_for_questions(self, _: Heard) -> Turn:
+    def _wait_for_questions(self, _: Heard) -> Reply:
         return self._silence("ask", "look")
 
-    def _answer(self, heard: Heard) -> Turn:
+    def _answer(self, heard: Heard) -> Reply:
         field = heard.words[0]
         act = self._inform("inform", field)
         return self._say(self._piece(self._phrases.user.answer[field], field, act.values[0]), [act], "ask", "look")
 
-    def _wait_for_search(self, _: Heard) -> Turn | None:
-        said = self._state.get(self._world.domain, {})
+    def _wait_for_search(self, _: Heard) -> Reply:
+        said = self._state.get(self._domain, {})
         missing = [field for field in FIELDS if field not in said]
         if missing:
-            return self._fail(f"the bot searched without asking for {', '.join(missing)}")
-        return self._silence("option" if self.plan.task == 3 else "api")
+            return _failed(f"the bot searched without asking for {', '.join(missing)}")
+        return self._silence("option" if self._plan.task == 3 else "api")
 
-    def _after_call(self, heard: Heard) -> Turn | None:
+    def _after_call(self, heard: Heard) -> Reply:
         wanted = tuple(self._wanted[field] for field in FIELDS)
         if heard.words != wanted:
-            return self._fail(f"the call should be for {' '.join(wanted)}, not {' '.join(heard.words)}")
-        if self.plan.task == 1:
-            return self._end()
+            return _failed(f"the call should be for {' '.join(wanted)}, not {' '.join(heard.words)}")
+        if self._plan.task == 1:
+            return _COMPLETED
         if self._updates:
             return self._next_update(heard)
-        if self.plan.task == 5:
-            return self._silence("option", results=self._answers())
+        if self._plan.task == 5:
+            return self._silence("option")
         return self._say(self._draws.pick(self._phrases.user.thanks), [Act("thank")], "welcome")
 
-    def _next_update(self, _: Heard) -> Turn:
+    def _next_update(self, _: Heard) -> Reply:
         user = self._phrases.user
         if not self._updates:
             return self._say(self._draws.pick(user.no_more), [Act("negate")], "look")
@@ -161,36 +135,46 @@ class SimulatedUser:
         piece = self._piece(user.request[field], field, value)
         return self._say(f"{opener} {piece}", [self._inform("update", field)], "more")
 
-    def _judge(self, heard: Heard) -> Turn | None:
+    def _judge(self, heard: Heard) -> Reply:
         best = self._options.pop(0)
         if heard.words[0] != best.name:
-            return self._fail(f"the next option should be {best.name}, not {heard.words[0]}")
-        offered = len(self.plan.results) - len(self._options) - 1
+            return _failed(f"the next option should be {best.name}, not {heard.words[0]}")
+        offered = len(self._plan.results) - len(self._options) - 1
         name = (best.name,)
-        if offered == self.plan.accepted:
-            act = Act("accept", self._world.domain, "name", name)
+        if offered == self._plan.accepted:
+            act = Act("accept", self._domain, "name", name)
             return self._say(self._draws.pick(self._phrases.user.accept), [act], "reserve")
-        act = Act("reject", self._world.domain, "name", name)
+        act = Act("reject", self._domain, "name", name)
         return self._say(self._draws.pick(self._phrases.user.reject), [act], "other")
 
-    def _wait_for_option(self, _: Heard) -> Turn:
+    def _wait_for_option(self, _: Heard) -> Reply:
         return self._silence("option")
 
-    def _next_question(self, _: Heard) -> Turn | None:
+    def _next_question(self, _: Heard) -> Reply:
         if self._questions:
             about = self._questions[0]
-            act = Act("request", self._world.domain, about)
+            act = Act("request", self._domain, about)
             return self._say(self._draws.pick(self._phrases.user.ask[about]), [act], "info")
-        if self.plan.task == 5:
+        if self._plan.task == 5:
             return self._say(self._draws.pick(self._phrases.user.thanks), [Act("thank")], "anything")
-        return self._end()
+        return _COMPLETED
 
-    def _after_info(self, heard: Heard) -> Turn | None:
-        booked = self.plan.ranked[self.plan.accepted]
+    def _after_info(self, heard: Heard) -> Reply:
+        booked = self._plan.ranked[self._plan.accepted]
         right: str = getattr(booked, self._questions.pop(0))
         if heard.words[0] != right:
-            return self._fail(f"the answer should be {right}, not {heard.words[0]}")
+            return _failed(f"the answer should be {right}, not {heard.words[0]}")
         return self._next_question(heard)
 
-    def _say_goodbye(self, _: Heard) -> Turn:
+    def _say_goodbye(self, _: Heard) -> Reply:
         return self._say(self._draws.pick(self._phrases.user.nothing_else), [Act("bye")], "welcome")
+
+
+def _failed(why: str) -> Reply:
+    return Reply(turn=None, done=True, end_reason=USER_GAVE_UP, success=False, explanation=why)
+
+
+def restaurant_user(world: str = "restaurant") -> RestaurantUser:
+    """The user of a built-in world, or of one in a YAML file."""
+    place = load_world(world)
+    return RestaurantUser(place.phrases, place.domain)

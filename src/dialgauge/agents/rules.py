@@ -1,100 +1,92 @@
-"""The rule bots as rankers: tasks 1-5 are solved completely by a few rules, task 6 only in part."""
+"""The rule bots under one name, as an agent and as a model: tasks 1-5 are solved completely, task 6 in part."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import NDArray
 
 from dialgauge.agents.dstc2_bot import Dstc2Bot
-from dialgauge.agents.replying import ReplyingRanker
-from dialgauge.agents.restaurant_bot import RuleBot
-from dialgauge.dialogue import Fact
+from dialgauge.agents.protocol import Reply, SystemContext
+from dialgauge.agents.replier import AgentReplier
+from dialgauge.agents.restaurant_bot import FollowingBot, RuleBot
+from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, Line, Point, RankingTask, Tell, silent
-from dialgauge.worlds.restaurant import lexicon_of, load_world
+from dialgauge.rankers import Point, RankingTask, ReplyModel, Tell, silent
+from dialgauge.worlds.restaurant import FactDatabase, load_world
 
 #: The task that has a bot of its own, which also manages without a knowledge base.
 _DSTC2 = 6
-_CALL = re.compile(r"api_call (\S+) (\S+) (\S+)")
 
 
-class _Follower(Protocol):
-    def reset(self) -> None: ...
-    def hear(self, text: str, facts: list[Fact] | None = None) -> None: ...
-    def said(self, text: str) -> None: ...
-    def reply(self) -> str: ...
+class RuleAgent:
+    """Hand-written rules, one bot for tasks 1-5 and one for task 6.
 
-
-class Rules(ReplyingRanker):
-    """Hand-written rules, one bot for tasks 1-5 and one for task 6."""
+    ``world`` is the world whose sentences the bot of tasks 1-5 speaks: a built-in name or a world file.
+    """
 
     name = "rules"
-    summary = "hand-written rules"
 
-    settable = ("world",)
+    def __init__(self, world: str = "restaurant") -> None:
+        self._world = world
+        self._bots: dict[bool, FollowingBot] = {}
 
-    #: The world whose sentences the bot of tasks 1-5 speaks: a built-in name or a world file.
-    world = "restaurant"
-
-    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
-        self.world = self.options.get("world", self.world)
-        if task.number != _DSTC2 and not task.facts:
+    def start(self, context: SystemContext) -> None:
+        real_calls = context.task == _DSTC2
+        if not real_calls and not context.database.facts:
             raise DialgaugeError(
                 "the model rules takes its words from a knowledge base, and there is none; put dialog-babi-kb-all.txt "
                 "beside the dialogs, or choose another model"
             )
-        self.candidates = task.candidates
-        self._prepare(task.number, list(task.facts))
+        if real_calls not in self._bots:
+            self._bots[real_calls] = Dstc2Bot() if real_calls else RuleBot(load_world(self._world).phrases)
+        self._bot = self._bots[real_calls]
+        self._bot.start(context)
 
-    def _prepare(self, task: int, facts: list[Fact]) -> None:
-        self._task, self._facts = task, facts
-        self._bot: _Follower
-        if task == _DSTC2:
-            self._bot = Dstc2Bot(callable_values(self.candidates), facts)
-        else:
-            self._bot = RuleBot(load_world(self.world).phrases, lexicon_of(facts))
+    def respond(self, turn: Turn | None) -> Reply:
+        return self._bot.respond(turn)
 
-    def reply(self, point: Point) -> str:
-        bot = self._bot
-        bot.reset()
-        shown: list[Fact] | None = None
-        for line in (*point.history, Line("user", point.utterance)):
-            if line.kind == "fact":
-                shown = [*(shown or []), *_fact(line.text)]
-            elif line.kind == "user":
-                bot.hear(line.text, shown)
-                shown = None
-            else:
-                bot.said(line.text)
-        return bot.reply()
+    def overrule(self, turn: Turn) -> None:
+        self._bot.overrule(turn)
+
+
+class Rules(ReplyModel):
+    """The rules as a model, evaluated with the recorded history."""
+
+    name = "rules"
+    summary = "hand-written rules"
+    settable = ("world",)
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self.agent = RuleAgent()
+
+    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
+        del tell
+        self.agent = RuleAgent(**self.options)
+        self._enter(task.candidates, task.facts, task.number)
 
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
-        self.candidates = tuple(candidates)
-        self._prepare(self._task, list(facts))
+        self._enter(candidates, facts, self._task)
+
+    def _enter(self, candidates: Sequence[str], facts: Sequence[Fact], task: int) -> None:
+        self.candidates, self._facts, self._task = tuple(candidates), facts, task
+        self._replier = AgentReplier(
+            self.agent,
+            SystemContext(
+                dialogue_id="", database=FactDatabase(self._facts), candidates=self.candidates, task=self._task
+            ),
+        )
+
+    def reply(self, point: Point) -> str:
+        """What the rules say here."""
+        return self._replier.reply(point)
 
     def settings(self) -> dict[str, Any]:
-        return {"task": self._task, "world": self.world, "facts": [list(_words(fact)) for fact in self._facts]}
+        return {"task": self._task, "facts": [[fact.entity, fact.relation, fact.value] for fact in self._facts]}
 
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.world = settings["world"]
-        self._prepare(settings["task"], [Fact(*words) for words in settings["facts"]])
-
-
-def callable_values(candidates: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """The foods, areas and prices that the API calls among the candidates name."""
-    called = [found.groups() for found in map(_CALL.fullmatch, candidates) if found]
-    return {
-        slot: frozenset(call[place] for call in called if not call[place].startswith("R_"))
-        for place, slot in enumerate(("food", "area", "price"))
-    }
-
-
-def _fact(text: str) -> list[Fact]:
-    return [] if text == NO_RESULT else [Fact(*text.split(" ", 2))]
-
-
-def _words(fact: Fact) -> tuple[str, str, str]:
-    return fact.entity, fact.relation, fact.value
+        del arrays
+        self.agent = RuleAgent(**self.options)
+        self._enter(self.candidates, [Fact(*words) for words in settings["facts"]], settings["task"])

@@ -1,64 +1,202 @@
-"""Free interaction: a bot in front of the simulated user, which answers what the bot really said.
+"""The one loop behind every conversation: simulated, in the lab, in the terminal, replayed.
 
-Every user is drawn from a stream of its own, keyed by seed, task, split and position. What it wants therefore does not
-depend on how many others there are, in which order they come or in which process.
+The user speaks first, and its last words are answered too. What the database shows between turns comes from the
+scenario's environment. Only words cross to the other side, at the level of acts also the acts, never the states and
+labels that the record keeps. An agent that fails ends its own conversation only, and what was said until then stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+import traceback
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from dialgauge.agents.restaurant_user import SimulatedUser
-from dialgauge.dialogue import Dialogue, Fact, Turn
-from dialgauge.worlds.restaurant import Draws, Setting, draw_plan
+from dialgauge.agents.protocol import (
+    AGENT_ERROR,
+    MAX_EXCHANGES,
+    NO_USAGE,
+    SYSTEM_QUIT,
+    USER_DONE,
+    Agent,
+    Context,
+    Database,
+    Environment,
+    Limits,
+    Reply,
+    SystemContext,
+    Usage,
+    UserContext,
+)
+from dialgauge.dialogue import Dialogue, Fact, Goal, Outcome, Speaker, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.restaurant import Draws
+
+Level: TypeAlias = Literal["text", "act"]
+
+#: The detail of an outcome that says in a sentence why the conversation failed.
+EXPLANATION = "explanation"
+_UNTOLD = {"user": USER_DONE, "system": SYSTEM_QUIT}
 
 
-class Bot(Protocol):
-    """Anything that answers: it sees the user's words and what the knowledge base showed since the last turn."""
+class Scenario(Struct, frozen=True, kw_only=True):
+    """One conversation to be held: what the user wants, and the world it happens in. Neither side sees it whole."""
 
-    def reset(self) -> None:
-        """A new conversation begins."""
+    dialogue_id: str
+    database: Database
+    #: What is shown between turns; None for nothing.
+    environment: Environment | None = None
+    goal: Goal | None = None
+    plan: Any = None
+    user_draws: Draws | None = None
+    system_draws: Draws | None = None
+    domains: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    task: int = 0
+    level: Level = "text"
+    limits: Limits = Limits()
 
-    def respond(self, text: str, facts: Iterable[Fact] | None = None) -> str:
-        """The bot's next sentence."""
-
-
-class Conversation(Struct, frozen=True, kw_only=True):
-    """What was said, and whether the bot carried it to the end; if not, why."""
-
-    dialogue: Dialogue
-    success: bool
-    failure: str = ""
-
-
-def simulated_user(setting: Setting, position: int) -> SimulatedUser:
-    """The user of one dialog; ``setting.prepare`` gives the setting."""
-    draws = Draws(setting.parameters.seed, "dialog", setting.task, setting.split, position)
-    return SimulatedUser(draw_plan(setting, draws), setting.world, draws)
-
-
-def converse(setting: Setting, bot: Bot, count: int, *, start: int = 1) -> Iterator[Conversation]:
-    """Let a bot talk to ``count`` simulated users, one after the other, from position ``start``."""
-    for position in range(start, start + count):
-        user = simulated_user(setting, position)
-        turns = tuple(_turns(user, bot))
-        dialogue = Dialogue(
-            id=f"task{setting.task}-{setting.split}-{position:04d}",
-            turns=turns,
-            goal=user.goal,
-            domains=(setting.world.domain,),
+    def user_context(self) -> UserContext:
+        """What the user may see."""
+        return UserContext(
+            dialogue_id=self.dialogue_id, goal=self.goal, plan=self.plan, draws=self.user_draws, limits=self.limits
         )
-        yield Conversation(dialogue=dialogue, success=user.success, failure=user.failure)
+
+    def system_context(self) -> SystemContext:
+        """What the system may see."""
+        return SystemContext(
+            dialogue_id=self.dialogue_id,
+            database=self.database,
+            candidates=self.candidates,
+            task=self.task,
+            draws=self.system_draws,
+            limits=self.limits,
+        )
 
 
-def _turns(user: SimulatedUser, bot: Bot) -> Iterator[Turn]:
-    bot.reset()
-    said = user.turn()
-    while said is not None:
-        reply = bot.respond(said.text, said.results)
-        yield said
-        yield Turn(speaker="system", text=reply)
-        said = user.turn(reply)
+def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:
+    """Hold one conversation; the dialogue carries its outcome."""
+    turns: list[Turn] = []
+    try:
+        outcome = _hold(user, system, scenario, turns)
+    except _Failure as failure:
+        outcome = failure.outcome
+    return Dialogue(
+        id=scenario.dialogue_id,
+        turns=tuple(turns),
+        goal=scenario.goal,
+        domains=scenario.domains,
+        outcome=outcome,
+    )
+
+
+def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> Outcome:
+    """The conversation turn by turn; ``turns`` holds what was said, also when an agent fails."""
+    limits, environment, with_acts = scenario.limits, scenario.environment, scenario.level == "act"
+    costs = {"user": NO_USAGE, "system": NO_USAGE}
+    _start(user, scenario.user_context(), "user")
+    _start(system, scenario.system_context(), "system")
+    shown, message = environment.opening() if environment is not None else None, None
+    while True:
+        said = _respond(user, message, "user", limits, turns, costs)
+        if said.turn is None:
+            return _ended(said, "user", costs)
+        if len(turns) >= 2 * limits.exchanges:
+            return _outcome(costs, False, MAX_EXCHANGES, "session", f"no end after {limits.exchanges} exchanges")
+        turn = said.turn if shown is None else replace(said.turn, results=shown)
+        turns.append(turn)
+        answer = _respond(system, _crossing(turn, turn.results, with_acts), "system", limits, turns, costs)
+        if answer.turn is None:
+            return _ended(answer, "system", costs)
+        turns.append(answer.turn)
+        if said.done:
+            return _ended(said, "user", costs)
+        if answer.done:
+            return _ended(answer, "system", costs)
+        shown = environment.answer(answer.turn.text) if environment is not None else None
+        message = _crossing(answer.turn, shown, with_acts)
+
+
+def _crossing(turn: Turn, shown: tuple[Fact, ...] | None, with_acts: bool) -> Turn:
+    """What the other side gets to know of a turn."""
+    if with_acts:
+        return Turn(speaker=turn.speaker, text=turn.text, acts=turn.acts, results=shown)
+    return Turn(speaker=turn.speaker, text=turn.text, results=shown)
+
+
+def _ended(reply: Reply, speaker: Speaker, costs: dict[str, Usage]) -> Outcome:
+    return _outcome(costs, reply.success, reply.end_reason or _UNTOLD[speaker], speaker, reply.explanation)
+
+
+def _outcome(costs: dict[str, Usage], success: bool | None, reason: str, ended_by: str, why: str) -> Outcome:
+    details = {EXPLANATION: why} if why else {}
+    for speaker, usage in costs.items():
+        if usage is not NO_USAGE:
+            details |= {f"{speaker} {name}": f"{cost:g}" for name, cost in asdict(usage).items() if cost}
+    return Outcome(success=success, reason=reason, ended_by=ended_by, details=details)
+
+
+# Agents are strangers: whatever they raise or return ends their conversation and nothing else.
+
+
+class _Failure(Exception):
+    """An agent failed; the outcome says how."""
+
+    def __init__(self, speaker: Speaker, why: str, cause: BaseException | None = None) -> None:
+        super().__init__(why)
+        details = {EXPLANATION: why}
+        if cause is not None and not isinstance(cause, DialgaugeError):
+            details["traceback"] = "".join(traceback.format_exception(cause)).strip()
+        # A user that fails says nothing about the system.
+        success = None if speaker == "user" else False
+        self.outcome = Outcome(success=success, reason=AGENT_ERROR, ended_by=speaker, details=details)
+
+
+def _start(agent: Agent, context: Context, speaker: Speaker) -> None:
+    try:
+        agent.start(context)
+    except Exception as error:
+        raise _Failure(speaker, _sentence(agent, error), error) from error
+
+
+def _respond(
+    agent: Agent, message: Turn | None, speaker: Speaker, limits: Limits, turns: list[Turn], costs: dict[str, Usage]
+) -> Reply:
+    """An agent's reply, checked; what it understood is noted on the turn that it replies to."""
+    try:
+        reply = agent.respond(message)
+    except Exception as error:
+        raise _Failure(speaker, _sentence(agent, error), error) from error
+    fault = _fault(reply, speaker, limits)
+    if fault:
+        raise _Failure(speaker, f"{_name(agent)} {fault}")
+    if reply.heard is not None and turns:
+        turns[-1] = replace(turns[-1], heard=reply.heard)
+    if reply.usage is not NO_USAGE:
+        costs[speaker] = costs[speaker] + reply.usage
+    return reply
+
+
+def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
+    """What is wrong with a reply, as the end of a sentence; empty where nothing is."""
+    if not isinstance(reply, Reply):
+        return f"returned {type(reply).__name__} where a Reply belongs"
+    turn = reply.turn
+    if turn is None:
+        return "" if reply.done else "returned no turn and is not done"
+    if turn.speaker != speaker:
+        return f"returned a turn of the {turn.speaker} where it is the {speaker}"
+    if len(turn.text) > limits.characters:
+        return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
+    if turn.acts is not None and len(turn.acts) > limits.acts:
+        return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
+    return ""
+
+
+def _sentence(agent: Agent, error: Exception) -> str:
+    return str(error) if isinstance(error, DialgaugeError) else f"{_name(agent)} raised {type(error).__name__}: {error}"
+
+
+def _name(agent: Agent) -> str:
+    return f"the agent {getattr(agent, 'name', type(agent).__name__)}"

@@ -1,7 +1,7 @@
 """The command line. One module per command group, imported only when that command runs.
 
 ``dialgauge --help`` must answer at once, so this module imports nothing heavy: it knows each command's name and one
-line about it; the module ``dialgauge.cli.NAME`` holds a typer application called ``app``.
+line about it; the module ``dialgauge.cli.NAME`` declares the command's options in a group called ``app``.
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ def _run(arguments: list[str]) -> int:
 
         sys.stdout.write(f"dialgauge {__version__}\n")
         return 0
+    if arguments[0] != "babi":  # its rankers multiply matrices; all others count, and the same on any number of cores
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from dialgauge.cli.dispatch import run
 
     return run(arguments, debug=debug)

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
 from dialgauge.cli.babi_options import task_numbers
 from dialgauge.cli.common import (
@@ -15,7 +13,6 @@ from dialgauge.cli.common import (
     JsonOption,
     MinResultsOption,
     WorldOption,
-    application,
     err,
     on_screen,
     out,
@@ -23,6 +20,7 @@ from dialgauge.cli.common import (
     tracked,
     write_json,
 )
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -34,26 +32,26 @@ app = application(
 for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
     _commands.register(app)
 
-Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
+Seed = Annotated[int, Option(help="The same seed gives the same bytes.")]
 
 
 @app.command()
 def simulate(
-    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the files go.")],
+    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the files go.")],
     seed: Seed = 0,
-    tasks: Annotated[str, typer.Option(help="Tasks from 1 to 5, such as 1-5 or 1,3.")] = "1-5",
-    splits: Annotated[str, typer.Option(help="Of trn,dev,tst,tst-OOV; all that the world has unless given.")] = "",
-    dialogs: Annotated[int, typer.Option(min=1, help="Dialogs per task and split.")] = 1000,
+    tasks: Annotated[str, Option(help="Tasks from 1 to 5, such as 1-5 or 1,3.")] = "1-5",
+    splits: Annotated[str, Option(help="Of trn,dev,tst,tst-OOV; all that the world has unless given.")] = "",
+    dialogs: Annotated[int, Option(min=1, help="Dialogs per task and split.")] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
-    pool_share: Annotated[float, typer.Option(help="Share of the requests that training may use.")] = 0.5,
-    fields: Annotated[str, typer.Option(help="Fields in the first request by task, such as 1:0-4,5:1-3.")] = "",
-    updates: Annotated[str, typer.Option(help="Updates by task, such as 2:1-4,5:1-3.")] = "",
-    info: Annotated[str, typer.Option(help="Shares of phone only, address only, both.")] = "0.25,0.25,0.5",
+    pool_share: Annotated[float, Option(help="Share of the requests that training may use.")] = 0.5,
+    fields: Annotated[str, Option(help="Fields in the first request by task, such as 1:0-4,5:1-3.")] = "",
+    updates: Annotated[str, Option(help="Updates by task, such as 2:1-4,5:1-3.")] = "",
+    info: Annotated[str, Option(help="Shares of phone only, address only, both.")] = "0.25,0.25,0.5",
     form: Annotated[
         Literal["babi", "native", "both"],
-        typer.Option("--format", help="babi: the released format; native: JSONL with acts and belief states."),
+        Option("--format", help="babi: the released format; native: JSONL with acts and belief states."),
     ] = "babi",
     json: JsonOption = None,
 ) -> None:
@@ -105,22 +103,20 @@ def simulate(
 
 @app.command("convert-dstc2")
 def convert_dstc2(
-    folder: Annotated[Path, typer.Argument(help="The folder with the calls (log.json and label.json in each).")],
-    target: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the dialogs go.")],
-    ontology: Annotated[Path | None, typer.Option(help="The ontology; else the ontology*.json in the folder.")] = None,
+    folder: Annotated[Path, Argument(help="The folder with the calls (log.json and label.json in each).")],
+    target: Annotated[Path, Option("--out", metavar="FILE", help="Where the dialogs go.")],
+    ontology: Annotated[Path | None, Option(help="The ontology; else the ontology*.json in the folder.")] = None,
     listed: Annotated[
-        Path | None, typer.Option("--list", metavar="FILE", help="Only these calls, in this order: one path a line.")
+        Path | None, Option("--list", metavar="FILE", help="Only these calls, in this order: one path a line.")
     ] = None,
     kb: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A knowledge base (babi-kb); else what the systems said.")
+        Path | None, Option(metavar="FILE", help="A knowledge base (babi-kb); else what the systems said.")
     ] = None,
-    candidates: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write all replies as candidates.")
-    ] = None,
+    candidates: Annotated[Path | None, Option(metavar="FILE", help="Also write all replies as candidates.")] = None,
     seed: Seed = 0,
     form: Annotated[
         Literal["babi", "native"],
-        typer.Option("--format", help="babi: the format of task 6; native: JSONL with the labelled states."),
+        Option("--format", help="babi: the format of task 6; native: JSONL with the labelled states."),
     ] = "babi",
     json: JsonOption = None,
 ) -> None:
@@ -153,25 +149,23 @@ def convert_dstc2(
 
 @app.command()
 def anonymise(
-    log: Annotated[str, typer.Argument(help="Chat logs: JSONL with speaker and text (or any format dialgauge reads).")],
-    target: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the anonymised logs go.")],
+    log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text (or any format dialgauge reads).")],
+    target: Annotated[Path, Option("--out", metavar="FILE", help="Where the anonymised logs go.")],
     gazetteer: Annotated[
         list[str] | None,
-        typer.Option(
-            "--gazetteer", metavar="KIND=FILE", help="A list of names, one a line: person=staff.txt. Repeatable."
-        ),
+        Option("--gazetteer", metavar="KIND=FILE", help="A list of names, one a line: person=staff.txt. Repeatable."),
     ] = None,
-    no_built_in: Annotated[bool, typer.Option("--no-built-in", help="Do without the built-in lists of names.")] = False,
+    no_built_in: Annotated[bool, Option("--no-built-in", help="Do without the built-in lists of names.")] = False,
     candidates: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write everything operators said as candidates.")
+        Path | None, Option(metavar="FILE", help="Also write everything operators said as candidates.")
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write what was replaced, word for word, as JSON. Keep that file private."),
+        Option(metavar="FILE", help="Write what was replaced, word for word, as JSON. Keep that file private."),
     ] = None,
     form: Annotated[
         Literal["chat-log", "babi", "native"],
-        typer.Option("--format", help="babi joins messages a user sent in a row, so that bots can be evaluated."),
+        Option("--format", help="babi joins messages a user sent in a row, so that bots can be evaluated."),
     ] = "chat-log",
     json: JsonOption = None,
 ) -> None:
@@ -196,7 +190,7 @@ def anonymise(
     if on_screen(json):
         out.print(table.render("terminal"))
     for note, count in sorted((corpus.notes.counts + notes.counts).items()):
-        err.print(f"{note}: {count}", markup=False)
+        err.print(f"{note}: {count}")
     if json is not None:
         write_json(json, {"conversations": len(dialogues), "replaced": anonymiser.counts()})
 

@@ -5,32 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dialgauge.cli.babi_options import DeviceOption, LogsOption, MaybeDataOption, data_or_logs, settings, tell
+from dialgauge.cli.babi_options import (
+    CandidatesOption,
+    DeviceOption,
+    FactsOption,
+    LogsOption,
+    MaybeDataOption,
+    data_or_logs,
+    settings,
+    tell,
+)
 from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.rankers import Point, RankingTask
+    from dialgauge.rankers import Episode, RankingTask
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("attention")(attention)
 
 
 def attention(
-    folder: Annotated[Path, typer.Option("--load", metavar="FOLDER", help="The trained memory network.")],
+    folder: Annotated[Path, Option("--load", metavar="FOLDER", help="The trained memory network.")],
     data: MaybeDataOption = None,
     logs: LogsOption = None,
-    dialog: Annotated[int, typer.Option(min=1, help="Which dialog of the split, counted from 1.")] = 1,
-    turn: Annotated[int | None, typer.Option(min=1, help="Which reply, counted from 1. Default: all.")] = None,
-    split: Annotated[str, typer.Option(help="trn, dev, tst or tst-OOV.")] = "tst",
-    most: Annotated[int | None, typer.Option(min=1, help="Show only that many memories per reply.")] = None,
+    candidates: CandidatesOption = None,
+    facts: FactsOption = None,
+    dialog: Annotated[int, Option(min=1, help="Which dialog of the split, counted from 1.")] = 1,
+    turn: Annotated[int | None, Option(min=1, help="Which reply, counted from 1. Default: all.")] = None,
+    split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
+    most: Annotated[int | None, Option(min=1, help="Show only that many memories per reply.")] = None,
     figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
+        Path | None, Option(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
     ] = None,
     device: DeviceOption = None,
     store: StoreOption = None,
@@ -41,34 +51,44 @@ def attention(
 
     from dialgauge.rankers import load_ranker, seed_of
     from dialgauge.report import check_ending, save
-    from dialgauge.responses import attend, attention_figure, attention_table, keep_attention
+    from dialgauge.responses import attention_figure, attention_of, attention_run, attention_table, run_record
     from dialgauge.runs import Store
 
     if figure is not None:
         if turn is None:
             raise DialgaugeError("--figure draws one reply; name it with --turn")
         check_ending(figure)
-    task = data_or_logs(data, logs, None, seed_of(folder), folder=folder, splits=(split,))
+    task = data_or_logs(
+        data, logs, None, seed_of(folder), candidates=candidates, facts=facts, folder=folder, splits=(split,)
+    )
     ranker = load_ranker(folder, task=task, options=settings(None, None, device))
-    seen = attend(ranker, _points(task, split, dialog, turn))
-    for one in seen if on_screen(json) else ():
+    chosen = _dialog(task, split, dialog)
+    run = Store(store).add(attention_run(ranker, task, split, chosen, _replies(chosen, turn)))
+    shown = attention_of(run)
+    for one in shown if on_screen(json) else ():
         out.print(attention_table(one, most).render("terminal"))
-    tell(f"weights kept in run {keep_attention(ranker, task, split, seen, Store(store))}")
+    tell(f"weights stored in run {run.id}")
     if figure is not None:
-        save(attention_figure(seen[0], most or 24), figure)
+        save(attention_figure(shown[0], most or 24), figure)
     if json is not None:
-        write_json(json, {"attention": [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in seen]})
+        weights = [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in shown]
+        write_json(json, {"systems": [{**run_record(run), "attention": weights}]})
 
 
-def _points(task: RankingTask, split: str, dialog: int, turn: int | None) -> list[Point]:
+def _dialog(task: RankingTask, split: str, dialog: int) -> Episode:
     dialogs = task.split(split)
     if dialog > len(dialogs):
         raise DialgaugeError(
             f"the split '{split}' has {counted(len(dialogs), 'dialog')}, so there is no dialog {dialog}"
         )
-    points = dialogs[dialog - 1].points()
+    return dialogs[dialog - 1]
+
+
+def _replies(dialog: Episode, turn: int | None) -> list[int]:
+    """The numbers of the replies to show."""
+    count = len(dialog.prompts)
     if turn is None:
-        return points
-    if turn > len(points):
-        raise DialgaugeError(f"the dialog has {counted(len(points), 'reply', 'replies')}, so there is no reply {turn}")
-    return [points[turn - 1]]
+        return list(range(count))
+    if turn > count:
+        raise DialgaugeError(f"the dialog has {counted(count, 'reply', 'replies')}, so there is no reply {turn}")
+    return [turn - 1]

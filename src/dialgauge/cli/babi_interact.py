@@ -1,13 +1,12 @@
-"""``dialgauge babi interact``: a model in front of the simulated user, in a world of its own or another."""
+"""``dialgauge babi interact``: a model or agent in front of the simulated user, in a world of its own or another."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.babi_options import (
+    DEFAULT_MODEL,
     DeviceOption,
     LoadOption,
     MaybeDataOption,
@@ -29,18 +28,25 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
-from dialgauge.errors import DialgaugeError
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.rankers import Ranker
+    from collections.abc import Callable
 
+    from dialgauge.agents import Agent
+    from dialgauge.rankers import RankingTask, ReplyModel
+    from dialgauge.runs import Run
 
 #: The task that cannot be simulated.
 REAL_CALLS = 6
 
+UrlOption = Annotated[str | None, Option(help="The bot behind this HTTP address instead of a model.")]
 
-def register(app: typer.Typer) -> None:
+
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("interact")(interact)
 
@@ -49,70 +55,121 @@ def interact(
     data: MaybeDataOption = None,
     model: ModelOption = None,
     folder: LoadOption = None,
-    task: Annotated[
-        int | None, typer.Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")
-    ] = None,
+    url: UrlOption = None,
+    task: Annotated[int | None, Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")] = None,
     half: Annotated[
         list[str] | None,
-        typer.Option(help="Half of the world: A, or B (entities never seen). Default: both."),
+        Option(help="Half of the world: A, or B (entities never seen). Default: both."),
     ] = None,
-    dialogs: Annotated[int, typer.Option(min=1, help="Conversations per half.")] = 200,
+    dialogs: Annotated[int, Option(min=1, help="Conversations per half.")] = 200,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the world and its users.")] = 0,
-    model_seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of a model that is fitted here. Default: 0.")
-    ] = None,
+    seed: Annotated[int, Option(min=0, help="Seed of the world and its users.")] = 0,
+    model_seed: Annotated[int | None, Option(min=0, help="Seed of a model that is fitted here. Default: 0.")] = None,
     given: SetOption = None,
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
-) -> None:
-    """Let a model talk to simulated users and count the dialogs it carries to the end.
+) -> int:
+    """Let a model or an agent talk to simulated users and count the dialogs it carries to the end.
 
-    The world is drawn anew from the seed; the model gets its candidates and its knowledge base and learns nothing new.
+    The world is drawn anew from the seed; a model gets its candidates and its knowledge base and learns nothing new.
+    The exit code is 1 when conversations ended because an agent failed.
     """
-    from dialgauge.lab import keep_meeting, meet, meetings_table, move_to
+    from dialgauge.lab import failed, interaction_table, move_to
+    from dialgauge.lab import interact as hold
+    from dialgauge.rankers import ReplyModel
     from dialgauge.runs import Store
     from dialgauge.worlds.restaurant import Parameters, load_world
 
-    options = settings(given, None, device)
-    ranker, number = _ranker(data, model, folder, task, model_seed, options)
+    if data is None and folder is None and model is None and url is None:
+        raise DialgaugeError(
+            "give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on), or name an agent with "
+            "--model, such as rules, or --url"
+        )
+    number = _task(folder, task)
+    system = system_named(
+        model, url, folder, model_seed, settings(given, None, device), lambda: _training_data(data, number)
+    )
     place = load_world(world)
     parameters = Parameters(seed=seed, accept=accept, min_results=min_results)
-    move_to(ranker, place, seed)
-    meetings = []
+    if isinstance(system, ReplyModel):
+        move_to(system, place, seed)
+    runs = []
     for name in half or [one.name for one in place.halves]:
-        tell(f"{ranker.name} meets {counted(dialogs, 'user')} of half {name}")
-        meetings.append(meet(ranker, place, number, name, dialogs, parameters))
+        tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
+        runs.append(Store(store).add(hold(system, place, number, name, dialogs, parameters, source=world)))
     if on_screen(json):
-        title = f"{ranker.name} in conversation: {place.title}, seed {seed}"
-        out.print(meetings_table(meetings, title).render("terminal"))
-    runs = [keep_meeting(one, ranker, world, parameters, Store(store)) for one in meetings]
-    tell(f"kept in {', '.join(runs)}")
+        title = f"{system.name} in conversation: {place.title}, seed {seed}"
+        out.print(interaction_table(runs, title).render("terminal"))
+    tell(f"stored as {', '.join(run.id for run in runs)}")
     if json is not None:
-        records = [one.record() for one in meetings]
-        write_json(json, {"model": ranker.name, "world": world, "seed": seed, "meetings": records})
+        write_json(json, {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 
-def _ranker(
-    data: Path | None,
-    model: str | None,
-    folder: Path | None,
-    task: int | None,
-    seed: int | None,
-    options: dict[str, str],
-) -> tuple[Ranker, int]:
-    """The model, and the task to meet users of."""
-    from dialgauge.rankers import check_task, load_task
+def _record(run: Run) -> dict[str, Any]:
+    from dialgauge.lab import failures
 
-    if folder is None and data is None:
-        raise DialgaugeError("give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on)")
-    number = task_of(folder, task, 5)
+    facts = {name: run.manifest.config[name] for name in ("model", "options", "task", "half", "dialogs")}
+    scores = {name: score.as_dict() for name, score in run.scores.items()}
+    return {"name": run.name, "run": run.id, **facts, "scores": scores, "failures": failures(run)}
+
+
+def _task(folder: Path | None, given: int | None) -> int:
+    """The task to meet users of."""
+    from dialgauge.rankers import check_task
+
+    number = task_of(folder, given, 5)
     if number == REAL_CALLS:
         raise DialgaugeError("its model was fitted on task 6, real calls, which nobody simulates", file=str(folder))
     if folder is not None:
         check_task(folder, number)
-        return loaded_ranker(folder, model, seed, options), number
-    return fitted_ranker(load_task(Path(str(data)), number, ("trn", "dev")), model, None, seed, options), number
+    return number
+
+
+def _training_data(data: Path | None, number: int) -> RankingTask | None:
+    from dialgauge.rankers import load_task
+
+    return None if data is None else load_task(data, number, ("trn", "dev"))
+
+
+def system_named(
+    model: str | None,
+    url: str | None,
+    folder: Path | None,
+    seed: int | None,
+    options: dict[str, str],
+    task: Callable[[], RankingTask | None],
+) -> Agent | ReplyModel:
+    """The system that the command line names: an endpoint, a fitted model, an agent, or a model to be fitted."""
+    from dialgauge.agents import HttpBot, Rules, make_agent
+
+    if url is not None:
+        if model or folder or options:
+            raise DialgaugeError("the bot behind --url is not ours to choose, load or set; leave those options out")
+        return HttpBot(url)
+    if folder is not None:
+        loaded = loaded_ranker(folder, model, seed, options, task())
+        return loaded.agent if isinstance(loaded, Rules) else loaded
+    name = model or DEFAULT_MODEL
+    if _is_agent(name):
+        return make_agent(name, options)
+    data = task()
+    if data is None:
+        raise DialgaugeError(f"give --data FOLDER, dialogs to fit {name} on, or --load FOLDER, a fitted model")
+    return fitted_ranker(data, name, None, seed, options)
+
+
+def _is_agent(name: str) -> bool:
+    """Agents and models share one list of names."""
+    from dialgauge.agents import BUILT_IN, agent_names
+    from dialgauge.rankers import ranker_names
+
+    if name in BUILT_IN:
+        return True
+    models, agents = ranker_names(), agent_names()
+    if name not in models and name not in agents:
+        raise DialgaugeError(f"there is no model or agent named '{name}'.{nearest(name, {*models, *agents})}")
+    return name not in models

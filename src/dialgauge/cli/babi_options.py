@@ -7,45 +7,50 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dialgauge.cli.common import err
+from dialgauge.cli.options import Option
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.rankers import Ranker, RankingTask
+    from dialgauge.rankers import RankingTask, ReplyModel
 
 DataOption = Annotated[
-    Path, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+    Path, Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
 ]
 MaybeDataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+    Path | None, Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
 ]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", help=f"A model's name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
+    Option("--model", help=f"A model's name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
 ]
-LoadOption = Annotated[
-    Path | None, typer.Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")
-]
+LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
+    Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
 ]
 PresetOption = Annotated[
     str | None,
-    typer.Option(
-        help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."
-    ),
+    Option(help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."),
 ]
 DeviceOption = Annotated[
-    str | None, typer.Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
+    str | None, Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
 ]
 LogsOption = Annotated[
     str | None,
-    typer.Option("--logs", metavar="FILE", help="Chat logs instead of --data: operators' replies to choose from."),
+    Option(
+        "--logs", metavar="FILE", help="Recorded dialogues in any format instead of --data; all replies are candidates."
+    ),
+]
+CandidatesOption = Annotated[
+    Path | None,
+    Option("--candidates", metavar="FILE", help="With --logs: the replies to choose from, one a line."),
+]
+FactsOption = Annotated[
+    Path | None,
+    Option("--facts", metavar="FILE", help="With --logs: a knowledge base; entity, relation, value between tabs."),
 ]
 
 
@@ -53,31 +58,31 @@ def task_numbers(text: str, *, most: int) -> list[int]:
     """``1-3,5`` as a list of numbers, in order."""
     numbers: list[int] = []
     for piece in text.split(","):
-        found = re.fullmatch(rf"\s*([1-{most}])\s*(?:-\s*([1-{most}])\s*)?", piece)
-        if not found or (found[2] and found[1] > found[2]):
+        bounds = re.fullmatch(rf"\s*([1-{most}])\s*(?:-\s*([1-{most}])\s*)?", piece)
+        if not bounds or (bounds[2] and bounds[1] > bounds[2]):
             raise DialgaugeError(f"--tasks takes numbers from 1 to {most}, such as 1-{most} or 1,3, not '{text}'")
-        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+        numbers += range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1)
     return list(dict.fromkeys(numbers))
 
 
 def tell(line: str) -> None:
     """A line about the work."""
-    err.print(line, style="dim", markup=False)
+    err.print(line, style="dim")
 
 
 def settings(given: Sequence[str] | None, preset: str | None, device: str | None) -> dict[str, str]:
     """The settings a command line names, as options of a model."""
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     for item in given or ():
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
             raise DialgaugeError(f"--set takes NAME=VALUE, such as dim=64, not '{item}'")
-        found[name.strip()] = value.strip()
-    named = {"preset": preset, "device": device}
-    return found | {name: value for name, value in named.items() if value is not None}
+        named[name.strip()] = value.strip()
+    by_option = {"preset": preset, "device": device}
+    return named | {name: value for name, value in by_option.items() if value is not None}
 
 
-def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> Ranker:
+def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> ReplyModel:
     """A model that is still to be fitted, with the options given."""
     from dialgauge.rankers import options_by_model, ranker_class
 
@@ -88,7 +93,7 @@ def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> Ranker:
 
 def fitted_ranker(
     task: RankingTask, model: str | None, folder: Path | None, seed: int | None, options: dict[str, str]
-) -> Ranker:
+) -> ReplyModel:
     """The model in the folder, or else a new one fitted on the task."""
     if folder is not None:
         return loaded_ranker(folder, model, seed, options, task)
@@ -99,7 +104,7 @@ def fitted_ranker(
 
 def loaded_ranker(
     folder: Path, model: str | None, seed: int | None, options: dict[str, str], task: RankingTask | None = None
-) -> Ranker:
+) -> ReplyModel:
     """The model in the folder; nothing but the device can be chosen for it any more."""
     from dialgauge.rankers import load_ranker
 
@@ -120,9 +125,9 @@ def task_of(folder: Path | None, given: int | None, default: int) -> int:
 
     if given is not None or folder is None:
         return given or default
-    if (found := fitted_on(folder)) == LOGS:
+    if (fitted := fitted_on(folder)) == LOGS:
         raise DialgaugeError("its model was fitted on chat logs; give them with --logs FILE", file=str(folder))
-    return found
+    return fitted
 
 
 def data_or_logs(
@@ -131,6 +136,8 @@ def data_or_logs(
     task: int | None,
     seed: int,
     *,
+    candidates: Path | None = None,
+    facts: Path | None = None,
     folder: Path | None = None,
     splits: tuple[str, ...] | None = None,
 ) -> RankingTask:
@@ -140,7 +147,9 @@ def data_or_logs(
     if (data is None) == (logs is None):
         raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
     if data is not None:
+        if candidates is not None or facts is not None:
+            raise DialgaugeError("--candidates and --facts go with --logs; the files of --data bring their own")
         return load_task(data, task_of(folder, task, 1), splits or SPLITS)
     if task is not None:
         raise DialgaugeError("--task names a task of --data; chat logs have none")
-    return log_task(str(logs), seed=seed)
+    return log_task(str(logs), candidates=candidates, facts=facts, seed=seed)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
+    CandidatesOption,
     DataOption,
     DeviceOption,
+    FactsOption,
     LoadOption,
     LogsOption,
     MaybeDataOption,
@@ -26,20 +26,22 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.rankers import Ranker, RankingTask
+    from dialgauge.measures import Measure
+    from dialgauge.rankers import RankingTask, ReplyModel
     from dialgauge.report import Table
-    from dialgauge.responses import CellKey, ResultCell
-    from dialgauge.runs import Store
+    from dialgauge.responses import CellKey, Replier
+    from dialgauge.runs import Run, Store
 
 
 #: What the page of ``babi table`` is about, whichever tables it holds.
 PAGE_TITLE = "Response selection on the dialog bAbI tasks"
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the commands to ``dialgauge babi``."""
     app.command("models")(models)
     app.command("evaluate")(evaluate)
@@ -48,53 +50,53 @@ def register(app: typer.Typer) -> None:
 
 def models() -> None:
     """List the models that can be evaluated, and what the others lack."""
-    from dialgauge.rankers import ranker_class, ranker_names
+    from dialgauge.rankers import ranker_listing
     from dialgauge.report import Table
 
-    listing = Table("Models", ["name", "what it is", "seeds matter", "settings"])
-    unusable = {}
-    for name in ranker_names():
-        try:
-            found = ranker_class(name)
-        except DialgaugeError as error:
-            unusable[name] = str(error)
-            continue
-        listing.add(name, found.summary, found.seeded, " ".join(found.settable))
-    out.print(listing.render("terminal"))
-    for reason in unusable.values():
-        err.print(reason, markup=False)
+    listing = ranker_listing()
+    table = Table("Models", ["name", "what it is", "seeds matter", "settings"])
+    for entry in listing:
+        if entry.content is not None:
+            table.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
+    out.print(table.render("terminal"))
+    for entry in listing:
+        if entry.reason is not None:
+            err.print(entry.reason)
 
 
 def evaluate(
     data: MaybeDataOption = None,
     logs: LogsOption = None,
+    candidates: CandidatesOption = None,
+    facts: FactsOption = None,
     model: ModelOption = None,
     task: Annotated[
-        int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
+        int | None, Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
     ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option(help="Evaluate the bot behind this HTTP address instead of a model.")
-    ] = None,
+    split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
+    url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
-    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the fitted model in this folder.")] = None,
+    save: Annotated[Path | None, Option(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
+        int | None, Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from --seed on.")] = 1,
+    seeds: Annotated[int, Option(min=1, help="How many seeds, from --seed on.")] = 1,
+    measures: Annotated[
+        list[str] | None,
+        Option("--measures", "-m", help="Measures, comma-separated, such as hits@1,MRR; 'default' is the usual ones."),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit one model on one task and evaluate it: per-response, per-dialog, hits@10, MRR, by class of reply.
+    """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
     from dialgauge.rankers import seed_of
+    from dialgauge.responses import reply_measures
     from dialgauge.runs import Store
 
     options = settings(given, preset, device)
@@ -103,82 +105,108 @@ def evaluate(
     if folder is not None and seeds > 1:
         raise DialgaugeError("the model in the folder is fitted already and has one seed; leave --seeds out")
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
-    loaded = data_or_logs(data, logs, task, first, folder=folder)
-    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store))
+    chosen = reply_measures(measures) if measures else None
+    loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
+    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store), chosen)
     if url is not None:
-        found = measuring.cells(_bot(url, loaded))
+        from dialgauge.agents import HttpBot
+
+        runs = measuring.runs(HttpBot(url))
     elif folder is not None:
-        found = measuring.cells(loaded_ranker(folder, model, seed, options, loaded), save)
+        ready = loaded_ranker(folder, model, seed, options, loaded)
+        measuring.save(ready, save)
+        runs = measuring.runs(ready)
+    elif model is not None and _is_agent(model):
+        from dialgauge.agents import make_agent
+        from dialgauge.responses import agent_replier
+
+        if save is not None or seed is not None or seeds > 1:
+            raise DialgaugeError(f"the agent {model} is not fitted; leave --save, --seed and --seeds out")
+        runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
-        found = []
+        runs = []
         for number in range(first, first + seeds):
-            ranker = fresh_ranker(model or DEFAULT_MODEL, number, options)
+            fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
             if logs is not None and number > first:
-                measuring = measuring._replace(task=data_or_logs(None, logs, None, number))
-            found += measuring.cells_of_new(ranker, save and (save if seeds == 1 else save / f"seed{number}"))
-            if not ranker.seeded:
+                dealt = data_or_logs(None, logs, None, number, candidates=candidates, facts=facts)
+                measuring = measuring._replace(task=dealt)
+            runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
+            if not fresh.seeded:
                 break
-    _show(found, json)
+    _show(runs, json)
+
+
+def _is_agent(name: str) -> bool:
+    """Whether a name that no model bears is that of an agent."""
+    from dialgauge.agents import agent_names
+    from dialgauge.rankers import BUILT_IN, ranker_names
+
+    return name not in BUILT_IN and name not in ranker_names() and name in agent_names()
 
 
 class _Measuring(NamedTuple):
-    """What rankers are evaluated on, and where the results go."""
+    """What models are evaluated on and by which measures, and where the results go."""
 
     task: RankingTask
     splits: Sequence[str]
     store: Store
+    measures: Sequence[Measure[Any]] | None
 
-    def keys(self, ranker: Ranker) -> list[CellKey]:
-        from dialgauge.responses import CellKey, data_digest
+    def keys(self, bot: ReplyModel | Replier) -> list[CellKey]:
+        from dialgauge.responses import CellKey
 
-        digest = data_digest(self.task)
-        return [CellKey.of(ranker, self.task, name, digest) for name in self.splits]
+        digest = self.task.digest()
+        return [CellKey.of(bot, self.task, name, digest) for name in self.splits]
 
-    def cells(self, ranker: Ranker, save: Path | None = None) -> list[ResultCell]:
-        """The cells of a ranker that is ready to answer, and the ranker in a folder."""
+    def save(self, model: ReplyModel, folder: Path | None) -> None:
         from dialgauge.rankers import save_ranker
-        from dialgauge.responses import compute
 
-        if save is not None:
-            save_ranker(ranker, save, self.task.number)
-            tell(f"model kept in {save}")
-        found = []
-        for key in self.keys(ranker):
-            tell(f"{ranker.name} on {key.split}, seed {ranker.seed}")
-            found.append(compute(key, ranker, self.task, self.store))
-        return found
+        if folder is not None:
+            save_ranker(model, folder, self.task.number)
+            tell(f"model stored in {folder}")
 
-    def cells_of_new(self, ranker: Ranker, save: Path | None) -> list[ResultCell]:
-        """The same for one that is still to be fitted."""
+    def runs(self, bot: ReplyModel | Replier) -> list[Run]:
+        """The runs of a bot that is ready to answer, one for each split."""
+        from dialgauge.responses import evaluation_run
+
+        runs = []
+        for key in self.keys(bot):
+            tell(f"{bot.name} on {key.split}, seed {bot.seed}")
+            runs.append(self.store.add(evaluation_run(key, bot, self.task, self.measures)))
+        return runs
+
+    def runs_of_new(self, model: ReplyModel, save: Path | None) -> list[Run]:
+        """The same for a model that is still to be fitted."""
         from dialgauge.rankers import claim_folder
         from dialgauge.responses import checkpointed
 
         if save is not None:
-            claim_folder(save, ranker, self.task)
-        with checkpointed(ranker, self.keys(ranker)[0], self.store, tell):
-            ranker.fit(self.task, tell)
-            return self.cells(ranker, save)
+            claim_folder(save, model, self.task)
+        with checkpointed(model, self.keys(model)[0], self.store, tell):
+            model.fit(self.task, tell)
+            self.save(model, save)
+            return self.runs(model)
 
 
 def table(
     data: DataOption,
-    models: Annotated[str, typer.Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
-    tasks: Annotated[str, typer.Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
-    splits: Annotated[str, typer.Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
+    models: Annotated[str, Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
+    tasks: Annotated[str, Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
+    splits: Annotated[str, Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
+    seeds: Annotated[int, Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one per core.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again, kept results included.")] = False,
-    statistics: Annotated[bool, typer.Option(help="Show the paper's Table 1 too.")] = True,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write Markdown.")] = None,
-    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write LaTeX.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page.")] = None,
+    workers: Annotated[int, Option(min=0, help="Processes; 0 is one per core.")] = 1,
+    fresh: Annotated[bool, Option("--fresh", help="Compute everything again, stored results included.")] = False,
+    statistics: Annotated[bool, Option(help="Show the paper's Table 1 too.")] = True,
+    markdown: Annotated[Path | None, Option(metavar="FILE", help="Also write Markdown.")] = None,
+    latex: Annotated[Path | None, Option(metavar="FILE", help="Also write LaTeX.")] = None,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Also write a web page.")] = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are kept and reused."""
+    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are stored and reused."""
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 
@@ -186,57 +214,49 @@ def table(
     names = _splits(_items(splits), None)
     options = settings(given, preset, device)
     jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
-    found: list[ResultCell] = []
+    runs: list[Run] = []
     with progress_bar("models on tasks", len(jobs)) as advance:
         for cells in run_jobs(jobs, workers=workers, tell=tell):
-            found.extend(cells)
+            runs.extend(cells)
             advance(1)
-    tables = [results_table(found)]
+    tables = [results_table(runs)]
     if statistics:
         tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
     if on_screen(json):
         for shown in tables:
             out.print(shown.render("terminal"))
     _write_tables(tables, {"markdown": markdown, "latex": latex, "html": html})
-    _write(found, json)
-
-
-def _bot(url: str, task: RankingTask) -> Ranker:
-    from dialgauge.agents import HttpBot
-
-    bot = HttpBot(url)
-    bot.fit(task)
-    return bot
+    _write(runs, json)
 
 
 def _items(text: str) -> list[str]:
-    found = [item.strip() for item in text.split(",") if item.strip()]
-    if not found:
+    names = [item.strip() for item in text.split(",") if item.strip()]
+    if not names:
         raise DialgaugeError(f"'{text}' names nothing; separate names by commas")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
-def _splits(asked: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
+def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> list[str]:
     from dialgauge.rankers import EVALUATED
 
     present = [name for name in EVALUATED if available is None or name in available]
     if not present:
         raise DialgaugeError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
-    for name in asked or ():
+    for name in names or ():
         if name not in present:
             raise DialgaugeError(f"there is no split '{name}' to evaluate on; there are {', '.join(present)}")
-    return list(dict.fromkeys(asked or present))
+    return list(dict.fromkeys(names or present))
 
 
-def _show(cells: list[ResultCell], json: Path | None) -> None:
+def _show(runs: list[Run], json: Path | None) -> None:
     from dialgauge.responses import class_table, results_table
 
     if on_screen(json):
-        out.print(results_table(cells).render("terminal"))
-        out.print(class_table(cells).render("terminal"))
-        for cell in cells:
-            out.print(cell.signature, style="dim", markup=False)
-    _write(cells, json)
+        out.print(results_table(runs).render("terminal"))
+        out.print(class_table(runs).render("terminal"))
+        for run in runs:
+            out.print(run.signature, style="dim")
+    _write(runs, json)
 
 
 def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> None:
@@ -247,8 +267,8 @@ def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> N
             write_tables(tables, path, kind, title=PAGE_TITLE)
 
 
-def _write(cells: list[ResultCell], json: Path | None) -> None:
-    import msgspec
+def _write(runs: list[Run], json: Path | None) -> None:
+    from dialgauge.responses import run_record
 
     if json is not None:
-        write_json(json, {"cells": [msgspec.to_builtins(cell) for cell in cells]})
+        write_json(json, {"systems": [run_record(run) for run in runs]})

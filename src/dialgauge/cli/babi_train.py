@@ -1,14 +1,14 @@
-"""``dialgauge babi train``: fit a model, with checkpoints, and keep it in a folder."""
+"""``dialgauge babi train``: fit a model, with checkpoints, and store it in a folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dialgauge.cli.babi_options import (
+    CandidatesOption,
     DeviceOption,
+    FactsOption,
     LogsOption,
     MaybeDataOption,
     PresetOption,
@@ -19,46 +19,49 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.options import CommandGroup, Option
 
 
-def register(app: typer.Typer) -> None:
+def register(app: CommandGroup) -> None:
     """Add the command to ``dialgauge babi``."""
     app.command("train")(train)
 
 
 def train(
-    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
+    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
     data: MaybeDataOption = None,
     logs: LogsOption = None,
-    model: Annotated[str, typer.Option(help="A model's name (see 'dialgauge babi models').")] = "memn2n",
-    task: Annotated[int | None, typer.Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
+    candidates: CandidatesOption = None,
+    facts: FactsOption = None,
+    model: Annotated[str, Option(help="A model's name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
+    seed: Annotated[int, Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Fit a model on a task's training and development dialogs (or on chat logs) and keep it in a folder.
+    """Fit a model on a task's training and development dialogs (or on chat logs) and store it in a folder.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
     with the model or checkpoint of another model, task or seed is refused.
     """
     from dialgauge.rankers import claim_folder, save_ranker
-    from dialgauge.responses import data_digest, keep_training, log_table, options_text
+    from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
-    loaded = data_or_logs(data, logs, task, seed, splits=("trn", "dev"))
+    loaded = data_or_logs(data, logs, task, seed, candidates=candidates, facts=facts, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
     ranker.checkpoint = claim_folder(folder, ranker, loaded)
-    kept = Store(store)
-    kept.check_writable()
+    runs = Store(store)
+    runs.check_writable()
     ranker.fit(loaded, tell)
     save_ranker(ranker, folder, loaded.number)
-    run = keep_training(ranker, loaded, kept)
+    run = runs.add(training_run(ranker, loaded))
     if on_screen(json):
-        out.print(log_table(ranker, loaded.number).render("terminal"))
-    tell(f"model kept in {folder}, log in run {run}")
+        out.print(log_table(run).render("terminal"))
+    tell(f"model stored in {folder}, log in run {run.id}")
     if json is not None:
-        known = {"model": model, "task": loaded.number, "seed": seed, "options": options_text(ranker.options)}
-        write_json(json, {**known, "data": data_digest(loaded), "run": run, "epochs": ranker.log})
+        epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
+        write_json(json, {"systems": [{**run_record(run), "epochs": epochs}]})

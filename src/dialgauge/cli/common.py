@@ -1,49 +1,91 @@
-"""What every command shares: how an application is made, where tables go, and how progress shows."""
+"""What every command shares: where tables go, how progress shows, and the options that several commands take."""
 
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from decimal import Decimal
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from dialgauge.files import atomic
-from dialgauge.report import Table, Value
+from dialgauge.cli.options import Option
 
 if TYPE_CHECKING:
     import polars
+    from rich.console import Console
+
+    from dialgauge.report import Table, TerminalTable, Value
 
 
 T = TypeVar("T")
 
 
-class _Console(Console):
-    """A console that leaves a closed pipe to the command line, where it is no error."""
+class Screen:
+    """One of the two standard streams: a terminal's through rich, a pipe or a file's plainly and without rich."""
 
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def stream(self) -> TextIO:
+        stream: TextIO = getattr(sys, self.name)
+        return stream
+
+    @cached_property
+    def console(self) -> Console:
+        """The stream as rich has it."""
+        from rich.console import Console
+
+        class PipeConsole(Console):
+            """A console that leaves a closed pipe to the command line, where it is no error."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        return PipeConsole(stderr=self.name == "stderr", highlight=False, markup=False, emoji=False)
+
+    @property
+    def plain(self) -> bool:
+        """Whether rich would add nothing: no terminal, nobody who wants one, and an encoding for all characters."""
+        wanted = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+        encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
+        return not wanted and not self.stream.isatty() and encoding.startswith("utf")
+
+    def print(self, item: str | TerminalTable = "", *, style: str | None = None) -> None:
+        """Print a text or a table. Text is never markup, and one line stays one line."""
+        text = f"{item}\n" if isinstance(item, str) else item.text()
+        if self.plain and all(map(str.isprintable, text.split("\n"))):
+            self.write(text)
+        else:
+            self.console.print(item, style=style, soft_wrap=True)
+
+    def write(self, text: str) -> None:
+        """Write a text exactly as it is."""
+        self.stream.write(text)
+        self.stream.flush()
+
+    def status(self, what: str) -> AbstractContextManager[object]:
+        """Say what is going on, on a terminal, while it lasts."""
+        return nullcontext() if self.plain else self.console.status(what)
+
+    def input(self, prompt: str) -> str:
+        """A line from the keyboard."""
+        return self.console.input(prompt, markup=False)
 
 
 #: Results go to standard output, everything about the work to standard error.
-out = _Console(highlight=False, soft_wrap=True)
-err = _Console(stderr=True, highlight=False)
-
-
-def application(help: str) -> typer.Typer:
-    """A command group in the house's manner."""
-    return typer.Typer(help=help, add_completion=False, no_args_is_help=True, rich_markup_mode="markdown")
+out = Screen("stdout")
+err = Screen("stderr")
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically; ``-`` is standard output."""
     import orjson
+
+    from dialgauge.files import atomic
 
     content = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n"
     if str(path) == "-":
@@ -56,8 +98,13 @@ def write_json(path: Path, value: Any) -> None:
 @contextmanager
 def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A bar on standard error that appears on terminals only; call the yielded function with the steps done."""
+    if err.plain:
+        yield lambda steps: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.update(task, advance=steps)
 
@@ -70,31 +117,43 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
             advance(1)
 
 
+def confirm(question: str) -> None:
+    """Go on only if the answer is yes."""
+    import typer
+
+    from dialgauge.errors import DialgaugeError
+
+    try:
+        typer.confirm(question, abort=True, err=True)
+    except typer.Abort:
+        raise DialgaugeError("stopped") from None
+
+
 # Options that several commands take, each worded once.
 
 StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="FOLDER", help="The run store; without it, $DIALGAUGE_RUNS or ./runs.")
+    Path | None, Option("--store", metavar="FOLDER", help="The run store; without it, $DIALGAUGE_RUNS or ./runs.")
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Also write JSON; - is standard output, without tables.")
+    Path | None, Option("--json", metavar="FILE", help="Also write JSON; - is standard output, without tables.")
 ]
-FiguresOption = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures into this folder.")]
-FigureFormatOption = Annotated[str, typer.Option(help="svg, png, pdf or json (Vega-Lite).")]
+FiguresOption = Annotated[Path | None, Option(metavar="FOLDER", help="Also draw the figures into this folder.")]
+FigureFormatOption = Annotated[str, Option(help="svg, png, pdf or json (Vega-Lite).")]
 
 # Gold files and predictions.
 CoverageOption = Annotated[
-    str, typer.Option(help="Turns without prediction: 'intersection' leaves them out, 'empty' scores them as empty.")
+    str, Option(help="Turns without prediction: 'intersection' leaves them out, 'empty' scores them as empty.")
 ]
 ExcludeOption = Annotated[
-    list[str] | None, typer.Option(metavar="ID", help="Leave out a dialogue (PMUL1455 for published numbers).")
+    list[str] | None, Option(metavar="ID", help="Leave out a dialogue (PMUL1455 for published numbers).")
 ]
-GoldFormatOption = Annotated[str | None, typer.Option(metavar="NAME", help="The format of GOLD, if not recognised.")]
-PredFormatOption = Annotated[str | None, typer.Option(metavar="NAME", help="The format of PRED, if not recognised.")]
+GoldFormatOption = Annotated[str | None, Option(metavar="NAME", help="The format of GOLD, if not recognised.")]
+PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="The format of PRED, if not recognised.")]
 
 # Simulated worlds.
-WorldOption = Annotated[str, typer.Option(help="A world file (YAML), or restaurant or bakery.")]
-AcceptOption = Annotated[float, typer.Option(help="Probability that the user accepts an option (tasks 3, 5).")]
-MinResultsOption = Annotated[int, typer.Option(help="Least number of results of a shown query (tasks 3, 5).")]
+WorldOption = Annotated[str, Option(help="A world file (YAML), or restaurant or bakery.")]
+AcceptOption = Annotated[float, Option(help="Probability that the user accepts an option (tasks 3, 5).")]
+MinResultsOption = Annotated[int, Option(help="Least number of results of a shown query (tasks 3, 5).")]
 
 
 def on_screen(json: Path | None) -> bool:
@@ -107,6 +166,8 @@ def on_screen(json: Path | None) -> bool:
 
 def frame_table(title: str, frame: polars.DataFrame) -> Table:
     """The frame as a table: numbers and texts as they are, dates and nested values as text."""
+    from dialgauge.report import Table
+
     return Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
 
 
@@ -142,6 +203,8 @@ def _json_encoder() -> Callable[[Any], bytes]:
 
 def _shown(cell: Any) -> Value:
     """SQL's sums of integers are decimals; people read them as integers."""
+    from decimal import Decimal
+
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

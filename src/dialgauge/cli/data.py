@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dialgauge.cli.common import application, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.common import err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
+    from dialgauge.data import TransferProgress, Watcher
     from dialgauge.report import Table
 
 app = application("Look at dialogue files, convert them, and keep datasets.")
 
-Limit = Annotated[int, typer.Option("--max-bytes", min=1, help="The most bytes a compressed file may unpack to.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result as JSON to this file (- : output).")]
-Name = Annotated[str, typer.Argument(help="The dataset's name, as 'dialgauge data list' shows it.", show_default=False)]
+Limit = Annotated[int, Option("--max-bytes", min=1, help="The most bytes a compressed file may unpack to.")]
+JsonFile = Annotated[Path | None, Option("--json", help="Write the result as JSON to this file (- : output).")]
+Name = Annotated[str, Argument(help="The dataset's name, as 'dialgauge data list' shows it.", show_default=False)]
 
 
 @app.command()
 def check(
     source: Annotated[
         list[str],
-        typer.Argument(help="Files, folders, patterns, archives, or - for standard input.", show_default=False),
+        Argument(help="Files, folders, patterns, archives, or - for standard input.", show_default=False),
     ],
-    gold: Annotated[str | None, typer.Option(help="A gold file: tell how much of it the sources cover.")] = None,
-    ontology: Annotated[str | None, typer.Option(help="The ontology to compare values with.")] = None,
-    format: Annotated[str | None, typer.Option(help="The format, if it is not to be recognised.")] = None,
-    places: Annotated[int, typer.Option(min=0, help="How many places to name for each finding.")] = 5,
+    gold: Annotated[str | None, Option(help="A gold file: tell how much of it the sources cover.")] = None,
+    ontology: Annotated[str | None, Option(help="The ontology to compare values with.")] = None,
+    format: Annotated[str | None, Option(help="The format, if it is not to be recognised.")] = None,
+    places: Annotated[int, Option(min=0, help="How many places to name for each finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonFile = None,
 ) -> None:
@@ -53,22 +55,22 @@ def check(
         raise DialgaugeError(report.unread[0].why, file=report.unread[0].file)
     if on_screen(json):
         for item in show(report):
-            out.print(item.render("terminal") if isinstance(item, Table) else item, markup=False)
+            out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
-    raise typer.Exit(report.exit_code)
+    raise SystemExit(report.exit_code)
 
 
 @app.command()
 def convert(
-    source: Annotated[str, typer.Argument(help="File, folder, pattern, archive, or - for standard input.")],
-    target: Annotated[Path, typer.Argument(help="The file to write (- : output); gzipped if its name ends in .gz.")],
-    to: Annotated[str, typer.Option("--to", help="The format to write; 'dialgauge data formats' lists them.")],
-    from_: Annotated[str | None, typer.Option("--from", help="The source's format, if it is not recognised.")] = None,
+    source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for standard input.")],
+    target: Annotated[Path, Argument(help="The file to write (- : output); gzipped if its name ends in .gz.")],
+    to: Annotated[str, Option("--to", help="The format to write; 'dialgauge data formats' lists them.")],
+    from_: Annotated[str | None, Option("--from", help="The source's format, if it is not recognised.")] = None,
     original_ids: Annotated[
         str | None,
-        typer.Option(help="A ConvLab-3 data file: its original_id (PMUL4648.json) replaces multiwoz21-test-0."),
+        Option(help="A ConvLab-3 data file: its original_id (PMUL4648.json) replaces multiwoz21-test-0."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the target.")] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonFile = None,
 ) -> None:
@@ -98,25 +100,27 @@ def convert(
     console.print(
         f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: "
         f"{done.source_format} to {done.target_format}, written to {place}",
-        markup=False,
-        soft_wrap=True,
     )
     for words, counts in (("kept", done.kept), ("reader's notes", done.reading), ("writer's notes", done.writing)):
         if counts:
             items = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
-            console.print(f"{words}: {items}", markup=False, soft_wrap=True)
+            console.print(f"{words}: {items}")
 
 
 @app.command("formats")
 def list_formats(json: JsonFile = None) -> None:
-    """The formats dialgauge knows."""
-    from dialgauge.formats import DialogueFormat, formats
+    """The formats dialgauge knows, those of other packages too."""
+    from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
     table = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
-    for name, known in formats().items():
+    for plugin in format_listing():
+        known = plugin.content
+        if known is None:
+            table.add(plugin.name, None, False, False, plugin.reason)
+            continue
         writes = isinstance(known, DialogueFormat) and known.writes
-        table.add(name, known.kind, known.kind != "document", writes, known.summary)
+        table.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
     _print_table(table, json)
 
 
@@ -136,32 +140,30 @@ def list_datasets(json: JsonFile = None) -> None:
 @app.command()
 def get(
     name: Name,
-    offline: Annotated[bool, typer.Option("--offline", help="Use no network.")] = False,
+    offline: Annotated[bool, Option("--offline", help="Use no network.")] = False,
     accept_change: Annotated[
-        bool, typer.Option("--accept-change", help="Take files that differ from those of the first download.")
+        bool, Option("--accept-change", help="Take files that differ from those of the first download.")
     ] = False,
 ) -> None:
     """Fetch a dataset, checked and unpacked, whole or not at all; an interrupted download goes on."""
-    from dialgauge.data import catalogue, data_folder, transfer_bars
+    from dialgauge.data import catalogue, data_folder
     from dialgauge.data import get as fetch_dataset
     from dialgauge.data import offline as no_network
 
     dataset = catalogue().find(name)
-    with transfer_bars(err) as watcher:
+    with _transfer_progress() as watcher:
         done = fetch_dataset(
             dataset, data_folder(), network=not no_network(offline), accept_change=accept_change, watcher=watcher
         )
     if not done.fetched:
-        err.print(f"{dataset.title} is already here.", markup=False)
+        err.print(f"{dataset.title} is already here.")
     for url in done.trusted:
         err.print(
             f"The checksum of {url} is not published: what came was trusted, its checksum is kept, and later downloads "
             "must be the same.",
-            markup=False,
-            soft_wrap=True,
         )
-    err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}", markup=False, soft_wrap=True)
-    out.print(str(done.path), markup=False)
+    err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}")
+    out.print(str(done.path))
 
 
 @app.command()
@@ -174,12 +176,12 @@ def path(name: Name) -> None:
     place = folder.path(dataset.name)
     if not place.is_dir():
         raise DialgaugeError(f"{name} is not in {folder.root}; 'dialgauge data get {name}' fetches it")
-    out.print(str(place), markup=False)
+    out.print(str(place))
 
 
 @app.command()
 def verify(
-    name: Annotated[str | None, typer.Argument(help="The dataset; all that are here without it.")] = None,
+    name: Annotated[str | None, Argument(help="The dataset; all that are here without it.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Compare every file of a dataset with its checksum. Exit code 1 if one is changed or missing."""
@@ -196,7 +198,7 @@ def verify(
         _write_record(json, results)
     if on_screen(json):
         out.print(verification_table(results).render("terminal"))
-    raise typer.Exit(0 if all(result.sound for result in results) else 1)
+    raise SystemExit(0 if all(result.sound for result in results) else 1)
 
 
 @app.command()
@@ -207,7 +209,28 @@ def rm(name: Name) -> None:
     dataset, folder = catalogue().find(name), data_folder()
     removed = remove(dataset, folder)
     what = "was removed from" if removed else "is not in"
-    err.print(f"{dataset.title} {what} {folder.root}", markup=False, soft_wrap=True)
+    err.print(f"{dataset.title} {what} {folder.root}")
+
+
+@contextmanager
+def _transfer_progress() -> Iterator[Watcher]:
+    """A bar for each download, with size, speed and remaining time; nothing where there is no terminal."""
+    from rich import progress
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bars:
+
+        def watch(name: str) -> TransferProgress:
+            task = bars.add_task(name, total=None)
+            return lambda total, here: bars.update(task, total=total, completed=here)
+
+        yield watch
 
 
 def _write_record(path: Path, record: object) -> None:

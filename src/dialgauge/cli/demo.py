@@ -1,4 +1,4 @@
-"""``dialgauge demo``: the main job, end to end, on a world simulated on the spot."""
+"""``dialgauge demo``: the guided tour, on a world simulated on the spot."""
 
 from __future__ import annotations
 
@@ -6,45 +6,43 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from dialgauge.cli.common import application, err, out
+from dialgauge.cli.common import err, out
+from dialgauge.cli.options import Option, application
 from dialgauge.errors import DialgaugeError
 
-app = application("A first experience, end to end, with a report; nothing is downloaded.")
+app = application("The guided tour, with a report; nothing is downloaded.")
 
 _MARK = ".dialgauge-demo"
 
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
+    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
         "dialgauge-demo"
     ),
-    dialogs: Annotated[int, typer.Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
+    dialogs: Annotated[int, Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
+    seed: Annotated[int, Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
 ) -> None:
-    """Simulate a restaurant world, track it, let bots answer in it, compare them, and write a report."""
+    """The guided tour: simulate a world, track it, answer in it, talk in it; a verdict on each, and a report."""
     from dialgauge._version import __version__
-    from dialgauge.demo import Demo, answer, simulate_world, track_states
-    from dialgauge.report import Table, write_page
+    from dialgauge.demo import STEPS, Demo
+    from dialgauge.report import write_page
 
     _fresh(folder)
     work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))
-    for step in (simulate_world, track_states, answer):
-        step(work)
-        section = work.sections[-1]
-        out.print(f"\n[bold]{section.title}[/bold]")
-        for part in section.parts:
-            if isinstance(part, Table):
-                out.print(part.render("terminal"))
+    sections = []
+    for step in STEPS:
+        answer = step(work)
+        sections.append(answer.section)
+        out.print(answer.section.title, style="bold")
+        if answer.table is not None:
+            out.print(answer.table.render("terminal"))
+        out.print(answer.verdict)
+        out.print()
     report = folder / "report.html"
-    write_page(
-        report, "dialgauge demo", work.sections, footer=f"dialgauge {__version__}, seed {seed}, {dialogs} dialogs"
-    )
-    runs = work.store.list()
-    out.print(f"\n{len(runs)} runs stored: dialgauge runs list --store {work.store.folder}", soft_wrap=True)
-    out.print(f"The report is in {report}", soft_wrap=True)
+    write_page(report, "dialgauge demo", sections, footer=f"dialgauge {__version__}, seed {seed}, {dialogs} dialogs")
+    out.print(f"{len(work.store.list())} runs stored: dialgauge runs list --store {work.store.folder}")
+    out.print(f"The report is in {report}")
 
 
 def _fresh(folder: Path) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-import typer
-import typer.main
-from typer.exceptions import TyperException
-
 from dialgauge.cli import COMMANDS
+from dialgauge.cli.options import CommandGroup
+from dialgauge.cli.parse import quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
 
 EXIT_INCOMPLETE = 1
@@ -17,28 +15,16 @@ EXIT_ERROR = 2
 
 
 def run(arguments: list[str], *, debug: bool) -> int:
-    """Run one command and give the exit code."""
+    """Run one command and give the exit code: what the command returns or raises ``SystemExit`` with, else 0."""
     name, rest = arguments[0], arguments[1:]
     try:
         if name not in COMMANDS:
             raise DialgaugeError(f"there is no command '{name}'.{nearest(name, COMMANDS)}")
-        app = importlib.import_module(f"dialgauge.cli.{name}").app
-        command = typer.main.get_command(app)
-        # Not command.main(): it would turn an interrupt and a closed pipe into exit codes of its own.
-        with command.make_context(f"dialgauge {name}", rest) as context:
-            outcome = command.invoke(context)
-        return outcome if isinstance(outcome, int) else 0
-    except typer.Exit as stop:
-        return stop.exit_code
-    except typer.Abort:
-        return _say("stopped")
-    except TyperException as error:
-        if debug:
-            raise
-        message = error.format_message()  # empty when the help page was the answer, to a command without arguments
-        where = getattr(error, "ctx", None)  # the command it happened in, which may be one of a group
-        called = f"dialgauge {name}" if where is None else where.command_path
-        return _say(f"{message} ('{called} --help' shows how to call it)") if message else EXIT_ERROR
+        group = importlib.import_module(f"dialgauge.cli.{name}").app
+        call = quick_call(group, rest)
+        outcome = call() if call else _with_typer(group, name, rest, debug=debug)
+    except SystemExit as stop:
+        outcome = stop.code
     except DialgaugeError as error:
         if debug:
             raise
@@ -46,6 +32,28 @@ def run(arguments: list[str], *, debug: bool) -> int:
     except KeyboardInterrupt:
         _say("stopped by the keyboard; finished work is kept")
         return 130
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool) -> object:
+    """The help page, the error message, or a call in an uncommon spelling."""
+    import typer
+    from typer.exceptions import TyperException
+
+    command = typer_command(group)
+    try:
+        # Not command.main(): it would turn an interrupt and a closed pipe into exit codes of its own.
+        with command.make_context(f"dialgauge {name}", words) as context:
+            return command.invoke(context)
+    except typer.Exit as stop:
+        return stop.exit_code
+    except TyperException as error:
+        if debug:
+            raise
+        message = error.format_message()  # empty when the help page was the answer, to a command without arguments
+        where = getattr(error, "ctx", None)  # the command it happened in, which may be one of a group
+        called = f"dialgauge {name}" if where is None else where.command_path
+        return _say(f"{message} ('{called} --help' shows how to call it)") if message else EXIT_ERROR
 
 
 def _say(message: str) -> int:

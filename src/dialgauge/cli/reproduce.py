@@ -5,20 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dialgauge.cli.babi_options import tell
-from dialgauge.cli.common import (
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
-    application,
-    err,
-    on_screen,
-    out,
-    write_json,
-)
-from dialgauge.cli.comparing import draw_all
+from dialgauge.cli.common import FigureFormatOption, FiguresOption, JsonOption, err, on_screen, out, write_json
+from dialgauge.cli.compare import draw_all
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.reproduce import PAPERS, Fresh, reproduce
@@ -28,23 +18,23 @@ app = application("What the papers printed, what dialgauge computes from the dat
 
 @app.command()
 def main(
-    paper: Annotated[str, typer.Argument(help=f"Which paper: {', '.join(PAPERS)}.")],
+    paper: Annotated[str, Argument(help=f"Which paper: {', '.join(PAPERS)}.")],
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the datasets lie; without it, $DIALGAUGE_DATA, else none."),
+        Option(metavar="FOLDER", help="Where the datasets lie; without it, $DIALGAUGE_DATA, else none."),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
+        bool, Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
     ] = False,
-    seeds: Annotated[int | None, typer.Option(min=1, help="With --fresh: seeds per learned model. Default: 3.")] = None,
+    seeds: Annotated[int | None, Option(min=1, help="With --fresh: seeds per learned model. Default: 3.")] = None,
     workers: Annotated[
-        int | None, typer.Option(min=0, help="With --fresh: processes; 0 is one per core. Default: 1.")
+        int | None, Option(min=0, help="With --fresh: processes; 0 is one per core. Default: 1.")
     ] = None,
     store: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="With --fresh: the run store; else $DIALGAUGE_RUNS or ./runs.")
+        Path | None, Option(metavar="FOLDER", help="With --fresh: the run store; else $DIALGAUGE_RUNS or ./runs.")
     ] = None,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a Markdown page.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
+    markdown: Annotated[Path | None, Option(metavar="FILE", help="Also write a Markdown page.")] = None,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
     json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",

@@ -2,162 +2,197 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import textwrap
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from dialgauge.cli.common import JsonOption, StoreOption, application, err, frame_table, on_screen, out, write_json
+from dialgauge.cli import compare as comparing
+from dialgauge.cli.common import (
+    FigureFormatOption,
+    FiguresOption,
+    JsonOption,
+    StoreOption,
+    confirm,
+    err,
+    frame_table,
+    on_screen,
+    out,
+    write_json,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.runs_compare import compare
-from dialgauge.report import Table, plain
+from dialgauge.cli.options import Argument, Option, application
+from dialgauge.measures import Coverage, Score
+from dialgauge.report import SHARE, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Manifest, Run, Store
 from dialgauge.runs import plain as as_json
+from dialgauge.text import counted
 
-app = application("The run store: every measurement that was kept, as a folder with run.json and Parquet tables.")
+if TYPE_CHECKING:
+    import polars
 
-app.command()(compare)
+app = application("The run store: every measurement that was stored, as a folder with run.json and Parquet tables.")
 
 _SCORES_IN_LIST = 3
+
+#: Columns of a screen, the space between two columns of a table, and letters of a text before it is cut.
+_SCREEN, _GAP, _LONGEST = 80, 3, 36
 
 
 @app.command("list")
 def list_runs(
-    kind: Annotated[str | None, typer.Option(help="Only runs of this kind, such as tracking.")] = None,
+    kind: Annotated[str | None, Option(help="Only runs of this kind, such as tracking.")] = None,
     json: JsonOption = None,
     store: StoreOption = None,
 ) -> None:
     """List all runs, oldest first, and say which are damaged."""
     place = Store(store)
     survey = place.survey()
-    manifests = [run.manifest for run in survey.runs if kind in (None, run.manifest.kind)]
+    runs = [run for run in survey.runs if kind in (None, run.kind)]
     for problem in survey.problems:
-        _tell(problem)
+        _say(problem)
     for name in place.unfinished():
-        _tell(f"unfinished: {name} (run the same command again to go on, or 'dialgauge runs rm {name}')")
+        _say(f"unfinished: {name} (run the same command again to go on, or 'dialgauge runs rm {name}')")
     if json is not None:
-        write_json(json, [_summary(manifest) for manifest in manifests])
+        write_json(json, [_summary(run) for run in runs])
     if on_screen(json):
-        _print_list(place, manifests)
+        _print_list(place, [run.manifest for run in runs])
     if survey.problems:
-        raise typer.Exit(EXIT_INCOMPLETE)
+        raise SystemExit(EXIT_INCOMPLETE)
 
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its beginning.")],
-    rows: Annotated[int, typer.Option(min=0, help="Rows to show of each table.")] = 5,
+    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")],
+    rows: Annotated[int, Option(min=0, help="Rows to show of each table.")] = 5,
     json: JsonOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Show one run: how it came about, its scores, and the beginning of its tables, after verifying their bytes."""
-    found = Store(store).open(run)
-    found.verify()
+    """Show one run: where it comes from, its scores, and the beginning of its tables, after verifying their bytes."""
+    stored = Store(store).open(run)
+    stored.verify()
     if json is not None:
-        write_json(json, as_json(found.manifest))
+        write_json(json, as_json(stored.manifest))
     if on_screen(json):
-        for table in (_facts(found), *_value_tables(found.manifest), *_heads(found, rows)):
+        for table in (*run_tables(stored), *_heads(stored, rows)):
             out.print(table.render("terminal"))
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Ids of two runs or more, or their beginnings.")],
+    measures: comparing.MeasuresOption = None,
+    resamples: comparing.ResamplesOption = 10_000,
+    seed: comparing.SeedOption = 0,
+    level: comparing.LevelOption = 0.95,
+    correlation: comparing.CorrelationOption = None,
+    sweep: comparing.SweepOption = False,
+    show: comparing.ShowOption = 0,
+    show_by: comparing.ShowByOption = None,
+    ratings: comparing.RatingsOption = None,
+    rated: comparing.RatedOption = None,
+    format: comparing.FormatOption = "terminal",
+    table: comparing.TableOption = None,
+    json: comparing.JsonOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
+    store: StoreOption = None,
+) -> None:
+    """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
+    output = comparing.ComparisonOutput(format, table, json, figures, figure_format)
+    request = comparing.Request(correlation, sweep, show, show_by, ratings, rated)
+    comparing.compare_stored(runs, store, measures, resamples, seed, level, request, output)
 
 
 @app.command()
 def rm(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN", help="Ids of runs, or their beginnings; names of unfinished work.")
+        list[str], Argument(metavar="RUN", help="Ids of runs, or their beginnings; names of unfinished work.")
     ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Delete runs for good."""
     place = Store(store)
     names = list(dict.fromkeys(place.resolve(name, unfinished=True) for name in runs))
     if not yes:
-        typer.confirm(f"Delete {', '.join(names)}?", abort=True, err=True)
+        confirm(f"Delete {', '.join(names)}?")
     for name in names:
         place.remove(name)
-        _tell(f"removed {name}")
+        _say(f"removed {name}")
 
 
 @app.command()
 def path(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its beginning.")], store: StoreOption = None
+    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")], store: StoreOption = None
 ) -> None:
     """Print the folder of a run, for other tools."""
     place = Store(store)
-    out.print(str(place.folder / place.resolve(run)), markup=False)
+    out.print(str(place.folder / place.resolve(run)))
 
 
-def _tell(message: object) -> None:
-    err.print(plain(str(message)), markup=False, soft_wrap=True)
+def _say(message: object) -> None:
+    err.print(plain(str(message)))
 
 
 def _print_list(store: Store, manifests: list[Manifest]) -> None:
     if not manifests:
-        _tell(f"no runs in {store.folder}: commands that measure store one with --run")
+        _say(f"no runs in {store.folder}: commands that measure store one with --run")
         return
-    table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores", "tables"])
+    table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores"])
     for manifest in manifests:
-        numbers = [(name, value) for name, value in map(_number, manifest.scores.items()) if value is not None]
-        shown = ", ".join(f"{name} {value:.4g}" for name, value in numbers[:_SCORES_IN_LIST])
+        numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
         more = ", ..." if len(numbers) > _SCORES_IN_LIST else ""
-        table.add(manifest.id, manifest.name, _scored(manifest.coverage), shown + more, ", ".join(manifest.tables))
+        scores = ", ".join(numbers[:_SCORES_IN_LIST]) + more
+        table.add(manifest.id, manifest.name, _scored(manifest.coverage), scores)
     out.print(table.render("terminal"))
 
 
-def _number(score: tuple[str, Any]) -> tuple[str, float | None]:
-    """A score's name and number, whether it stands alone or with its interval (``{"value": ...}``)."""
-    name, value = score
-    held = value.get("value") if isinstance(value, dict) else value
-    return name, held if isinstance(held, int | float) else None
+def _score(name: str, score: Score) -> str:
+    """``JGA 49.48%``; what is no share has its unit."""
+    unit = "%" if score.unit == SHARE else f" {score.unit}" if score.unit else ""
+    return f"{name} {score_column(name, score).text(score.value)}{unit}"
 
 
-def _scored(coverage: dict[str, Any]) -> str | None:
-    """``998 of 1000``, or nothing when the run does not count."""
-    if "scored" not in coverage:
-        return None
-    scored, expected = coverage["scored"], coverage.get("expected")
-    return f"{scored}" if expected is None else f"{scored} of {expected}"
+def _scored(coverage: Coverage) -> str | None:
+    """``998 of 1000 dialogues``, or nothing when the run does not count."""
+    for unit, count in coverage.units.items():
+        if count.scored is not None:
+            return f"{count.scored}{'' if count.expected is None else f' of {count.expected}'} {unit}"
+    return None
 
 
-def _summary(manifest: Manifest) -> dict[str, Any]:
-    keep = ("id", "kind", "name", "created", "signature", "coverage", "scores")
-    return {key: as_json(getattr(manifest, key)) for key in keep} | {"tables": list(manifest.tables)}
-
-
-def _facts(run: Run) -> Table:
-    manifest = run.manifest
-    table = Table(f"Run {run.id}", ["field", "value"])
-    table.add("kind", manifest.kind)
-    table.add("name", manifest.name)
-    table.add("created", f"{manifest.created:%Y-%m-%d %H:%M:%S} UTC")
-    table.add("command", " ".join(manifest.command))
-    table.add("signature", manifest.signature or None)
-    table.add("seeds", ", ".join(map(str, manifest.seeds)) or None)
-    for item in manifest.inputs:
-        table.add("input", f"{item.path} ({item.size:,} bytes, sha256 {item.sha256[:12] or 'unknown'})")
-    table.add("versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items()))
-    table.add("folder", str(run.path))
-    return table
-
-
-def _value_tables(manifest: Manifest) -> list[Table]:
-    titles = {"Configuration": manifest.config, "Coverage": manifest.coverage, "Scores": manifest.scores}
-    return [Table(title, ["field", "value"], _flat(values)) for title, values in titles.items() if values]
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, str | int | float | None]]:
-    """Nested values as rows, the names of the levels joined with dots."""
-    rows: list[tuple[str, str | int | float | None]] = []
-    for name, value in values.items():
-        if isinstance(value, dict) and value:
-            rows += _flat(value, f"{prefix}{name}.")
-        else:
-            rows.append((f"{prefix}{name}", value if isinstance(value, str | int | float | None) else str(value)))
-    return rows
+def _summary(run: Run) -> dict[str, Any]:
+    fields = ("id", "kind", "name", "created", "signature", "coverage", "scores", "notes")
+    facts = {field: as_json(getattr(run.manifest, field)) for field in fields}
+    return facts | {"tables": {name: info.rows for name, info in run.tables.items()}}
 
 
 def _heads(run: Run, rows: int) -> list[Table]:
-    tables = []
-    for name, info in run.tables.items():
-        title = f"Table {name}: {info.rows:,} rows"
-        tables.append(frame_table(title, run.table(name).head(rows)))
-    return tables
+    """The beginning of every table that has rows, cut to what fits a screen."""
+    return [
+        _narrow(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(rows))
+        for name, info in run.tables.items()
+        if info.rows
+    ]
+
+
+def _narrow(title: str, frame: polars.DataFrame) -> Table:
+    """As many columns as fit a screen side by side, long texts cut; notes name the others."""
+    whole = frame_table(title, frame)
+    texts = [[_cut(cell.value) for cell in row] for row in whole.cells]
+    widths = [
+        max([len(column.title), *(len(column.text(row[place])) for row in texts)]) + _GAP
+        for place, column in enumerate(whole.columns)
+    ]
+    fitting = max(1, sum(total <= _SCREEN + _GAP for total in accumulate(widths)))
+    others = ", ".join(column.title for column in whole.columns[fitting:])
+    notes = textwrap.wrap(f"Columns not shown: {others}", _SCREEN) if others else []
+    return Table(title, whole.columns[:fitting], [row[:fitting] for row in texts], notes)
+
+
+def _cut(value: Value) -> Value:
+    """A long text without its end; other values as they are."""
+    if isinstance(value, str):
+        text = plain(value)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return value

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dialgauge.cli.common import StoreOption, application, err, frame_csv, frame_json, frame_parquet, frame_table, out
+from dialgauge.cli.common import StoreOption, err, frame_csv, frame_json, frame_parquet, frame_table, out
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.report import plain
@@ -25,13 +24,11 @@ _SHOWN = 100
 
 @app.command()
 def sql(
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="One SELECT (DuckDB's SQL); - reads it from standard input.")
-    ],
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as CSV.")] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as a JSON list.")] = None,
-    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as Parquet.")] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help=f"Rows at most; the screen shows {_SHOWN}.")] = None,
+    query: Annotated[str, Argument(metavar="QUERY", help="One SELECT (DuckDB's SQL); - reads it from standard input.")],
+    csv: Annotated[Path | None, Option(metavar="FILE", help="Write all rows as CSV.")] = None,
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write all rows as a JSON list.")] = None,
+    parquet: Annotated[Path | None, Option(metavar="FILE", help="Write all rows as Parquet.")] = None,
+    limit: Annotated[int | None, Option(min=0, help=f"Rows at most; the screen shows {_SHOWN}.")] = None,
     store: StoreOption = None,
 ) -> None:
     """Ask all stored runs with one SELECT.
@@ -52,9 +49,9 @@ def sql(
     if not any(file for file, _ in files):
         _show(frame, _SHOWN if limit is None else limit)
     for problem in problems:
-        err.print(plain(f"left out: {problem}"), markup=False, soft_wrap=True)
+        err.print(plain(f"left out: {problem}"))
     if problems:
-        raise typer.Exit(EXIT_INCOMPLETE)
+        raise SystemExit(EXIT_INCOMPLETE)
 
 
 def _show(frame: polars.DataFrame, rows: int) -> None:

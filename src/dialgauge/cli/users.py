@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dialgauge.cli.common import StoreOption, application, err, on_screen, out, write_json
+from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -43,7 +42,7 @@ app.command()(find)
 def score(
     conversations: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="CONVERSATIONS...", help="Recorded conversations, one source (file, folder, ...) per user model."
         ),
     ],
@@ -56,27 +55,21 @@ def score(
     format: Format = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
-            "--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all': other packages' too."
-        ),
+        Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all': other packages' too."),
     ] = None,
-    explain: Annotated[str | None, typer.Option(metavar="DIALOGUE", help="Explain the scores of one dialogue.")] = None,
-    verdicts: Annotated[bool, typer.Option("--verdicts", help="Also how often each verdict was given.")] = False,
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the scores as JSON; - is the screen.")
-    ] = None,
+    explain: Annotated[str | None, Option(metavar="DIALOGUE", help="Explain the scores of one dialogue.")] = None,
+    verdicts: Annotated[bool, Option("--verdicts", help="Also how often each verdict was given.")] = False,
+    resamples: Annotated[int, Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")] = 1000,
+    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
     per_dialogue: Annotated[
-        bool, typer.Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
+        bool, Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
     ] = False,
     reference: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
+        Path | None, Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
     ] = None,
     table: TableFile = None,
-    run: Annotated[bool, typer.Option("--run", help="Store the results, one run per source.")] = False,
+    run: Annotated[bool, Option("--run", help="Store the results, one run per source.")] = False,
     store: StoreOption = None,
     workers: Workers = 1,
 ) -> None:
@@ -128,17 +121,11 @@ def figures(
     format: Format = None,
     run: RunOption = None,
     store: StoreOption = None,
-    by_slot: Annotated[bool, typer.Option("--by-slot", help="Also which slots the behaviours concern.")] = False,
-    most: Annotated[int, typer.Option(min=1, help="Rows of the lists of confusions and loops.")] = 15,
-    folder: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="Draw the figures into this folder.")
-    ] = None,
-    endings: Annotated[
-        str, typer.Option("--as", help="Formats to draw in, comma-separated: svg, png, pdf, json.")
-    ] = "svg",
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all numbers as JSON; - is the screen.")
-    ] = None,
+    by_slot: Annotated[bool, Option("--by-slot", help="Also which slots the behaviours concern.")] = False,
+    most: Annotated[int, Option(min=1, help="Rows of the lists of confusions and loops.")] = 15,
+    folder: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Draw the figures into this folder.")] = None,
+    endings: Annotated[str, Option("--as", help="Formats to draw in, comma-separated: svg, png, pdf, json.")] = "svg",
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write all numbers as JSON; - is the screen.")] = None,
     table: TableFile = None,
     workers: Workers = 1,
 ) -> None:
@@ -173,7 +160,7 @@ def figures(
         for figure in analyses:
             for kind in kinds:
                 path = save(draw(figure), folder / f"figure{figure.key}.{kind}")
-                err.print(f"drawn: {path}", markup=False)
+                err.print(f"drawn: {path}")
     finish([presented])
 
 
@@ -181,9 +168,7 @@ def figures(
 def explain(
     names: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[CONVERSATIONS] DIALOGUE", help="Where it is, unless --run says so, and its id."
-        ),
+        Argument(metavar="[CONVERSATIONS] DIALOGUE", help="Where it is, unless --run says so, and its id."),
     ],
     canonical_map: Map = None,
     config: ConfigFile = None,
@@ -194,7 +179,7 @@ def explain(
     format: Format = None,
     run: RunOption = None,
     store: StoreOption = None,
-    talk: Annotated[bool, typer.Option("--talk", help="First the conversation itself, with what was heard.")] = False,
+    talk: Annotated[bool, Option("--talk", help="First the conversation itself, with what was heard.")] = False,
     table: TableFile = None,
 ) -> None:
     """Where every point of one dialogue's scores was won or lost, and why.
@@ -217,7 +202,7 @@ def explain(
     tables = explanation(presented, dialogue)
     if talk:
         for line in transcript(presented, dialogue):
-            out.print(line, markup=False)
+            out.print(line)
     print_tables(tables)
     write_table_file(tables, table)
 
@@ -246,4 +231,4 @@ def _store(runs: list[Run], store: Path | None) -> None:
 
     chosen = Store(store)
     for each in runs:
-        err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}", markup=False)
+        err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
+from dialgauge.cli.options import Option
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
@@ -30,32 +29,28 @@ from dialgauge.text import counted
 def find(
     conversations: Source = None,
     behaviour: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A behaviour, such as failed_sys_nlu or elicited_by_*.")
+        str | None, Option(metavar="NAME", help="A behaviour, such as failed_sys_nlu or elicited_by_*.")
     ] = None,
-    verdict: Annotated[str | None, typer.Option(metavar="NAME", help="A verdict, such as missing.")] = None,
-    domain: Annotated[str | None, typer.Option(metavar="NAME", help="In this domain.")] = None,
-    slot: Annotated[str | None, typer.Option(metavar="NAME", help="About this slot.")] = None,
-    from_turn: Annotated[int | None, typer.Option(min=0, help="At this turn or later.")] = None,
-    to_turn: Annotated[int | None, typer.Option(min=0, help="At this turn or earlier.")] = None,
+    verdict: Annotated[str | None, Option(metavar="NAME", help="A verdict, such as missing.")] = None,
+    domain: Annotated[str | None, Option(metavar="NAME", help="In this domain.")] = None,
+    slot: Annotated[str | None, Option(metavar="NAME", help="About this slot.")] = None,
+    from_turn: Annotated[int | None, Option(min=0, help="At this turn or later.")] = None,
+    to_turn: Annotated[int | None, Option(min=0, help="At this turn or earlier.")] = None,
     min_repeats: Annotated[
-        int | None, typer.Option(min=1, help="The same constraint or request is said again at least this often.")
+        int | None, Option(min=1, help="The same constraint or request is said again at least this often.")
     ] = None,
-    measure: Annotated[
-        str, typer.Option(metavar="NAME", help="The measure that the score limits are about.")
-    ] = "I-GCDF1",
-    min_score: Annotated[float | None, typer.Option(help="F1 at least this (of the domain, if one is named).")] = None,
-    max_score: Annotated[float | None, typer.Option(help="F1 at most this.")] = None,
-    min_turns: Annotated[int | None, typer.Option(min=0, help="At least so many turns, of both sides.")] = None,
-    max_turns: Annotated[int | None, typer.Option(min=0, help="At most so many turns.")] = None,
-    end: Annotated[str | None, typer.Option(help="How it ends: loop, goodbye or open.")] = None,
-    cause: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A loop with this cause, such as 'user NLU'.")
-    ] = None,
-    behaviours: Annotated[bool, typer.Option("--behaviours", help="List all behaviours and stop.")] = False,
+    measure: Annotated[str, Option(metavar="NAME", help="The measure that the score limits are about.")] = "I-GCDF1",
+    min_score: Annotated[float | None, Option(help="F1 at least this (of the domain, if one is named).")] = None,
+    max_score: Annotated[float | None, Option(help="F1 at most this.")] = None,
+    min_turns: Annotated[int | None, Option(min=0, help="At least so many turns, of both sides.")] = None,
+    max_turns: Annotated[int | None, Option(min=0, help="At most so many turns.")] = None,
+    end: Annotated[str | None, Option(help="How it ends: loop, goodbye or open.")] = None,
+    cause: Annotated[str | None, Option(metavar="NAME", help="A loop with this cause, such as 'user NLU'.")] = None,
+    behaviours: Annotated[bool, Option("--behaviours", help="List all behaviours and stop.")] = False,
     run: RunOption = None,
     store: StoreOption = None,
-    limit: Annotated[int, typer.Option(min=0, help="Rows to show; 0 is all.")] = 20,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
+    limit: Annotated[int, Option(min=0, help="Rows to show; 0 is all.")] = 20,
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
     canonical_map: Map = None,
     config: ConfigFile = None,
     override: Overrides = None,

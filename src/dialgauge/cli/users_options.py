@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dialgauge.cli.common import err, out, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
@@ -21,40 +20,38 @@ _MOST = 10
 
 Source = Annotated[
     str | None,
-    typer.Argument(
+    Argument(
         metavar="[CONVERSATIONS]",
         help="A folder, file, pattern or archive of recorded conversations; or name a run with --run.",
     ),
 ]
-RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="Present a stored run instead.")]
+RunOption = Annotated[str | None, Option("--run", metavar="ID", help="Present a stored run instead.")]
 Map = Annotated[
     Path | None,
-    typer.Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
+    Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
 ]
-ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Options as YAML.")]
+ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Options as YAML.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="One option: igcd_f1.repetitions.max_repetitions=3; repeatable."),
+    Option("--set", metavar="PATH=VALUE", help="One option: igcd_f1.repetitions.max_repetitions=3; repeatable."),
 ]
 Mode = Annotated[
     str | None,
-    typer.Option(help="'reference': as the authors' evaluator, to the bit; 'recommended': with its faults repaired."),
+    Option(help="'reference': as the authors' evaluator, to the bit; 'recommended': with its faults repaired."),
 ]
 ProfileName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--profile", metavar="NAME|FILE", help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file."
     ),
 ]
 DatabaseFolder = Annotated[
     Path | None,
-    typer.Option("--database", metavar="FOLDER", help="DOMAIN_db.json files: tells which failures of a goal are real."),
+    Option("--database", metavar="FOLDER", help="DOMAIN_db.json files: tells which failures of a goal are real."),
 ]
-Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help="The format, if not recognised.")]
-Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
-TableFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
-]
+Format = Annotated[str | None, Option("--format", metavar="NAME", help="The format, if not recognised.")]
+Workers = Annotated[int, Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
+TableFile = Annotated[Path | None, Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
 
 
 def options_from(
@@ -105,7 +102,7 @@ def scored(
             on_unit=advance,
         )
     for note in users.run.notes:
-        err.print(f"{users.name}: {note}", style="dim", markup=False)
+        err.print(f"{users.name}: {note}", style="dim")
     return users.run
 
 
@@ -171,17 +168,17 @@ def finish(runs: Sequence[Run]) -> None:
             continue
         odd = warnings(run)
         for dialogue, warning in odd[:_MOST]:
-            err.print(plain(f"{run.name}: dialogue {dialogue}: {warning}"), markup=False, soft_wrap=True)
+            err.print(plain(f"{run.name}: dialogue {dialogue}: {warning}"))
         if len(odd) > _MOST:
-            err.print(f"{run.name}: ... and {len(odd) - _MOST} more warnings", markup=False)
+            err.print(f"{run.name}: ... and {len(odd) - _MOST} more warnings")
         failures = failure_sentences(run)
         if failures:
             incomplete = True
             total = run.coverage["dialogues"].expected
-            err.print(f"{run.name}: {len(failures)} of {total} dialogues could not be scored:", markup=False)
+            err.print(f"{run.name}: {len(failures)} of {total} dialogues could not be scored:")
             for line in failures[:_MOST]:
-                err.print(f"  {plain(line)}", markup=False, soft_wrap=True)
+                err.print(f"  {plain(line)}")
             if len(failures) > _MOST:
                 err.print(f"  ... and {len(failures) - _MOST} more")
     if incomplete:
-        raise typer.Exit(EXIT_INCOMPLETE)
+        raise SystemExit(EXIT_INCOMPLETE)

@@ -1,4 +1,8 @@
-"""Which system is really better, and by which measure: paired tests, correlations, discriminative power."""
+"""Which system is really better, and by which measure: paired tests, correlations, discriminative power.
+
+Any two or more runs of one kind are compared; this room knows runs and measures, and no family. A family may hand it a
+view of its own (``ComparisonView``).
+"""
 
 from __future__ import annotations
 
@@ -6,41 +10,43 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.comparison.document import Wishes, as_json, comparison_tables
-    from dialgauge.comparison.figures import drawings
+    from dialgauge.comparison.divergence import DialogueDivergence, divergences
+    from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables
+    from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.ratings import assigned, read_ratings
     from dialgauge.comparison.result import Comparison, Difference, compare_scores
-    from dialgauge.comparison.scores import Scores, scores_from_frames, scores_from_rows
-    from dialgauge.comparison.spread import spreads
-    from dialgauge.comparison.stored import compare_runs
-    from dialgauge.comparison.sweep import LAMBDAS, Sweep
-    from dialgauge.comparison.system_table import read_system_table, spread_figure, system_table_json, system_tables
-    from dialgauge.comparison.trackers import TrackerComparison, compare, compare_results
+    from dialgauge.comparison.runs import compare_runs
+    from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
+    from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
+    from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
-    "LAMBDAS",
     "Comparison",
+    "ComparisonOptions",
+    "ComparisonView",
+    "DialogueDivergence",
     "Difference",
-    "Scores",
-    "Sweep",
-    "TrackerComparison",
-    "Wishes",
-    "as_json",
+    "ItemDifference",
+    "PairedScores",
+    "TurnDivergence",
     "assigned",
-    "compare",
-    "compare_results",
     "compare_runs",
     "compare_scores",
+    "comparison_figures",
+    "comparison_json",
     "comparison_tables",
-    "drawings",
+    "dialogue_rows",
+    "divergences",
+    "figure_label",
+    "paired_scores",
     "read_ratings",
     "read_system_table",
-    "scores_from_frames",
-    "scores_from_rows",
+    "shared_turns",
     "spread_figure",
     "spreads",
     "system_table_json",
     "system_tables",
+    "view_of",
 ]
 
 if not TYPE_CHECKING:

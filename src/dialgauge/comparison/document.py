@@ -1,88 +1,89 @@
-"""All that is told about a comparison, as tables for people and as JSON for programs."""
+"""All that is shown of a comparison: as tables for people, and as JSON for programs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dialgauge.comparison.divergence import parting_tables, partings
+from msgspec import structs
+
+from dialgauge.comparison.divergence import DialogueDivergence, divergence_tables, divergences
 from dialgauge.comparison.ratings import Ratings, rating_correlations, rating_tables
 from dialgauge.comparison.result import ALPHA, Comparison
-from dialgauge.comparison.spread import rank_agreement, spreads
-from dialgauge.comparison.sweep import sweep_table
-from dialgauge.comparison.tables import floor_table, matrix_table, pair_table, rank_table, score_table
-from dialgauge.comparison.turns import dialogue_correlations, sweep_turns, turn_correlations
-from dialgauge.errors import DialgaugeError
+from dialgauge.comparison.spread import (
+    dialogue_correlations,
+    matrix_table,
+    rank_agreement,
+    spreads,
+    turn_correlations,
+)
+from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Table
 from dialgauge.stats import discriminative_power
 from dialgauge.text import counted
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What to tell beyond scores and tests."""
+class ComparisonOptions:
+    """What to show beyond scores and tests.
+
+    ``extras`` names tables that only some families have, such as tracking's ``sweep``.
+    """
 
     correlations: tuple[str, ...] = ()
-    sweep: bool = False
+    extras: tuple[str, ...] = ()
     show: int = 0
     show_by: str | None = None
     ratings: Mapping[str, Ratings] = field(default_factory=dict)
 
 
-def comparison_tables(comparison: Comparison, wishes: Wishes) -> list[Table]:
+def comparison_tables(comparison: Comparison, options: ComparisonOptions | None = None) -> list[Table]:
     """Every table, the scores first."""
-    found = [score_table(comparison), pair_table(comparison), floor_table(comparison)]
+    chosen = options or ComparisonOptions()
+    tables = [score_table(comparison), pair_table(comparison), floor_table(comparison)]
     if len(comparison.systems) > 2:
-        found.append(rank_table(comparison))
-    for kind in wishes.correlations:
-        found += _correlation_tables(comparison, kind)
-    if wishes.sweep:
-        sweep = sweep_turns(comparison.turn_frames) if comparison.turn_frames else None
-        if sweep is None:
-            raise DialgaugeError(
-                "a λ sweep needs the error type of every turn, which these systems' scores do not have"
-            )
-        found.append(sweep_table(sweep))
-    if wishes.ratings:
-        found += rating_tables(wishes.ratings, comparison.scores)
-    if wishes.show:
-        found += _parting_tables(comparison, wishes)
-    return found
+        tables.append(rank_table(comparison))
+    for kind in chosen.correlations:
+        tables += _correlation_tables(comparison, kind)
+    for name in chosen.extras:
+        tables += _extra(comparison, name)()
+    if chosen.ratings:
+        tables += rating_tables(chosen.ratings, comparison.scores)
+    if chosen.show:
+        first, measure = comparison.systems[0], chosen.show_by or comparison.measures[0]
+        for second in comparison.systems[1:]:
+            tables += divergence_tables(comparison, first, second, measure, chosen.show)
+    return tables
 
 
 def _correlation_tables(comparison: Comparison, kind: str) -> list[Table]:
-    found = []
+    tables = []
     for system in comparison.systems:
-        frame = comparison.turn_frames.get(system)
+        frame = comparison.turn_scores.get(system)
         if frame is not None:
             names, matrix = turn_correlations(frame, comparison.measures, kind)
-            found.append(
-                matrix_table(f"{kind.capitalize()} over {counted(len(frame), 'turn')}: {system}", names, matrix)
-            )
-        over = f"{kind.capitalize()} over {counted(len(comparison.scores.dialogues), 'dialogue')}: {system}"
+            over = f"{kind.capitalize()} over {counted(len(frame), 'turn')}: {system}"
+            tables.append(matrix_table(over, names, matrix))
+        over = f"{kind.capitalize()} over {counted(len(comparison.dialogues), 'dialogue')}: {system}"
         matrix = dialogue_correlations(comparison.scores, system, kind)
-        found.append(matrix_table(over, comparison.measures, matrix))
-    return found
+        tables.append(matrix_table(over, comparison.measures, matrix))
+    return tables
 
 
-def _parting_tables(comparison: Comparison, wishes: Wishes) -> list[Table]:
-    """The first system against each of the others."""
-    measure, first = wishes.show_by or comparison.measures[0], comparison.systems[0]
-    return [
-        table
-        for second in comparison.systems[1:]
-        for table in parting_tables(
-            partings(comparison.scores, first, second, measure, wishes.show, comparison.details(first, second)),
-            first,
-            second,
-            measure,
-        )
-    ]
+def _extra(comparison: Comparison, name: str) -> Callable[[], list[Table]]:
+    """A table that the family of the runs offers."""
+    offered = comparison.view.tables(comparison)
+    if name not in offered:
+        kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
+        what = f"{', '.join(kinds)} runs like these" if kinds else "these scores"
+        raise DialgaugeError(f"{what} have nothing to show a {name} from.{nearest(name, offered)}")
+    return offered[name]
 
 
-def as_json(comparison: Comparison, wishes: Wishes) -> dict[str, Any]:
+def comparison_json(comparison: Comparison, options: ComparisonOptions | None = None) -> dict[str, Any]:
     """Everything as plain values; undefined is null."""
     power = discriminative_power(comparison.randomisation.p, alpha=ALPHA)
     content: dict[str, Any] = {
@@ -90,74 +91,81 @@ def as_json(comparison: Comparison, wishes: Wishes) -> dict[str, Any]:
         "resamples": comparison.resamples,
         "seed": comparison.seed,
         "level": comparison.level,
-        "systems": list(comparison.systems),
-        "measures": list(comparison.measures),
-        "dialogues": len(comparison.scores.dialogues),
-        "notes": list(comparison.scores.notes),
-        "scores": [
-            {
-                "system": system,
-                "measure": measure,
-                "value": comparison.values[row, column],
-                "low": comparison.intervals[row, column, 0],
-                "high": comparison.intervals[row, column, 1],
-            }
-            for row, system in enumerate(comparison.systems)
-            for column, measure in enumerate(comparison.measures)
+        "dialogues": len(comparison.dialogues),
+        "notes": list(comparison.notes),
+        "systems": [_system(comparison, name) for name in comparison.systems],
+        "differences": [
+            asdict(difference) | {"significant": difference.significant, "better": difference.better}
+            for difference in comparison.differences()
         ],
-        "differences": [asdict(difference) | {"found": difference.found} for difference in comparison.differences()],
-        "by_measure": [
+        "measures": [
             asdict(spread)
             | {
                 "range": spread.range,
+                "higher_is_better": comparison.scores.higher_is_better(spread.measure),
                 "noise_floor": comparison.floor[place],
                 "detectable": comparison.detectable[place],
                 "discriminative_power": power[place],
             }
             for place, spread in enumerate(spreads(comparison.measures, comparison.values))
         ],
-        "rank_agreement": rank_agreement(comparison.values),
+        "rank_agreement": rank_agreement(comparison.oriented),
     }
-    content.update(_extras(comparison, wishes))
-    cleaned: dict[str, Any] = _plain(content)
-    return cleaned
+    content.update(_more(comparison, options or ComparisonOptions()))
+    plain: dict[str, Any] = _plain(content)
+    return plain
 
 
-def _extras(comparison: Comparison, wishes: Wishes) -> dict[str, Any]:
-    extras: dict[str, Any] = {}
-    for kind in wishes.correlations:
-        frames = comparison.turn_frames
-        extras.setdefault("correlations", {})[kind] = {
+def _system(comparison: Comparison, name: str) -> dict[str, Any]:
+    row, run = comparison.systems.index(name), comparison.runs.get(name)
+    scores = {
+        measure: {
+            "value": comparison.values[row, column],
+            "low": comparison.intervals[row, column, 0],
+            "high": comparison.intervals[row, column, 1],
+            "signature": comparison.score_signature(name, measure),
+        }
+        for column, measure in enumerate(comparison.measures)
+    }
+    origin = {"run": run.id if run.stored else None, "kind": run.kind} if run else {}
+    return {"name": name, **origin, "scores": scores}
+
+
+def _more(comparison: Comparison, options: ComparisonOptions) -> dict[str, Any]:
+    more: dict[str, Any] = {}
+    for kind in options.correlations:
+        frames = comparison.turn_scores
+        more.setdefault("correlations", {})[kind] = {
             "dialogues": {name: dialogue_correlations(comparison.scores, name, kind) for name in comparison.systems},
             "turns": {name: turn_correlations(frame, comparison.measures, kind)[1] for name, frame in frames.items()},
         }
-    sweep = sweep_turns(comparison.turn_frames) if wishes.sweep and comparison.turn_frames else None
-    if sweep is not None:
-        extras["sweep"] = {
-            "lambdas": sweep.lambdas,
-            "scores": sweep.scores,
-            "swaps": [asdict(s) for s in sweep.swaps()],
-        }
-    if wishes.ratings:
-        extras["ratings"] = {
+    documents = comparison.view.documents(comparison)
+    for name in options.extras:
+        tables = _extra(comparison, name)
+        more[name] = documents[name]() if name in documents else [table.records() for table in tables()]
+    if options.ratings:
+        more["ratings"] = {
             name: {
                 "agreement": ratings.agreement(),
                 "correlations": [asdict(row) for row in rating_correlations(ratings, comparison.scores, name)],
             }
-            for name, ratings in wishes.ratings.items()
+            for name, ratings in options.ratings.items()
         }
-    if wishes.show:
-        measure, first = wishes.show_by or comparison.measures[0], comparison.systems[0]
-        extras["partings"] = {
-            second: [
-                asdict(found)
-                for found in partings(
-                    comparison.scores, first, second, measure, wishes.show, comparison.details(first, second)
-                )
-            ]
+    if options.show:
+        measure, first = options.show_by or comparison.measures[0], comparison.systems[0]
+        more["divergences"] = {
+            second: [_divergence(part) for part in divergences(comparison, first, second, measure, options.show)]
             for second in comparison.systems[1:]
         }
-    return extras
+    return more
+
+
+def _divergence(part: DialogueDivergence) -> dict[str, Any]:
+    turn = part.turn
+    own = {"dialogue": part.dialogue, "first": part.first, "second": part.second, "size": part.size}
+    if turn is None:
+        return own | {"turn": None, "turns": 0, "items": []}
+    return own | {"turn": turn.turn, "turns": turn.turns, "items": [structs.asdict(item) for item in turn.items]}
 
 
 def _plain(value: Any) -> Any:

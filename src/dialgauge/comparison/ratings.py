@@ -6,21 +6,20 @@ satisfied and 0 for not), one line for each rating, and, where several systems w
 
 from __future__ import annotations
 
-import csv
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from dialgauge.comparison.scores import Scores
+from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
+from dialgauge.comparison.scores import PairedScores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Table
 from dialgauge.stats import CORRELATIONS, Floats, fleiss_kappa, krippendorff_alpha
-from dialgauge.tracking import number
+from dialgauge.text import counted
 
 COLUMNS = ("dialogue", "rater", "rating")
 
@@ -65,20 +64,20 @@ class Ratings:
 
 def read_ratings(path: str | Path) -> dict[str, Ratings]:
     """Ratings from a CSV file, by system; the system is ``""`` where the file names none."""
-    found: dict[str, dict[tuple[str, str], float]] = {}
+    by_system: dict[str, dict[tuple[str, str], float]] = {}
     names: dict[str, str] = {}
     for line, row in _rows(Path(path)):
         dialogue, rater, text = (row[column] for column in COLUMNS)
-        key, single = dialogue_key(dialogue), found.setdefault(row.get("system", ""), {})
+        key, single = dialogue_key(dialogue), by_system.setdefault(row.get("system", ""), {})
         if not key or not rater:
             raise DialgaugeError("a rating needs a dialogue and a rater", file=str(path), line=line)
         if (key, rater) in single:
             raise DialgaugeError(f"rater '{rater}' rates it twice", file=str(path), line=line, dialogue=dialogue)
         single[key, rater] = _number(text, path, line, dialogue)
         names.setdefault(key, dialogue)
-    if not found:
+    if not by_system:
         raise DialgaugeError("it holds no ratings", file=str(path))
-    return {system: _ratings(single, names) for system, single in found.items()}
+    return {system: _ratings(single, names) for system, single in by_system.items()}
 
 
 def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) -> Ratings:
@@ -88,7 +87,7 @@ def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) 
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    lines = read_sheet(path)
+    lines = read_csv(path)
     heading = lines[0][1] if lines else []
     missing = [name for name in COLUMNS if name not in heading]
     if missing:
@@ -138,7 +137,7 @@ def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str 
     return dict(ratings)
 
 
-def rating_correlations(ratings: Ratings, scores: Scores, system: str) -> list[RatedMeasure]:
+def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> list[RatedMeasure]:
     """How each measure's values over dialogues go with the ratings."""
     places = rated_places(ratings, scores.dialogues)
     table = scores.by_dialogue[scores.place_of_system(system)][:, places]
@@ -155,18 +154,18 @@ def rating_correlations(ratings: Ratings, scores: Scores, system: str) -> list[R
     ]
 
 
-def rating_tables(ratings: Mapping[str, Ratings], scores: Scores) -> list[Table]:
+def rating_tables(ratings: Mapping[str, Ratings], scores: PairedScores) -> list[Table]:
     """For each rated system: do the raters agree, and how does every measure go with their ratings?"""
     return [table for name, values in ratings.items() for table in _system_tables(name, values, scores)]
 
 
-def _system_tables(system: str, ratings: Ratings, scores: Scores) -> list[Table]:
+def _system_tables(system: str, ratings: Ratings, scores: PairedScores) -> list[Table]:
     agreement = Table(f"Do the raters of {system} agree?", ["statistic", Column("value", digits=3)])
     for name, value in ratings.agreement().items():
         agreement.add(name, value)
     agreement.notes.append(
-        f"{number(ratings.count, 'rating')} of {number(len(ratings.dialogues), 'dialogue')} by "
-        f"{number(len(ratings.raters), 'rater')}. "
+        f"{counted(ratings.count, 'rating')} of {counted(len(ratings.dialogues), 'dialogue')} by "
+        f"{counted(len(ratings.raters), 'rater')}. "
         "Fleiss' kappa needs equally many ratings for every dialogue."
     )
     titles = [f"{kind}, {what}" for kind in CORRELATIONS for what in ("mean", "single")]
@@ -179,47 +178,3 @@ def _system_tables(system: str, ratings: Ratings, scores: Scores) -> list[Table]
         "Over dialogues: with the mean rating of each, and with every single rating. –: undefined (one is constant)."
     )
     return [agreement, table]
-
-
-# Small CSV files that people write by hand: tables of systems, ratings.
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
-
-
-def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
-    """The lines that hold something, with their numbers, cells without outer spaces; all as long as the first."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except UnicodeDecodeError as error:
-        raise DialgaugeError("it is not a text file; write CSV in UTF-8", file=str(path)) from error
-    except (OSError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise DialgaugeError(f"it cannot be read as CSV ({reason})", file=str(path)) from error
-    filled = [(line, row) for line, row in lines if any(row)]
-    for line, row in filled:
-        if len(row) != len(filled[0][1]):
-            raise DialgaugeError(
-                f"it has {len(row)} cells where the first line has {len(filled[0][1])}", file=str(path), line=line
-            )
-    return filled
-
-
-def check_names(names: Sequence[str], what: str, path: Path, line: int | None = None) -> None:
-    """Every name must be there, and only once."""
-    if "" in names:
-        raise DialgaugeError(f"a {what} has no name", file=str(path), line=line)
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise DialgaugeError(f"the {what} '{twice}' is there twice", file=str(path), line=line)
-
-
-def parse_number(text: str) -> float | None:
-    """A number as people write it; None for anything else, such as ``nan``, ``1_000`` or ``1e999``.
-
-    >>> parse_number("0.5"), parse_number("1_0")
-    (0.5, None)
-    """
-    number = float(text) if _NUMBER.fullmatch(text) else math.inf
-    return number if math.isfinite(number) else None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dialgauge._version import __version__
-from dialgauge.comparison.divergence import Details
-from dialgauge.comparison.scores import Scores
+from dialgauge.comparison.scores import PairedScores, shared_turns
+from dialgauge.comparison.views import DEFAULT_VIEW, ComparisonView, TurnDivergence, view_of
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Resampling, Signature
 from dialgauge.stats import (
     Floats,
     PairedBootstrap,
@@ -25,20 +26,25 @@ from dialgauge.stats import (
     ratio_intervals,
     win_tie_loss,
 )
-from dialgauge.tracking import number
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.runs import Run
+
 RESAMPLES = 10_000
 
-#: Differences with a p-value below this count as found.
+#: Differences with a p-value below this are significant.
 ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class Difference:
-    """First minus second system on one measure. Undefined numbers are NaN; ``adjusted`` is Holm's p over all pairs."""
+    """First minus second system on one measure. Undefined numbers are NaN; ``adjusted`` is Holm's p over all pairs.
+
+    ``wins`` and ``losses`` are dialogues on which the first system is better and worse than the second.
+    """
 
     first: str
     second: str
@@ -53,11 +59,17 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    higher_is_better: bool = True
 
     @property
-    def found(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant after correction."""
         return self.adjusted < ALPHA
+
+    @property
+    def better(self) -> str:
+        """The system whose score is better, significantly or not; of equal ones the second."""
+        return self.first if (self.difference > 0) == self.higher_is_better and self.difference else self.second
 
     def turned(self) -> Difference:
         """The same difference seen from the other side: second minus first."""
@@ -73,17 +85,18 @@ class Difference:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """Systems compared over the dialogues they share."""
+    """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one."""
 
-    scores: Scores
+    scores: PairedScores
     intervals: Floats
     bootstrap: PairedBootstrap
     randomisation: PairedRandomisation
     resamples: int
     seed: int
     level: float
+    runs: Mapping[str, Run] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -95,10 +108,27 @@ class Comparison:
         """The measures all systems have."""
         return self.scores.measures
 
+    @property
+    def dialogues(self) -> tuple[str, ...]:
+        """The ids of the compared dialogues, as the first system writes them."""
+        return self.scores.dialogues
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is left out, and in what the systems were scored differently."""
+        return self.scores.notes
+
     @cached_property
     def values(self) -> Floats:
         """The corpus values, (systems, measures)."""
         return self.scores.values
+
+    @cached_property
+    def oriented(self) -> Floats:
+        """The corpus values with the sign turned where less is better: a better system stands higher."""
+        signs = [1.0 if self.scores.higher_is_better(measure) else -1.0 for measure in self.measures]
+        oriented: Floats = self.values * np.array(signs)
+        return oriented
 
     @cached_property
     def adjusted(self) -> Floats:
@@ -115,38 +145,66 @@ class Comparison:
 
     @cached_property
     def detectable(self) -> Floats:
-        """For each measure the true difference that would be found 8 times in 10, whatever the pair."""
+        """For each measure the true difference that would be detected 8 times in 10, whatever the pair."""
         return _largest(detectable(self.bootstrap.error, level=self.level))
 
     @property
     def basis(self) -> str:
         """What the intervals come from, in words."""
-        return f"{100 * self.level:g}% bootstrap intervals over {number(len(self.scores.dialogues), 'dialogue')}"
+        return f"{100 * self.level:g}% bootstrap intervals over {counted(len(self.dialogues), 'dialogue')}"
 
     @property
     def signature(self) -> str:
         """What the numbers depend on; two comparisons with equal signatures are comparable."""
-        parts = {
-            "dialogues": len(self.scores.dialogues),
-            "test": "paired-randomisation",
-            "intervals": f"paired-bootstrap-{self.level:g}",
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "correction": "holm" if len(self.systems) > 2 else "none",
-            "dialgauge": __version__,
+        own = Signature(
+            dialogues=str(len(self.dialogues)),
+            test="paired-randomisation",
+            intervals=f"paired-bootstrap-{self.level:g}",
+            resamples=str(self.resamples),
+            seed=str(self.seed),
+            correction="holm" if len(self.systems) > 2 else "none",
+            version=__version__,
+        )
+        return " + ".join([own.long(), *self._run_signatures()])
+
+    def score_signature(self, system: str, measure: str) -> str:
+        """The signature of a value over the compared dialogues: that of the run's score, with what differs here."""
+        signature = self.scores.signature(system, measure)
+        how = str(Resampling(self.resamples, self.seed, self.level))
+        number = str(len(self.dialogues))
+        if signature.get("dialogues", number) != number:  # the other counts and checksums are of more dialogues
+            signature = Signature(**{key: value for key, value in signature.items() if key not in ("turns", "gold")})
+        return signature.with_(measure=signature.get("measure", measure), dialogues=number, interval=how).long()
+
+    def _run_signatures(self) -> list[str]:
+        """What the signatures of all runs share; all of them where one is not readable."""
+        written = sorted({run.signature for run in self.runs.values() if run.signature})
+        try:
+            shared = Signature.shared(Signature.parse(text) for text in written)
+        except DialgaugeError:  # of a run that another version wrote
+            return written
+        return [shared.long()] if written and len(shared) else []
+
+    @cached_property
+    def view(self) -> ComparisonView:
+        """What the family of the runs has to add."""
+        return view_of(next(iter(self.runs.values())).kind) if self.runs else DEFAULT_VIEW
+
+    @cached_property
+    def turn_scores(self) -> Mapping[str, polars.DataFrame]:
+        """The scores of the compared dialogues' turns by system, where every run has them; else nothing."""
+        frames = {name: self.view.turn_scores(run) for name, run in self.runs.items()}
+        return {
+            name: shared_turns(frame, self.dialogues)
+            for name, frame in frames.items()
+            if frame is not None and all(other is not None for other in frames.values())
         }
-        own = "|".join(f"{name}:{value}" for name, value in parts.items())
-        scored = sorted(set(filter(None, self.scores.signatures)))
-        return " + ".join([own, *scored])
 
-    @property
-    def turn_frames(self) -> Mapping[str, polars.DataFrame]:
-        """The scores of every turn by system, where the comparison has them; see ``comparison.turns``."""
-        return {}
-
-    def details(self, first: str, second: str) -> Details | None:
-        """Finds where two systems differ within a dialogue, where the comparison has more than scores."""
-        return None
+    def divergence(self, first: str, second: str, dialogue: str) -> TurnDivergence | None:
+        """Where two systems diverge in a dialogue; None where they do not, or where there are no runs to look at."""
+        if first not in self.runs or second not in self.runs:
+            return None
+        return self.view.divergence(self.runs[first], self.runs[second], dialogue)
 
     def differences(self) -> Iterator[Difference]:
         """Every pair of systems on every measure, measure by measure."""
@@ -160,12 +218,13 @@ class Comparison:
         a, b = self.scores.place_of_system(first), self.scores.place_of_system(second)
         if a == b:
             raise DialgaugeError(f"'{first}' is compared with itself; name two different systems")
-        found = self._difference(self.bootstrap.pairs.index((min(a, b), max(a, b))), column)
-        return found if a < b else found.turned()
+        difference = self._difference(self.bootstrap.pairs.index((min(a, b), max(a, b))), column)
+        return difference if a < b else difference.turned()
 
     def _difference(self, row: int, column: int) -> Difference:
         a, b = self.bootstrap.pairs[row]
-        wins, ties, losses = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
+        higher_is_better = self.scores.higher_is_better(self.measures[column])
+        higher, ties, lower = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
         return Difference(
             first=self.systems[a],
             second=self.systems[b],
@@ -177,17 +236,35 @@ class Comparison:
             p_bootstrap=float(self.bootstrap.p[row, column]),
             p_randomisation=float(self.randomisation.p[row, column]),
             adjusted=float(self.adjusted[row, column]),
-            wins=wins,
+            wins=higher if higher_is_better else lower,
             ties=ties,
-            losses=losses,
+            losses=lower if higher_is_better else higher,
+            higher_is_better=higher_is_better,
         )
 
     @cached_property
     def _by_dialogue(self) -> Floats:
         return self.scores.by_dialogue
 
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), 'dialogue')}"
+        return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
-def compare_scores(scores: Scores, *, resamples: int = RESAMPLES, seed: int = 0, level: float = 0.95) -> Comparison:
+    def _repr_html_(self) -> str:
+        from dialgauge.comparison.tables import floor_table, pair_table, score_table
+        from dialgauge.report import notebook_html
+
+        return notebook_html([score_table(self), pair_table(self), floor_table(self)])
+
+
+def compare_scores(
+    scores: PairedScores,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+    runs: Mapping[str, Run] | None = None,
+) -> Comparison:
     """Compare systems: intervals, paired bootstrap and paired randomisation over dialogues."""
     systems, measures, dialogues = scores.num.shape
     flat = (scores.num.reshape(-1, dialogues), scores.den.reshape(-1, dialogues))
@@ -200,6 +277,7 @@ def compare_scores(scores: Scores, *, resamples: int = RESAMPLES, seed: int = 0,
         resamples,
         seed,
         level,
+        runs or {},
     )
 
 

@@ -1,12 +1,12 @@
 """The scores of several systems over the dialogues and measures they share.
 
-Every scoring run has a table ``dialogue_scores`` (dialogue, measure, num, den); the value of a measure is the sum of
-``num`` over the sum of ``den``. A comparison needs nothing else: trackers, rankers, users and lab runs compare alike.
+Every run has a table ``dialogue_scores`` (dialogue, measure, num, den); the value of a measure is the sum of ``num``
+over the sum of ``den``. A comparison needs nothing else: trackers, rankers, users and lab runs compare alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,20 +14,21 @@ import numpy as np
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures import Score, Signature
 from dialgauge.stats import Floats, divide
-from dialgauge.tracking import number
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
 
 COLUMNS = ("dialogue", "measure", "num", "den")
 
-#: One row of ``dialogue_scores``; a damaged table may hold nulls.
-Row: TypeAlias = tuple[str, str, float | None, float | None]
+#: A system's scores by measure, which say unit, direction and signature.
+RunScores: TypeAlias = Mapping[str, Score]
 
 
 @dataclass(frozen=True)
-class Scores:
+class PairedScores:
     """``num`` and ``den`` are (systems, measures, dialogues); a dialogue without a score is 0 / 0."""
 
     systems: tuple[str, ...]
@@ -35,7 +36,8 @@ class Scores:
     dialogues: tuple[str, ...]
     num: Floats
     den: Floats
-    signatures: tuple[str, ...] = ()
+    #: By system what its run says of each measure; empty where nobody says anything.
+    run_scores: tuple[RunScores, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -48,12 +50,29 @@ class Scores:
         """The dialogues' own values, (systems, measures, dialogues); NaN where a dialogue has no score."""
         return divide(self.num, self.den)
 
-    def only(self, measures: Sequence[str]) -> Scores:
+    def run_score(self, measure: str) -> Score | None:
+        """What the first run that knows the measure says of it: unit, direction, bounds."""
+        return next((scores[measure] for scores in self.run_scores if measure in scores), None)
+
+    def higher_is_better(self, measure: str) -> bool:
+        """Whether more is better: yes, unless the runs say no."""
+        score = self.run_score(measure)
+        return score is None or score.higher_is_better is not False
+
+    def signature(self, system: str, measure: str) -> Signature:
+        """What the run of a system says a score depends on; nothing but the version where it says nothing readable."""
+        scores = self.run_scores[self.place_of_system(system)] if self.run_scores else {}
+        try:
+            return Signature.parse(scores[measure].signature) if measure in scores else Signature()
+        except DialgaugeError:  # of a run that another version wrote
+            return Signature()
+
+    def only(self, measures: Sequence[str]) -> PairedScores:
         """The same scores with these measures, in this order."""
         places = [self.place_of_measure(name) for name in measures]
         return replace(self, measures=tuple(measures), num=self.num[:, places], den=self.den[:, places])
 
-    def without(self, dialogues: Collection[str], why: str) -> Scores:
+    def without(self, dialogues: Collection[str], why: str) -> PairedScores:
         """The same scores but for these dialogues, with a note that says why."""
         gone = set(dialogues)
         places = [place for place, name in enumerate(self.dialogues) if name not in gone]
@@ -78,50 +97,120 @@ class Scores:
         return self.systems.index(name)
 
 
-def scores_from_frames(
-    frames: Mapping[str, polars.DataFrame], *, signatures: Mapping[str, str] | None = None
-) -> Scores:
-    """Scores from tables ``dialogue_scores``, by system."""
-    for name, frame in frames.items():
-        missing = [column for column in COLUMNS if column not in frame.columns]
-        if missing:
-            raise DialgaugeError(f"the scores of '{name}' have no column {', '.join(missing)}")
-    rows = {name: frame.select(COLUMNS).iter_rows() for name, frame in frames.items()}
-    return scores_from_rows(rows, signatures=signatures)
+def paired_scores(
+    frames: Mapping[str, polars.DataFrame], run_scores: Mapping[str, RunScores] | None = None
+) -> PairedScores:
+    """Scores from tables ``dialogue_scores`` by system; rows of the same dialogue and measure add up.
 
-
-def scores_from_rows(rows: Mapping[str, Iterable[Row]], *, signatures: Mapping[str, str] | None = None) -> Scores:
-    """Scores from (dialogue, measure, num, den) rows, by system; rows of the same dialogue and measure add up."""
-    if len(rows) < 2:
+    Dialogues stand in the order of the first system.
+    """
+    if len(frames) < 2:
         raise DialgaugeError("a comparison needs at least two systems; give two prediction files or runs, or more")
-    tables = [_summed(table) for table in rows.values()]
-    systems = tuple(rows)
-    names = [dict.fromkeys(measure for _, measure in table) for table in tables]
-    shared = [name for name in names[0] if all(name in others for others in names)]
+    sums = [_Sums(name, frame) for name, frame in frames.items()]
+    keys = tuple(key for key in sums[0].ids if all(key in other.ids for other in sums))
+    shared = [name for name in sums[0].measures if all(name in other.measures for other in sums)]
     measures = tuple(sorted(shared, key=_is_part))
-    ids = [{dialogue_key(dialogue): dialogue for dialogue, _ in table} for table in tables]
-    keys = tuple(key for key in ids[0] if all(key in others for others in ids))
-    _nothing_shared(systems, ids, keys, names, measures)
-    cells = np.zeros((2, len(systems), len(measures), len(keys)))
-    column, line = (
-        {name: place for place, name in enumerate(keys)},
-        {name: place for place, name in enumerate(measures)},
+    _refuse_nothing_shared(sums, keys, measures)
+    num, den = (np.stack([one.cells(part, measures, keys) for one in sums]) for part in ("num", "den"))
+    return PairedScores(
+        systems=tuple(frames),
+        measures=measures,
+        dialogues=tuple(sums[0].ids[key] for key in keys),
+        num=num,
+        den=den,
+        run_scores=tuple((run_scores or {}).get(name, {}) for name in frames),
+        notes=tuple(_left_out(sums, keys, measures)),
     )
-    for place, table in enumerate(tables):
-        for (dialogue, measure), sums in table.items():
-            key = dialogue_key(dialogue)
-            if key in column and measure in line:
-                cells[:, place, line[measure], column[key]] += sums
-    given = signatures or {}
-    return Scores(
-        systems,
-        measures,
-        tuple(ids[0][key] for key in keys),
-        cells[0],
-        cells[1],
-        tuple(given.get(name, "") for name in systems),
-        tuple(_left_out(systems, names, measures, ids, keys)),
+
+
+def on_the_same_turns(scores: PairedScores, turns: Mapping[str, polars.DataFrame]) -> PairedScores:
+    """The scores without dialogues of which systems were scored on different turns; a note names their number.
+
+    A paired test compares like with like: a system without the last turns of a dialogue has an easier dialogue.
+    ``turns`` has a row (``dialogue``, ``turn``) for every scored turn, by system.
+    """
+    first, *others = turns.values()
+    if all(first.equals(other) for other in others):
+        return scores
+    numbers = [_turn_numbers(frame) for frame in turns.values()]
+    unlike = [name for name in scores.dialogues if len({one.get(dialogue_key(name)) for one in numbers}) > 1]
+    if not unlike:
+        return scores
+    if len(unlike) == len(scores.dialogues):
+        raise DialgaugeError(
+            "in every dialogue the systems were scored on different turns; predict all turns, or score those without "
+            "prediction as empty states (--coverage empty)"
+        )
+    why = (
+        f"{counted(len(unlike), 'dialogue')} left out: the systems were scored on different turns there "
+        "(--coverage empty scores all turns of all systems)"
     )
+    return scores.without(unlike, why)
+
+
+def shared_turns(frame: polars.DataFrame, dialogues: Collection[str]) -> polars.DataFrame:
+    """The rows of a table that belong to the compared dialogues."""
+    import polars
+
+    keys = {dialogue_key(name) for name in dialogues}
+    names = [name for name in frame["dialogue"].unique() if dialogue_key(name) in keys]
+    return frame.filter(polars.col("dialogue").is_in(names))
+
+
+class _Sums:
+    """One system's table ``dialogue_scores`` as columns of codes and numbers."""
+
+    def __init__(self, system: str, frame: polars.DataFrame) -> None:
+        _check(system, frame)
+        self.system = system
+        self._frame = frame
+        self._names = _distinct(frame, "dialogue")
+        self._keys = [dialogue_key(name) for name in self._names]
+        #: Key to the id as the table writes it; where it writes it in two ways, the second.
+        self.ids = dict(zip(self._keys, self._names, strict=True))
+        self.measures = dict.fromkeys(_distinct(frame, "measure"))
+
+    def cells(self, part: str, measures: Sequence[str], keys: Sequence[str]) -> Floats:
+        """The sums of a column, (measures, dialogues); summed in the order of the rows."""
+        rows, columns = len(self.measures), len(self._names)
+        place = _codes(self._frame, "measure", list(self.measures)) * columns
+        place += _codes(self._frame, "dialogue", self._names)
+        flat = np.bincount(place, weights=self._frame[part].to_numpy(), minlength=rows * columns)
+        chosen = flat.reshape(rows, columns)[[list(self.measures).index(name) for name in measures]]
+        table: Floats = np.zeros((len(measures), len(keys)))
+        column_of = {key: place for place, key in enumerate(keys)}
+        targets = np.array([column_of.get(key, -1) for key in self._keys], np.int64)
+        known = targets >= 0
+        np.add.at(table.T, targets[known], chosen[:, known].T)
+        return table
+
+
+def _check(system: str, frame: polars.DataFrame) -> None:
+    import polars
+
+    missing = [column for column in COLUMNS if column not in frame.columns]
+    if missing:
+        raise DialgaugeError(f"the scores of '{system}' have no column {', '.join(missing)}")
+    sound = polars.all_horizontal(polars.col("num", "den").cast(polars.Float64).is_finite().fill_null(value=False))
+    for dialogue, measure in frame.filter(~sound).select("dialogue", "measure").head(1).iter_rows():
+        raise DialgaugeError(f"the score of {measure} is not a number; score it again", dialogue=dialogue)
+
+
+def _distinct(frame: polars.DataFrame, column: str) -> list[str]:
+    """The texts of a column in the order in which they first appear."""
+    names: list[str] = frame[column].unique(maintain_order=True).to_list()
+    return names
+
+
+def _codes(frame: polars.DataFrame, column: str, names: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    import polars
+
+    places = polars.Series(range(len(names)), dtype=polars.Int64)
+    keys = polars.Series(names, dtype=polars.String)
+    codes: np.ndarray[tuple[int], np.dtype[np.int64]] = (
+        frame[column].replace_strict(keys, places, return_dtype=polars.Int64).to_numpy(writable=True)
+    )
+    return codes
 
 
 def _is_part(measure: str) -> bool:
@@ -129,48 +218,29 @@ def _is_part(measure: str) -> bool:
     return measure.endswith("]")
 
 
-def _summed(rows: Iterable[Row]) -> dict[tuple[str, str], tuple[float, float]]:
-    sums: dict[tuple[str, str], tuple[float, float]] = {}
-    for dialogue, measure, num, den in rows:
-        if num is None or den is None or not (np.isfinite(num) and np.isfinite(den)):
-            raise DialgaugeError(f"the score of {measure} is not a number; score it again", dialogue=dialogue)
-        before = sums.get((dialogue, measure), (0.0, 0.0))
-        sums[dialogue, measure] = (before[0] + num, before[1] + den)
-    return sums
+def _turn_numbers(frame: polars.DataFrame) -> dict[str, tuple[int, ...]]:
+    rows = frame.group_by("dialogue", maintain_order=True).agg("turn").iter_rows()
+    return {dialogue_key(dialogue): tuple(turns) for dialogue, turns in rows}
 
 
-def _nothing_shared(
-    systems: Sequence[str],
-    ids: Sequence[Mapping[str, str]],
-    keys: Sequence[str],
-    names: Sequence[Mapping[str, None]],
-    measures: Sequence[str],
-) -> None:
+def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> None:
     if not keys:
-        examples = "; ".join(
-            f"'{name}' has ids like '{next(iter(known.values()), '(none)')}'"
-            for name, known in zip(systems, ids, strict=True)
-        )
+        examples = "; ".join(f"'{one.system}' has ids like '{next(iter(one.ids.values()), '(none)')}'" for one in sums)
         raise DialgaugeError(f"the systems share no dialogue: {examples}; score them on the same set")
     if not measures:
-        lists = "; ".join(f"'{name}' has {', '.join(known)}" for name, known in zip(systems, names, strict=True))
+        lists = "; ".join(f"'{one.system}' has {', '.join(one.measures)}" for one in sums)
         raise DialgaugeError(f"the systems share no measure: {lists}; score them with the same measures")
 
 
-def _left_out(
-    systems: Sequence[str],
-    names: Sequence[Mapping[str, None]],
-    measures: Sequence[str],
-    ids: Sequence[Mapping[str, str]],
-    keys: Sequence[str],
-) -> list[str]:
+def _left_out(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> list[str]:
     """What is not compared, and why, a sentence each."""
-    shared, notes = set(measures), []
-    for name, known, their_ids in zip(systems, names, ids, strict=True):
-        alone = [measure for measure in known if measure not in shared]
+    notes = []
+    for one in sums:
+        alone = [measure for measure in one.measures if measure not in measures]
         if alone:
-            notes.append(f"only some systems have these measures of {name}, so they are left out: {', '.join(alone)}")
-        if len(their_ids) > len(keys):
-            share = f"{len(their_ids) - len(keys):,} of {number(len(their_ids), 'dialogue')}"
-            notes.append(f"{share} of {name} left out: not every system has scores there")
+            listed = ", ".join(alone)
+            notes.append(f"only some systems have these measures of {one.system}, so they are left out: {listed}")
+        if len(one.ids) > len(keys):
+            share = f"{len(one.ids) - len(keys):,} of {counted(len(one.ids), 'dialogue')}"
+            notes.append(f"{share} of {one.system} left out: not every system has scores there")
     return notes

@@ -1,14 +1,29 @@
-"""Measures about measures, from a table of systems: how far does a measure spread them, and do measures rank alike?"""
+"""Measures about measures: how far does a measure spread systems, do measures rank them alike, do they go together?
+
+All of it can also be said of a table of systems as papers print it, where only the numbers are known. The file is CSV:
+a first column with the systems' names, then one column for each measure. Numbers may be written as ``0.5446`` or
+``54.46%``; an empty cell is a score that is not known.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dialgauge.stats import Matrix, correlation_matrix
+from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
+from dialgauge.comparison.scores import PairedScores
+from dialgauge.errors import DialgaugeError
+from dialgauge.report import Column, Table
+from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
+
+if TYPE_CHECKING:
+    import polars
 
 
 @dataclass(frozen=True)
@@ -57,3 +72,108 @@ def swapped_pairs(values: ArrayLike) -> list[list[int]]:
     first, second = np.triu_indices(len(table), 1)
     signs = np.sign(np.nan_to_num(table[first] - table[second]))
     return [[int((signs[:, a] * signs[:, b] < 0).sum()) for b in range(signs.shape[1])] for a in range(signs.shape[1])]
+
+
+def turn_correlations(frame: polars.DataFrame, measures: Sequence[str], kind: str) -> tuple[list[str], Matrix]:
+    """The measures that have a value per turn, and their correlations over the turns with both scores."""
+    known = [name for name in measures if name in frame.columns]
+    columns = [frame[name].cast(float).fill_null(float("nan")).to_numpy() for name in known]
+    return known, correlation_matrix(columns, kind)
+
+
+def dialogue_correlations(scores: PairedScores, system: str, kind: str) -> Matrix:
+    """Correlations of the measures over the dialogues of one system."""
+    return correlation_matrix(list(scores.by_dialogue[scores.place_of_system(system)]), kind)
+
+
+def matrix_table(title: str, names: Sequence[str], matrix: Matrix) -> Table:
+    """A symmetric matrix of numbers with names on both sides; undefined cells are dashes."""
+    table = Table(title, [Column(""), *(Column(name, digits=3) for name in names)])
+    for name, row in zip(names, matrix, strict=True):
+        table.add(name, *row)
+    if any(value is None for row in matrix for value in row):
+        table.notes.append("–: undefined, because one of the two is constant or there are fewer than two values.")
+    return table
+
+
+@dataclass(frozen=True)
+class SystemTable:
+    """``values`` is (systems, measures), NaN where a score is not known."""
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    values: Floats
+
+
+def read_system_table(path: str | Path) -> SystemTable:
+    """A table of systems from a CSV file."""
+    source = Path(path)
+    lines = read_csv(source)
+    if len(lines) < 2 or len(lines[0][1]) < 2:
+        raise DialgaugeError(
+            "a table of systems has a line of names (system, then the measures) and a line for each system",
+            file=str(path),
+        )
+    (heading, (_, *measures)), *rest = lines
+    systems = [row[0] for _, row in rest]
+    check_names(measures, "column", source, heading)
+    check_names(systems, "system", source)
+    if len(systems) < 2:
+        raise DialgaugeError("a comparison needs at least two systems", file=str(path))
+    values = np.array([[_score(cell, source, line) for cell in row[1:]] for line, row in rest])
+    return SystemTable(tuple(systems), tuple(measures), values)
+
+
+def _score(text: str, path: Path, line: int) -> float:
+    if not text:
+        return math.nan
+    number = parse_number(text.removesuffix("%").rstrip())
+    if number is None:
+        raise DialgaugeError(f"the score '{text}' is not a number", file=str(path), line=line)
+    return number / 100 if text.endswith("%") else number
+
+
+def system_tables(table: SystemTable) -> list[Table]:
+    """The spread of each measure, and how measures go together over systems."""
+    spread = Table(
+        f"Mean and spread of {len(table.systems)} systems",
+        ["measure", "systems", "mean", "std (population)", "std (sample)", "lowest", "highest", "range"],
+    )
+    for one in spreads(table.measures, table.values):
+        spread.add(
+            one.measure, one.systems, one.mean, one.population_std, one.sample_std, one.lowest, one.highest, one.range
+        )
+    columns = list(table.values.T)
+    matrices = [
+        matrix_table(f"{kind.capitalize()} over systems", table.measures, correlation_matrix(columns, kind))
+        for kind in CORRELATIONS
+    ]
+    return [spread, *matrices]
+
+
+def system_table_json(table: SystemTable) -> dict[str, Any]:
+    """The same as plain values."""
+    columns = list(table.values.T)
+    return {
+        "systems": list(table.systems),
+        "measures": list(table.measures),
+        "spread": [asdict(one) | {"range": one.range} for one in spreads(table.measures, table.values)],
+        "correlations": {kind: correlation_matrix(columns, kind) for kind in CORRELATIONS},
+    }
+
+
+def spread_figure(table: SystemTable) -> Any:
+    """Mean and spread of each measure, every system a dot."""
+    from dialgauge.report import mean_spread
+
+    known = [one for one in spreads(table.measures, table.values) if one.mean is not None]
+    return mean_spread(
+        [one.measure for one in known],
+        [one.mean or 0.0 for one in known],
+        [one.population_std or 0.0 for one in known],
+        points={
+            name: [float(value) for value in table.values[:, place] if not math.isnan(value)]
+            for place, name in enumerate(table.measures)
+        },
+        note=f"{len(table.systems)} systems, population standard deviation",
+    )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from dialgauge.comparison.result import ALPHA, Comparison, Difference
-from dialgauge.comparison.spread import rank_agreement, spreads, swapped_pairs
-from dialgauge.report import Cell, Column, Table, mark_best
-from dialgauge.stats import Matrix, discriminative_power
+from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
+from dialgauge.report import SHARE, Cell, Column, Table, mark_best, score_column
+from dialgauge.stats import discriminative_power
 
 #: Written after a score that differs from the first system's.
 MARK = "*"
@@ -37,40 +36,55 @@ def score_table(comparison: Comparison) -> Table:
     return table
 
 
+def scale_note(comparison: Comparison) -> list[str]:
+    """Which scale the numbers have, where any are shares."""
+    scores = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
+    others = [measure for measure, score in scores.items() if score is None or score.unit != SHARE]
+    if len(others) == len(scores):
+        return []
+    exception = f", but for {', '.join(others)}" if others else ""
+    return [f"In percent{exception}; CSV and JSON have fractions."]
+
+
 def _score_cells(comparison: Comparison) -> list[list[Cell]]:
     """By system and measure."""
-    found = {
+    differing = {
         (difference.second, difference.measure)
         for difference in comparison.differences()
-        if difference.first == comparison.systems[0] and difference.found
+        if difference.first == comparison.systems[0] and difference.significant
     }
     columns = []
     for place, measure in enumerate(comparison.measures):
+        look = score_column(measure, comparison.scores.run_score(measure), best=True)
         column = [
             Cell(
                 float(comparison.values[row, place]),
                 float(comparison.intervals[row, place, 0]),
                 float(comparison.intervals[row, place, 1]),
-                MARK if (system, measure) in found else "",
+                MARK if (system, measure) in differing else "",
+                like=look,
             )
             for row, system in enumerate(comparison.systems)
         ]
-        columns.append(mark_best(Column(measure, best="max"), column))
+        columns.append(mark_best(look, column))
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _score_notes(comparison: Comparison) -> list[str]:
     corrected = " (Holm-corrected over the pairs of systems)" if len(comparison.systems) > 2 else ""
+    falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
     return [
         f"{comparison.basis}. "
-        f"Bold: highest. {MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
+        f"Bold: best. {MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
+        *scale_note(comparison),
+        *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         f"Signature: {comparison.signature}",
-        *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
+        *(note[:1].upper() + note[1:] + "." for note in comparison.notes),
     ]
 
 
 def pair_table(comparison: Comparison) -> Table:
-    """Every pair of systems on every measure: difference, tests, and on how many dialogues which one is higher."""
+    """Every pair of systems on every measure: difference, tests, and on how many dialogues which one is better."""
     many = len(comparison.systems) > 2
     columns = [
         Column("measure"),
@@ -87,11 +101,12 @@ def pair_table(comparison: Comparison) -> Table:
     ]
     table = Table("Differences, first minus second", columns)
     for difference in comparison.differences():
+        look = score_column("", comparison.scores.run_score(difference.measure), signed=True)
         table.add(
             difference.measure,
             difference.first,
             difference.second,
-            Cell(difference.difference, difference.low, difference.high),
+            Cell(difference.difference, difference.low, difference.high, like=look),
             difference.p_randomisation,
             *([difference.adjusted] if many else []),
             difference.p_bootstrap,
@@ -101,7 +116,7 @@ def pair_table(comparison: Comparison) -> Table:
             verdict(difference),
         )
     table.notes.append(
-        "Wins, ties and losses: dialogues on which the first system scores higher than the second, equal, or lower."
+        "Wins, ties and losses: dialogues on which the first system scores better than the second, equal, or worse."
     )
     needed = math.ceil(len(comparison.bootstrap.pairs) / ALPHA)
     if comparison.resamples < needed:
@@ -116,9 +131,9 @@ def verdict(difference: Difference) -> str:
     """The answer to "is it better?" in two or three words."""
     if difference.adjusted != difference.adjusted:
         return "undefined"
-    if not difference.found:
+    if not difference.significant:
         return "could be noise"
-    return f"{difference.first if difference.difference > 0 else difference.second} is higher"
+    return f"{difference.better} is better"
 
 
 def floor_table(comparison: Comparison) -> Table:
@@ -138,16 +153,16 @@ def floor_table(comparison: Comparison) -> Table:
         ],
     )
     for place, spread in enumerate(spreads(comparison.measures, comparison.values)):
-        table.add(
-            spread.measure,
+        look = score_column("", comparison.scores.run_score(spread.measure))
+        numbers = (
             float(comparison.floor[place]),
             float(comparison.detectable[place]),
             spread.mean,
             spread.population_std,
             spread.sample_std,
             spread.range,
-            power[place],
         )
+        table.add(spread.measure, *(Cell(number, like=look) for number in numbers), power[place])
     table.notes.append(
         "Noise floor: the half-width of the paired difference's interval (at 95% 1.96 standard errors; largest over "
         "pairs); smaller differences are within noise. "
@@ -161,10 +176,9 @@ def floor_table(comparison: Comparison) -> Table:
 
 def rank_table(comparison: Comparison) -> Table:
     """Kendall's tau-b between the orders of systems that two measures give."""
-    swaps = swapped_pairs(comparison.values)
-    table = matrix_table(
-        "Do measures rank the systems alike? (Kendall's tau-b)", comparison.measures, rank_agreement(comparison.values)
-    )
+    swaps = swapped_pairs(comparison.oriented)
+    agreement = rank_agreement(comparison.oriented)
+    table = matrix_table("Do measures rank the systems alike? (Kendall's tau-b)", comparison.measures, agreement)
     pairs = len(comparison.bootstrap.pairs)
     contrary = sorted(
         (-swaps[a][b], f"{first} and {second} ({swaps[a][b]})")
@@ -176,14 +190,4 @@ def rank_table(comparison: Comparison) -> Table:
         shown = ", ".join(text for _, text in contrary[:_CONTRARY])
         more = f", and {len(contrary) - _CONTRARY} more" if len(contrary) > _CONTRARY else ""
         table.notes.append(f"Of {pairs} pairs of systems, these measures put some into opposite orders: {shown}{more}.")
-    return table
-
-
-def matrix_table(title: str, names: Sequence[str], matrix: Matrix) -> Table:
-    """A symmetric matrix of numbers with names on both sides; undefined cells are dashes."""
-    table = Table(title, [Column(""), *(Column(name, digits=3) for name in names)])
-    for name, row in zip(names, matrix, strict=True):
-        table.add(name, *row)
-    if any(value is None for row in matrix for value in row):
-        table.notes.append("–: undefined, because one of the two is constant or there are fewer than two values.")
     return table

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from dialgauge.data.checking.show import show
     from dialgauge.data.conversion import convert
     from dialgauge.data.datasets import catalogue
+    from dialgauge.data.fetch import TransferProgress
     from dialgauge.data.folder import data_folder
-    from dialgauge.data.install import get, offline, remove
-    from dialgauge.data.progress import transfer_bars
+    from dialgauge.data.install import Watcher, get, offline, remove
     from dialgauge.data.verification import listing, listing_table, verification_table, verify
 
 __all__ = [
     "Anonymiser",
     "Report",
+    "TransferProgress",
+    "Watcher",
     "catalogue",
     "check",
     "check_kind",
@@ -32,7 +34,6 @@ __all__ = [
     "read_gazetteer",
     "remove",
     "show",
-    "transfer_bars",
     "verification_table",
     "verify",
 ]

@@ -1,7 +1,7 @@
 """Anonymising chat logs as the Concierge data of the paper were: entities give way to tokens such as ``<person>``.
 
 Contact details, dates, times and numbers are found by patterns, names of people, places and organisations by lists
-(:mod:`dialgauge.data.anonymise`). A text is read once from left to right; what a pattern took, no list sees. Ids of
+(:class:`Gazetteer`). A text is read once from left to right; what a pattern took, no list sees. Ids of
 conversations are replaced too, since services often build them from customers' numbers.
 """
 
@@ -135,13 +135,8 @@ def _words_left(text: str, covered: bytearray, start: int, end: int) -> list[tup
     """The stretches between start and end that nothing covers, from their first to their last word."""
     stretches = [(gap.start() + start, gap.end() + start) for gap in _UNCOVERED.finditer(covered[start:end])]
     words = [list(_SOMETHING.finditer(text, first, last)) for first, last in stretches]
-    return [(found[0].start(), found[-1].end()) for found in words if found]
+    return [(inside[0].start(), inside[-1].end()) for inside in words if inside]
 
-
-# Lists of names: small built-in ones, and longer ones a user brings along (a text file, one entry a line).
-#
-# The built-in lists hold common given names that are no everyday words, large cities and countries, and booking
-# services. They are a start, not a promise: what must not get out belongs in a list of one's own.
 
 #: The kinds of entity a list can name; each becomes the token of that name.
 KINDS = ("person", "location", "org", "date", "time", "number", "phone", "email", "url")
@@ -168,16 +163,16 @@ class Gazetteer:
 
     def find(self, text: str) -> list[tuple[int, int, str]]:
         """Start, end and kind of every entry, from left to right, none overlapping."""
-        spans = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text)]
+        spans = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text)]
         words = [word for _, _, word in spans]
-        found, place = [], 0
+        entities, place = [], 0
         while place < len(words):
             size = self._size_at(words, place)
             if size:
                 kind = self._kinds[tuple(words[place : place + size])]
-                found.append((spans[place][0], spans[place + size - 1][1], kind))
+                entities.append((spans[place][0], spans[place + size - 1][1], kind))
             place += max(size, 1)
-        return found
+        return entities
 
     def _size_at(self, words: list[str], place: int) -> int:
         """The number of words of the longest entry that begins here."""
@@ -197,7 +192,10 @@ def read_gazetteer(path: Path) -> list[str]:
 
 @cache
 def built_in(kind: str) -> tuple[str, ...]:
-    """The entries of a list of ours."""
+    """The entries of a list of ours: common given names, large cities and countries, booking services.
+
+    They are a start, not a promise: what must not get out belongs in a list of one's own.
+    """
     return tuple(_entries(resources.files("dialgauge.data").joinpath("lists", f"{kind}.txt").read_text("utf-8")))
 
 

@@ -1,4 +1,4 @@
-"""Turning dialogues of one format into another, as a stream, and telling what was kept and what was not."""
+"""Writing dialogues of one format in another, as a stream, and what was kept of them and what was not."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def convert(
     path = Path(target)
     _may_write(path, force)
     reading, counts = Notes(), _Counts(writer)
-    found = stream(source, format=format, limit=limit, notes=reading)
+    dialogues = stream(source, format=format, limit=limit, notes=reading)
     if original_ids is not None:
-        found = OriginalIds(original_ids, limit=limit).renamed(found)
-    written = write(counts.watch(_one_set(found), advance), path, format=to)
+        dialogues = OriginalIds(original_ids, limit=limit).renamed(dialogues)
+    written = write(counts.watch(_one_set(dialogues), advance), path, format=to)
     if original_ids is not None:
         del reading.counts[ORIGINAL_ID_DROPPED]  # it was dropped by the reader, and came back as the id
     return Conversion(
@@ -98,12 +98,12 @@ def _may_write(path: Path, force: bool) -> None:
 
 
 def _one_set(
-    found: Iterable[tuple[Part, DialogueFormat, Dialogue]],
+    dialogues: Iterable[tuple[Part, DialogueFormat, Dialogue]],
 ) -> Iterator[tuple[DialogueFormat, Dialogue]]:
     """The dialogues, as long as all are in one format and no id comes twice: else they are not one set."""
     first: DialogueFormat | None = None
     seen: set[int] = set()
-    for part, chosen, dialogue in found:
+    for part, chosen, dialogue in dialogues:
         first = first or chosen
         if chosen.name != first.name:
             raise DialgaugeError(
@@ -151,12 +151,6 @@ class _Counts:
                 self.kept[name] += 1
 
 
-# From the ids of ConvLab-3's unified format back to those of the dataset it was made from.
-#
-# Unified data calls a dialogue ``multiwoz21-test-0`` and notes that it was ``PMUL4648.json``; predictions have the
-# unified id alone. The data file therefore gives the names by which either meets files of the original dataset.
-
-
 class _Named(Struct, gc=False):
     dialogue_id: str
     original_id: str
@@ -166,7 +160,11 @@ _FILE = Listed(_Named)
 
 
 class OriginalIds:
-    """The ``original_id`` of every dialogue in a ConvLab-3 data file (or the folder or archive that holds it)."""
+    """The ``original_id`` of every dialogue in a ConvLab-3 data file (or the folder or archive that holds it).
+
+    Unified data calls a dialogue ``multiwoz21-test-0`` and notes that it was ``PMUL4648.json``; predictions have the
+    unified id alone. The data file therefore gives the names under which both meet files of the original dataset.
+    """
 
     def __init__(self, source: str | Path, *, limit: int = DEFAULT_LIMIT) -> None:
         self._source = os.fspath(source)
@@ -179,10 +177,10 @@ class OriginalIds:
             raise DialgaugeError("it holds no dialogues in ConvLab-3's unified format", file=self._source)
 
     def renamed(
-        self, found: Iterable[tuple[Part, DialogueFormat, Dialogue]]
+        self, dialogues: Iterable[tuple[Part, DialogueFormat, Dialogue]]
     ) -> Iterator[tuple[Part, DialogueFormat, Dialogue]]:
         """The dialogues under their original ids; one the data file does not know is an error."""
-        for part, chosen, dialogue in found:
+        for part, chosen, dialogue in dialogues:
             name = self._names.get(dialogue.id)
             if name is None:
                 raise DialgaugeError(f"{self._source} has no dialogue of this id", file=part.name, dialogue=dialogue.id)

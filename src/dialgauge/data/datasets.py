@@ -59,8 +59,7 @@ class Dataset(Struct, frozen=True, forbid_unknown_fields=True):
     def remotes(self) -> tuple[Remote, ...]:
         """The files to download, each with its whole address."""
         return tuple(
-            remote if remote.url else structs.replace(remote, url=self.base + remote.path)
-            for remote in self.files
+            remote if remote.url else structs.replace(remote, url=self.base + remote.path) for remote in self.files
         )
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import httpx
 
 #: How many bytes there are, as soon as that is known, and how many are here.
-Progress = Callable[[int | None, int], None]
+TransferProgress = Callable[[int | None, int], None]
 
 DEFAULT_LIMIT = 8 << 30
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
@@ -47,8 +46,7 @@ class _Interrupted(Exception):
         self.wait = wait
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How often to try without getting a byte further, and how long to wait before the first repetition."""
 
     tries: int = 5
@@ -62,7 +60,7 @@ def fetch(
     *,
     sha256: str | None = None,
     size: int | None = None,
-    progress: Progress | None = None,
+    progress: TransferProgress | None = None,
     patience: Patience | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> str:
@@ -72,12 +70,12 @@ def fetch(
         target.parent.mkdir(parents=True, exist_ok=True)
         for again in (True, False):
             resumed = download.run(patience or Patience())
-            found = sha256_of(download.part)
-            wrong = download.fault(found, sha256)
+            checksum = sha256_of(download.part)
+            wrong = download.fault(checksum, sha256)
             if wrong is None:
                 download.part.replace(target)
                 download.forget()
-                return found
+                return checksum
             download.forget()
             # Halves of two versions can only have met if the first half was kept from an earlier try.
             if not (resumed and again):
@@ -96,7 +94,7 @@ def _writing(target: Path) -> Iterator[None]:
 class _Download:
     """One file on its way; survives interruptions of the connection and of the process."""
 
-    def __init__(self, url: str, target: Path, size: int | None, progress: Progress, limit: int) -> None:
+    def __init__(self, url: str, target: Path, size: int | None, progress: TransferProgress, limit: int) -> None:
         self.url, self.size, self.progress, self.limit = url, size, progress, limit
         self.part = target.with_name(target.name + ".part")
         self.note = target.with_name(target.name + ".part.json")
@@ -193,12 +191,12 @@ class _Download:
             known = "its known size is" if self.size is not None else "the limit is"
             raise DialgaugeError(f"the server sends {size:,} bytes or more, but {known} {most:,} bytes", file=self.url)
 
-    def fault(self, found: str, expected: str | None) -> str | None:
+    def fault(self, checksum: str, expected: str | None) -> str | None:
         """What is wrong with the finished part, if anything."""
         if self.size is not None and self._here() != self.size:
             return f"the file has {self._here():,} bytes, but {self.size:,} were expected"
-        if expected is not None and found != expected:
-            return f"the file's sha256 is {found}, but {expected} was expected"
+        if expected is not None and checksum != expected:
+            return f"the file's sha256 is {checksum}, but {expected} was expected"
         return None
 
     def forget(self) -> None:

@@ -6,13 +6,13 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from dialgauge.data.datasets import Dataset, Remote
-from dialgauge.data.fetch import Patience, Progress, fetch
+from dialgauge.data.fetch import Patience, TransferProgress, fetch
 from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
 from dialgauge.data.unpack import unpack
 from dialgauge.data.verification import verify
@@ -21,11 +21,10 @@ from dialgauge.errors import DialgaugeError
 OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"
 
 #: Called before each download with its file name; gives the function that hears of its progress.
-Watcher = Callable[[str], Progress]
+Watcher = Callable[[str], TransferProgress]
 
 
-@dataclass(frozen=True)
-class Outcome:
+class InstalledDataset(Struct, frozen=True):
     """What ``get`` did: where the dataset is, whether it was there before, and which files were trusted unseen."""
 
     path: Path
@@ -46,14 +45,14 @@ def get(
     accept_change: bool = False,
     watcher: Watcher | None = None,
     patience: Patience | None = None,
-) -> Outcome:
+) -> InstalledDataset:
     """Fetch a dataset unless it is there. Two processes that want the same one wait for each other.
 
     A folder that somebody else put there counts if the catalogue knows all files, and all are there and right.
     """
     place = folder.path(dataset.name)
     if folder.receipt(dataset.name) is not None:
-        return Outcome(place, fetched=False)
+        return InstalledDataset(place, fetched=False)
     if not network:
         raise DialgaugeError(
             f"the dataset {dataset.name} is not in {folder.root} and the network is switched off (--offline or "
@@ -61,13 +60,13 @@ def get(
         )
     with _locked(folder, dataset.name):
         if folder.receipt(dataset.name) is not None:
-            return Outcome(place, fetched=False)
+            return InstalledDataset(place, fetched=False)
         if place.exists():
             if dataset.checksums_known and dataset.known_members and verify(dataset, folder).sound:
-                return Outcome(place, fetched=False)
+                return InstalledDataset(place, fetched=False)
             raise DialgaugeError(
-                f"this folder is in the way: dialgauge did not put it there; move it or set another DIALGAUGE_DATA than "
-                f"{folder.root}",
+                "this folder is in the way: dialgauge did not put it there; move it or set another DIALGAUGE_DATA "
+                f"than {folder.root}",
                 file=str(place),
             )
         return _Installation(dataset, folder, accept_change, watcher, patience).run()
@@ -104,7 +103,7 @@ class _Installation:
         self.watcher, self.patience = watcher, patience
         self.first_seen = folder.first_seen()
 
-    def run(self) -> Outcome:
+    def run(self) -> InstalledDataset:
         downloads = _downloads(self.folder, self.dataset)
         entries: list[Entry] = []
         with _staging(self.folder, self.dataset.name) as staging, _faults(self.folder.path(self.dataset.name)):
@@ -123,7 +122,7 @@ class _Installation:
             content.rename(self.folder.path(self.dataset.name))
         shutil.rmtree(downloads, ignore_errors=True)
         new = tuple(url for url in trusted if url not in self.first_seen)
-        return Outcome(self.folder.path(self.dataset.name), fetched=True, trusted=new)
+        return InstalledDataset(self.folder.path(self.dataset.name), fetched=True, trusted=new)
 
     def _with_entries(self, entries: list[Entry]) -> Iterator[tuple[Remote, Entry]]:
         return zip(self.dataset.remotes, entries, strict=True)

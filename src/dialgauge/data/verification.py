@@ -1,4 +1,4 @@
-"""Is a dataset on this disk still what was fetched, and what the catalogue knows?"""
+"""Which datasets are on this disk, and are they still what was fetched and what the catalogue knows?"""
 
 from __future__ import annotations
 
@@ -47,8 +47,11 @@ class Verification(Struct, frozen=True):
 
 
 def verify(dataset: Dataset, folder: Folder) -> Verification:
-    """Compare every file with the receipt and with the catalogue. A folder without receipt is compared with the
-    catalogue alone; its files may be compressed one by one (``NAME.gz``)."""
+    """Compare every file with the receipt and with the catalogue.
+
+    A folder without a receipt is compared with the catalogue alone; its files may be compressed one by one
+    (``NAME.gz``).
+    """
     place = folder.path(dataset.name)
     if not place.is_dir():
         raise DialgaugeError(
@@ -99,8 +102,6 @@ def _added(place: Path, expected: set[str]) -> list[DatasetVerdict]:
     here = sorted(item.relative_to(place).as_posix() for item in place.rglob("*") if item.is_file())
     return [DatasetVerdict(path, "added", "") for path in here if path not in expected and path != RECEIPT]
 
-
-# Datasets and their state as tables: what ``dialgauge data list`` and ``verify`` print.
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 

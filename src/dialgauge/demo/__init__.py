@@ -1,4 +1,4 @@
-"""``dialgauge demo``: the guided tour on a world simulated on the spot; nothing is downloaded."""
+"""``dialgauge demo``: the guided tour of a world simulated on the spot; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.demo.steps import Demo, answer, simulate_world, track_states
+    from dialgauge.demo.steps import STEPS, Answer, Demo
 
 __all__ = [
+    "STEPS",
+    "Answer",
     "Demo",
-    "answer",
-    "simulate_world",
-    "track_states",
 ]
 
 if not TYPE_CHECKING:

@@ -1,40 +1,44 @@
-"""The steps of the demo, each a function from what was made before to tables and figures."""
+"""The steps of the guided tour: each asks one question, stores runs, and answers from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dialgauge.comparison import Wishes, compare_results, comparison_tables, drawings
+from msgspec import Struct
+
+from dialgauge.agents import make_agent
+from dialgauge.comparison import Comparison, ComparisonOptions, compare_runs, comparison_figures, comparison_tables
+from dialgauge.comparison import divergences as diverging_dialogues
 from dialgauge.data import check, show
 from dialgauge.demo.trackers import learn_words, track
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read, write
-from dialgauge.lab import dialog_file, write_release
-from dialgauge.report import Figure, Section, Table
+from dialgauge.lab import dialog_file, interact, interaction_table, move_to, write_release
+from dialgauge.rankers import load_task, ranker_class
+from dialgauge.report import Cell, Figure, Section, Table, score_column
 from dialgauge.responses import jobs_of, results_table, run_jobs
-from dialgauge.runs import Store
-from dialgauge.tracking import score, store_results
+from dialgauge.runs import Run, Store
+from dialgauge.tracking import score
 from dialgauge.worlds.restaurant import Parameters, load_world
 
 TASKS = (1, 3, 5)
-MODELS = ("rules", "tfidf", "nearest")
+MODELS = ("rules", "nearest", "tfidf")
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
+#: At most so many conversations with the simulated user.
+CONVERSATIONS = 50
 #: The figures of the comparison that the report shows.
-_SHOWN = ("intervals", "lambda_sweep")
+_FIGURES = ("intervals", "lambda_sweep")
 
 
-@dataclass(frozen=True)
-class Demo:
+class Demo(Struct, frozen=True):
     """Where the demo works, how large it is, and whom it tells what it does."""
 
     folder: Path
     dialogs: int
     seed: int
     tell: Callable[[str], None]
-    sections: list[Section] = field(default_factory=list)
 
     @property
     def corpus(self) -> Path:
@@ -47,7 +51,15 @@ class Demo:
         return Store(self.folder / "runs")
 
 
-def simulate_world(demo: Demo) -> None:
+class Answer(Struct, frozen=True, kw_only=True):
+    """What one step shows: a small table and a verdict on screen, a section of the report."""
+
+    section: Section
+    verdict: str
+    table: Table | None = None
+
+
+def simulate_world(demo: Demo) -> Answer:
     """Simulate the restaurant world and say what came out."""
     demo.tell(f"simulating {demo.dialogs} dialogs per task and split of the restaurant world")
     written = write_release(
@@ -59,21 +71,24 @@ def simulate_world(demo: Demo) -> None:
         parameters=Parameters(seed=demo.seed),
         forms=("babi", "native"),
     )
-    made = Table(
+    official = [one for one in written if one.file.endswith(".txt")]
+    files = Table(
         "Simulated files (each also as JSONL with acts and belief states)", ["file", "dialogs", "turns", "facts"]
     )
-    for one in (listed for listed in written if listed.file.endswith(".txt")):
-        made.add(one.file, one.dialogs, one.turns, one.facts)
+    for one in official:
+        files.add(one.file, one.dialogs, one.turns, one.facts)
     report = check([demo.corpus / dialog_file(5, "tst", "native")])
-    found = [part for part in show(report) if isinstance(part, Table)]
-    demo.sections.append(
-        Section(
-            "A world, simulated", "Users book restaurants, change their minds and ask questions.", [made, *found[:2]]
-        )
+    checked = [part for part in show(report) if isinstance(part, Table)]
+    text = "Users book restaurants, change their minds and ask questions."
+    dialogs, turns = (sum(getattr(one, name) for one in official) for name in ("dialogs", "turns"))
+    return Answer(
+        section=Section("A world, simulated", text, [files, *checked[:2]]),
+        verdict=f"{dialogs:,} dialogs with {turns:,} exchanges; half of the test dialogs name towns and\n"
+        "cuisines that training never shows.",
     )
 
 
-def track_states(demo: Demo) -> None:
+def track_states(demo: Demo) -> Answer:
     """Two trackers on the full dialogs, scored by every measure and compared."""
     demo.tell("two trackers follow the full dialogs, one of them deaf to changes of mind")
     train = _dialogs(demo, "trn")
@@ -83,28 +98,103 @@ def track_states(demo: Demo) -> None:
         "latest": [track(dialogue, words, overwrite=True) for dialogue in gold],
         "first": [track(dialogue, words, overwrite=False) for dialogue in gold],
     }
-    paths = {name: str(demo.folder / "predictions" / f"{name}.json") for name in systems}
     for name, dialogues in systems.items():
-        write(dialogues, paths[name], format="nested")
+        write(dialogues, demo.folder / "predictions" / f"{name}.json", format="nested")
     results = score(gold, systems, profile="verbatim", ontology=_ontology([*train, *gold]), seed=demo.seed)
-    store_results(results, demo.store, paths=paths, gold=None, config={"demo": demo.dialogs})
-    comparison = compare_results(results, resamples=2000, seed=demo.seed)
-    figures = _draw(demo, drawings(comparison))
+    runs = [demo.store.add(system.run) for system in results]
+    comparison = compare_runs(runs, resamples=2000, seed=demo.seed)
+    tables = comparison_tables(comparison, ComparisonOptions(extras=("sweep",)))
     text = (
         "Gold is the simulated user's own belief state; half of the dialogs name towns and cuisines never trained on."
     )
-    demo.sections.append(
-        Section("Which tracker is better?", text, [*comparison_tables(comparison, Wishes(sweep=True)), *figures])
+    return Answer(
+        section=Section("Which tracker is better?", text, [*tables, *_figures(demo, comparison)]),
+        table=_score_table("tracker", runs, ("JGA", "FGA@0.5", "SA")),
+        verdict=_verdict(comparison, "JGA"),
     )
 
 
-def answer(demo: Demo) -> None:
-    """Three bots that choose replies, per reply and per whole dialog."""
+def answer_turns(demo: Demo) -> Answer:
+    """Three bots that choose replies, by reply and by whole dialog."""
     demo.tell(f"{', '.join(MODELS)} answer tasks {', '.join(map(str, TASKS))}")
     jobs = jobs_of(demo.corpus, MODELS, TASKS, ("tst", "tst-OOV"), 1, demo.store.folder)
-    cells = [cell for done in run_jobs(jobs) for cell in done]
+    runs = [run for cells in run_jobs(jobs) for run in cells]
     text = "A bot that is right in most replies can still fail to carry a single dialog to its end."
-    demo.sections.append(Section("Which bot carries a whole dialog?", text, [results_table(cells)]))
+    full = [run for run in runs if run.manifest.config["task"] == 5 and run.manifest.config["split"] == "tst"]
+    good = next(run for run in full if run.manifest.config["model"] == "nearest")
+    return Answer(
+        section=Section("Which bot carries a whole dialog?", text, [results_table(runs)]),
+        table=_score_table("bot", full, ("per-response", "per-dialog")),
+        verdict=f"nearest is right in {_percent(good, 'per-response')} of its replies, and carries "
+        f"{_percent(good, 'per-dialog')} of the dialogs.",
+    )
+
+
+def talk(demo: Demo) -> Answer:
+    """Two of the bots in front of the simulated user, where their own words count."""
+    demo.tell("rules and nearest talk to simulated users")
+    world, parameters = load_world("restaurant"), Parameters(seed=demo.seed)
+    nearest = ranker_class("nearest")()
+    nearest.fit(load_task(demo.corpus, 5))
+    move_to(nearest, world, demo.seed)
+    count = min(CONVERSATIONS, demo.dialogs)
+    runs = [
+        demo.store.add(interact(system, world, 5, "A", count, parameters)) for system in (make_agent("rules"), nearest)
+    ]
+    comparison = compare_runs(runs, measures=["completed"], resamples=2000, seed=demo.seed)
+    text = "The simulated user answers what a bot really says, and leaves at the first mistake."
+    tables = [interaction_table(runs, "Conversations"), *comparison_tables(comparison, ComparisonOptions(show=1))]
+    return Answer(
+        section=Section("And in conversation?", text, tables),
+        table=_score_table("bot", runs, ("completed",)),
+        verdict=_divergence(comparison, runs),
+    )
+
+
+STEPS: tuple[Callable[[Demo], Answer], ...] = (simulate_world, track_states, answer_turns, talk)
+
+
+def _verdict(comparison: Comparison, measure: str) -> str:
+    """Who is better by a measure, and how sure that is."""
+    difference = next(one for one in comparison.differences() if one.measure == measure)
+    low, high = sorted((abs(difference.low), abs(difference.high)))
+    if not difference.significant:
+        return f"The difference in {measure} could be noise (p = {difference.p_randomisation:.2g})."
+    return (
+        f"{difference.better} is better: its {measure} is {100 * abs(difference.difference):.1f} points higher "
+        f"[{100 * low:.1f}, {100 * high:.1f}], p = {difference.p_randomisation:.2g}."
+    )
+
+
+def _divergence(comparison: Comparison, runs: Sequence[Run]) -> str:
+    """The turn where two systems say different things to the same user."""
+    first, second = (run.name for run in runs)
+    dialogues = diverging_dialogues(comparison, first, second, "completed", 1)
+    if not dialogues or dialogues[0].turn is None:
+        return "Both fare alike."
+    place, (item, *_) = dialogues[0].turn.turn, dialogues[0].turn.items
+    return (
+        f"In dialogue {dialogues[0].dialogue} they diverge at turn {place}:\n"
+        f"  {_system(runs[0])} says '{item.first}',\n  {_system(runs[1])} says '{item.second}'."
+    )
+
+
+def _score_table(what: str, runs: Sequence[Run], measures: Sequence[str]) -> Table:
+    """Some scores of runs, in percent with intervals."""
+    columns = [score_column(measure, runs[0].scores[measure], best=True) for measure in measures]
+    table = Table("", [what, *columns])
+    for run in runs:
+        scores = [run.scores[measure] for measure in measures]
+        table.add(_system(run), *(Cell(one.value, one.low, one.high) for one in scores))
+    return table
+
+
+def _system(run: Run) -> str:
+    return str(run.manifest.config.get("model", run.name))
+
+
+def _percent(run: Run, measure: str) -> str:
+    return f"{100 * (run.scores[measure].value or 0.0):.1f}%"
 
 
 def _dialogs(demo: Demo, split: str) -> list[Dialogue]:
@@ -113,26 +203,21 @@ def _dialogs(demo: Demo, split: str) -> list[Dialogue]:
 
 def _ontology(dialogues: list[Dialogue]) -> Ontology:
     """The slots the simulated users fill: the inventory of slot accuracy."""
-    slots = {
-        (domain, slot): None
-        for dialogue in dialogues
-        for turn in dialogue.user_turns()
-        for domain, filled in (turn.state or {}).items()
-        for slot in filled
-    }
     domains: dict[str, dict[str, SlotSpec]] = {}
-    for domain, slot in slots:
-        domains.setdefault(domain, {})[slot] = SlotSpec()
+    for dialogue in dialogues:
+        for turn in dialogue.user_turns():
+            for domain, slots in (turn.state or {}).items():
+                domains.setdefault(domain, {}).update(dict.fromkeys(slots, SlotSpec()))
     return Ontology(domains=domains)
 
 
-def _draw(demo: Demo, charts: dict[str, Callable[[], object]]) -> list[Figure]:
+def _figures(demo: Demo, comparison: Comparison) -> list[Figure]:
     """The figures for the report; without the extra ``figures`` there are none, and that is said."""
     from dialgauge.report import save
 
-    drawn = []
+    charts, drawn = comparison_figures(comparison), []
     try:
-        for name in _SHOWN:
+        for name in _FIGURES:
             if name in charts:
                 path = save(charts[name](), demo.folder / "figures" / f"{name}.svg")
                 drawn.append(Figure(path, name.replace("_", " ")))

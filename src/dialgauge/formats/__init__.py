@@ -2,8 +2,10 @@
 
 >>> import dialgauge
 >>> corpus = dialgauge.read("predictions.json")         # doctest: +SKIP
->>> corpus.format, len(corpus.dialogues)               # doctest: +SKIP
-('som-dst', 999)
+>>> corpus                                              # doctest: +SKIP
+Corpus('predictions.json', som-dst, 999 dialogues)
+>>> corpus["MUL0001"].turns[0].predicted                # doctest: +SKIP
+{'hotel': {'area': ('east',)}}
 """
 
 from __future__ import annotations
@@ -13,14 +15,23 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.formats.babi import SILENCE, is_silence, load_kb, write_candidates, write_kb
-    from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat, decode
+    from dialgauge.formats.base import (
+        ALL_FIELDS,
+        AnyFormat,
+        DialogueFormat,
+        Notes,
+        Peek,
+        Resource,
+        ResourceFormat,
+        decode,
+    )
     from dialgauge.formats.canonical_map import SPECIAL, CanonicalMapFile
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.located import Listed
-    from dialgauge.formats.registry import format_named, formats, recognise, writer_named
-    from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve
+    from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
+    from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve, system_name
 
 __all__ = [
     "ALL_FIELDS",
@@ -36,11 +47,13 @@ __all__ = [
     "Listed",
     "Notes",
     "Part",
+    "Peek",
     "Resource",
     "ResourceFormat",
     "bulk_load",
     "decode",
     "expand",
+    "format_listing",
     "format_named",
     "formats",
     "is_document",
@@ -52,6 +65,7 @@ __all__ = [
     "recognise",
     "resolve",
     "stream",
+    "system_name",
     "write",
     "write_candidates",
     "write_kb",

@@ -1,8 +1,11 @@
-"""Dialog bAbI: the dialog files of tasks 1 to 6 (Bordes, Boureau and Weston, ICLR 2017).
+"""Dialog bAbI, tasks 1 to 6 (Bordes, Boureau and Weston, ICLR 2017): dialogs, candidates and knowledge bases.
 
-A line with a tab, ``user<TAB>bot``, becomes a user turn and a system turn, with the texts exactly as they stand
-there. Lines without a tab are what the knowledge base answered (``entity relation value``, or ``api_call no result``);
-they become the ``results`` of the user turn that follows. Reading a released file and writing it gives the same bytes.
+Every line is a number, one space and the rest. In dialogs the number counts lines, in the other files it is always 1.
+
+In a dialog, a line with a tab, ``user<TAB>bot``, becomes a user turn and a system turn, with the texts exactly as they
+stand there. Lines without a tab are what the knowledge base answered (``entity relation value``, or ``api_call no
+result``); they become the ``results`` of the user turn that follows. Reading a released file and writing it gives the
+same bytes.
 """
 
 from __future__ import annotations
@@ -24,11 +27,68 @@ NO_RESULT = "api_call no result"
 _OFFICIAL = re.compile(r"dialog-babi-(task\d+)-(?:.*-)?(trn|dev|tst-OOV|tst)\.txt", re.IGNORECASE)
 _KB_LINE = re.compile(r"\S+ R_\w+\t\S+")
 _BREAKS = re.compile(r"[\t\r\n]+")
+#: The relations of the released files: seven of tasks 1-5, and the post code of task 6.
+RELATIONS = (
+    "R_cuisine",
+    "R_location",
+    "R_price",
+    "R_rating",
+    "R_phone",
+    "R_address",
+    "R_number",
+    "R_post_code",
+)
+
+_LINE = re.compile(r"([0-9]{1,7}) (.*)", re.DOTALL)
+_RELATIONS = frozenset(RELATIONS)
+_SHOWN = 60
 
 
 def is_silence(text: str) -> bool:
     """Did the user say nothing? (One training dialog of task 6 leaves the user's side empty instead.)"""
     return text.strip() in ("", SILENCE)
+
+
+def numbered(part: Part) -> Iterator[tuple[int, int, str] | None]:
+    """The lines of a file as (line number, number at its start, rest), and ``None`` for an empty line."""
+    for number, raw in part.lines():
+        if not raw.strip():
+            yield None
+            continue
+        line = decode_utf8(raw, part.name, number)
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise DialgaugeError(
+                f"expected a number, a space and text, found {excerpt(line)}", file=part.name, line=number
+            )
+        yield number, int(match[1]), match[2]
+
+
+def numbered_head(peek: Peek) -> list[tuple[int, str]] | None:
+    """The whole lines at the beginning of a file as (number, rest); ``None`` when one of them is not of this kind."""
+    lines = peek.lines if len(peek.lines) < 2 else peek.lines[:-1]
+    matches = [_LINE.fullmatch(line) for line in lines if line.strip()]
+    if not matches or None in matches:
+        return None
+    return [(int(match[1]), match[2]) for match in matches if match is not None]
+
+
+def excerpt(text: str) -> str:
+    """A text as it is shown in an error: quoted, control characters visible, not too long."""
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+def fact_of(words: list[str], text: str, part: Part, line: int) -> Fact:
+    """A fact from its three words, or an error when there are more or fewer or the relation is unknown."""
+    if len(words) != 3 or not all(words):
+        raise DialgaugeError(
+            f"expected 'entity relation value', three words, found {excerpt(text)}", file=part.name, line=line
+        )
+    if words[1] not in _RELATIONS:
+        raise DialgaugeError(
+            f"the relation '{words[1]}' is unknown.{nearest(words[1], RELATIONS)}", file=part.name, line=line
+        )
+    return Fact(*words)
 
 
 class Babi(DialogueFormat):
@@ -60,9 +120,9 @@ class Babi(DialogueFormat):
 
 def _id_prefix(part: Part) -> str:
     """``task1-tst`` for a released file, the file's own name for others, ``dialog`` where there is none."""
-    found = _OFFICIAL.fullmatch(part.stem)
-    if found:
-        return f"{found[1].lower()}-{found[2]}"
+    official = _OFFICIAL.fullmatch(part.stem)
+    if official:
+        return f"{official[1].lower()}-{official[2]}"
     stem = part.stem.removesuffix(".txt")
     return "dialog" if stem in ("", "standard input") else stem
 
@@ -132,9 +192,9 @@ def _sides(rest: str, part: Part, line: int) -> tuple[str, str]:
 
 def _rests(dialogue: Dialogue, notes: Notes) -> Iterator[str]:
     """The lines of a dialog without their numbers. A bot that speaks unasked answers silence."""
-    asked: str | None = None
+    user_text: str | None = None
     for position, turn in enumerate(dialogue.turns, start=1):
-        if turn.speaker == "user" and asked is not None:
+        if turn.speaker == "user" and user_text is not None:
             raise DialgaugeError(
                 "two user turns follow each other, which the bAbI format cannot say; join them first",
                 dialogue=dialogue.id,
@@ -144,11 +204,11 @@ def _rests(dialogue: Dialogue, notes: Notes) -> Iterator[str]:
             yield from (_fact_line(fact, notes) for fact in turn.results) if turn.results else (NO_RESULT,)
         text = _one_line(turn.text, notes)
         if turn.speaker == "user":
-            asked = text
+            user_text = text
         else:
-            yield f"{SILENCE if asked is None else asked}\t{text}"
-            asked = None
-    notes.add("last user turn without a reply dropped", int(asked is not None))
+            yield f"{SILENCE if user_text is None else user_text}\t{text}"
+            user_text = None
+    notes.add("last user turn without a reply dropped", int(user_text is not None))
 
 
 def _fact_line(fact: Fact, notes: Notes) -> str:
@@ -165,75 +225,8 @@ def _one_line(text: str, notes: Notes) -> str:
     return _BREAKS.sub(" ", text)
 
 
-# The line all dialog bAbI files share: a number, one space, the rest.
-#
-# Three kinds of file use it: dialogs (the number counts lines within a dialog), candidates and knowledge bases (the
-# number is always 1).
-
-#: The relations of the released files: seven of tasks 1-5, and the post code of task 6.
-RELATIONS = (
-    "R_cuisine",
-    "R_location",
-    "R_price",
-    "R_rating",
-    "R_phone",
-    "R_address",
-    "R_number",
-    "R_post_code",
-)
-
-_LINE = re.compile(r"([0-9]{1,7}) (.*)", re.DOTALL)
-_KNOWN = frozenset(RELATIONS)
-_SHOWN = 60
-
-
-def numbered(part: Part) -> Iterator[tuple[int, int, str] | None]:
-    """The lines of a file as (line number, number at its start, rest), and ``None`` for an empty line."""
-    for number, raw in part.lines():
-        if not raw.strip():
-            yield None
-            continue
-        line = decode_utf8(raw, part.name, number)
-        found = _LINE.fullmatch(line)
-        if found is None:
-            raise DialgaugeError(
-                f"expected a number, a space and text, found {excerpt(line)}", file=part.name, line=number
-            )
-        yield number, int(found[1]), found[2]
-
-
-def numbered_head(peek: Peek) -> list[tuple[int, str]] | None:
-    """The whole lines at the beginning of a file as (number, rest); ``None`` when one of them is not of this kind."""
-    lines = peek.lines if len(peek.lines) < 2 else peek.lines[:-1]
-    found = [_LINE.fullmatch(line) for line in lines if line.strip()]
-    if not found or any(match is None for match in found):
-        return None
-    return [(int(match[1]), match[2]) for match in found if match is not None]
-
-
-def excerpt(text: str) -> str:
-    """A text as it is shown in an error: quoted, control characters visible, not too long."""
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
-
-
-def fact_of(words: list[str], text: str, part: Part, line: int) -> Fact:
-    """A fact from its three words, or an error when there are more or fewer or the relation is unknown."""
-    if len(words) != 3 or not all(words):
-        raise DialgaugeError(
-            f"expected 'entity relation value', three words, found {excerpt(text)}", file=part.name, line=line
-        )
-    if words[1] not in _KNOWN:
-        raise DialgaugeError(
-            f"the relation '{words[1]}' is unknown.{nearest(words[1], RELATIONS)}", file=part.name, line=line
-        )
-    return Fact(*words)
-
-
-# Dialog bAbI: the replies a bot chooses from, one ``1 text`` a line.
-
-
 class BabiCandidates(ResourceFormat):
-    """One candidate a line; leading spaces belong to the text (task 6 has one)."""
+    """The replies a bot chooses from, ``1 text`` a line; leading spaces belong to the text (task 6 has one)."""
 
     name = "babi-candidates"
     summary = "dialog bAbI candidates: one '1 reply' a line"
@@ -275,13 +268,11 @@ def load_candidates(path: str | Path) -> tuple[str, ...]:
     return tuple(text for part in resolve(path) for text in BabiCandidates().load(part, Notes()).texts)
 
 
-# Dialog bAbI: knowledge bases, in both spellings of the release.
-#
-# Tasks 1-5 put a tab before the value (``1 entity relation<TAB>value``), task 6 a space (``1 entity relation value``).
-
-
 class BabiKnowledgeBase(ResourceFormat):
-    """One fact a line: entity, relation, value."""
+    """One fact a line, in both spellings of the release.
+
+    Tasks 1-5 put a tab before the value (``1 entity relation<TAB>value``), task 6 a space.
+    """
 
     name = "babi-kb"
     summary = "dialog bAbI knowledge base: one '1 entity relation value' a line"

@@ -1,8 +1,9 @@
-"""What a format is, and the two helpers every reader uses.
+"""What a format is, what it sees of a file to recognise it, and the helpers that readers and writers share.
 
-A format is one module with one subclass of :class:`DialogueFormat` (dialogues or predictions) or of
-:class:`ResourceFormat` (ontologies, knowledge bases, candidates, ...), found through the entry-point group
-``dialgauge.formats``. ``recognise`` looks at the beginning of a file; ``read`` turns a part into dialogues.
+A format is a subclass of :class:`DialogueFormat` (dialogues or predictions) or of :class:`ResourceFormat` (ontologies,
+knowledge bases, candidates, ...). Ours stand in the table of ``registry.py``, those of other packages are entry points
+of the group ``dialgauge.formats`` (``docs/extend/format.md``). ``recognise`` looks at the beginning of a file, ``read``
+turns a part into dialogues.
 """
 
 from __future__ import annotations
@@ -183,16 +184,28 @@ def alternatives(value: str, separators: str = "|<>") -> Values:
     return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))
 
 
-# Looking at the beginning of a file, so that a format can be recognised without reading all of it.
+_ENCODER = msgspec.json.Encoder()
+
+
+def write_array(records: Iterable[Any], out: IO[bytes]) -> None:
+    """Write a JSON array, one record a line."""
+    separator = b"[\n"
+    for record in records:
+        out.write(separator + _ENCODER.encode(record))
+        separator = b",\n"
+    out.write(b"\n]\n" if separator == b",\n" else b"[]\n")
+
 
 _CLOSERS = {"{": "}", "[": "]"}
 #: A string (perhaps cut off by the end), or a character that shapes the structure.
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _DEEPEST = 200
+_ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
+_NUMBERED_KEY = re.compile(rb'"[0-9]{1,9}"\s*:')
 
 
 class Peek:
-    """The first 256 KiB of a file: its name, its first lines, and its JSON as far as it got."""
+    """The first 256 KiB of a file, by which a format is recognised: name, first lines, JSON as far as it got."""
 
     def __init__(self, part: Part) -> None:
         self.stem = part.stem
@@ -214,6 +227,27 @@ class Peek:
         except orjson.JSONDecodeError:
             return _repaired(text)
 
+    @cached_property
+    def shape(self) -> str:
+        """The opening brackets of the JSON and of its first entry (``{{``, ``{[``, ``[{``, ``{``, ...), or ``text``.
+
+        ``lines`` where a bracket opens something else, such as JSON lines.
+        """
+        if self.json is None:
+            return "lines" if self.head.decode("utf-8", "replace").lstrip()[:1] in _CLOSERS else "text"
+        inside = self.first[1] if self.first else None
+        return _bracket(self.json) + _bracket(inside)
+
+    @cached_property
+    def has_escaped_letters(self) -> bool:
+        """Is an ASCII character of its JSON written as a number, so that looking for words may miss one?"""
+        return b"\\u00" in self.head and _ESCAPED_LETTER.search(self.head) is not None
+
+    @cached_property
+    def has_numbered_keys(self) -> bool:
+        """Is a number the key of something?"""
+        return _NUMBERED_KEY.search(self.head) is not None
+
     @property
     def too_deep(self) -> bool:
         """Are more brackets open at once than any dialogue data would nest?"""
@@ -233,11 +267,20 @@ class Peek:
             return "", self.json[0]
         return None
 
+    @cached_property
+    def first_line(self) -> dict[str, Any] | None:
+        """The JSON object on the first line that is not blank, as far as it got; ``None`` when there is none."""
+        return first_object(next((line for line in self.lines if line.strip()), ""))
+
+
+def _bracket(value: Any) -> str:
+    return "{" if isinstance(value, dict) else "[" if isinstance(value, list) else ""
+
 
 def _repaired(text: str) -> Any:
     """Cut truncated JSON after its last whole member and close what is open; ``None`` if that is no JSON either."""
     stack: list[str] = []
-    cut, closers = 0, ""
+    cut = depth = 0
     for token in _TOKENS.finditer(text):
         char = token[0]
         if char in _CLOSERS:
@@ -249,9 +292,10 @@ def _repaired(text: str) -> Any:
                 return None
             if not stack:
                 return None  # a whole value followed by something else, such as JSON lines
-            cut, closers = token.end(), "".join(reversed(stack))
+            cut, depth = token.end(), len(stack)
         elif char == ",":
-            cut, closers = token.start(), "".join(reversed(stack))
+            cut, depth = token.start(), len(stack)
+    closers = "".join(reversed(stack[:depth]))  # what was opened after the cut is not closed, but cut off
     try:
         return orjson.loads(text[:cut] + closers) if cut else None
     except orjson.JSONDecodeError:

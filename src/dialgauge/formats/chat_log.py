@@ -16,7 +16,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_object
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.source import Part
 
 #: How logs call the two sides.
@@ -39,8 +39,7 @@ class ChatLog(DialogueFormat):
     writes = True
 
     def recognise(self, peek: Peek) -> bool:
-        lines = [line for line in peek.lines if line.strip()]
-        first = first_object(lines[0]) if lines else None
+        first = peek.first_line
         return first is not None and {"speaker", "text"} <= first.keys() and "turns" not in first
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:

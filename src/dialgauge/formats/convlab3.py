@@ -17,7 +17,16 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Ontology, SlotSpec, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, Resource, ResourceFormat, alternatives, decode
+from dialgauge.formats.base import (
+    DialogueFormat,
+    Notes,
+    Peek,
+    Resource,
+    ResourceFormat,
+    alternatives,
+    decode,
+    write_array,
+)
 from dialgauge.formats.located import Listed, Remembered
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.source import Part
@@ -66,7 +75,7 @@ class _Dialogue(Struct, gc=False):
     data_split: Raw = Raw()
 
 
-_FILE = Listed(_Dialogue)
+_DIALOGUES = Listed(_Dialogue)
 _SLOTS = msgspec.json.Decoder(dict[str, str])
 
 
@@ -87,7 +96,7 @@ class ConvLab3(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = StateReader(part)
-        waiting = _FILE.decode(part.read(), part, notes)
+        waiting = _DIALOGUES.decode(part.read(), part, notes)
         waiting.reverse()
         while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
             raw = waiting.pop()
@@ -100,7 +109,7 @@ class ConvLab3(DialogueFormat):
                 yield Dialogue(id=raw.dialogue_id, turns=turns, goal=_goal(raw.goal), domains=raw.domains)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-        write_convlab3(dialogues, out, notes)
+        write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
 class StateReader:
@@ -113,7 +122,7 @@ class StateReader:
         values = cache(partial(alternatives, separators="|"))
 
         def kept(slots: dict[str, str]) -> dict[str, Values]:
-            return {slot: found for slot, value in slots.items() if value and (found := values(value))}
+            return {slot: several for slot, value in slots.items() if value and (several := values(value))}
 
         self._domains = Remembered(_SLOTS, kept, part)
 
@@ -173,48 +182,36 @@ def _goal(raw: _Goal | None) -> Goal | None:
     return Goal(tasks=tasks, message=(raw.description,) if raw.description else ())
 
 
-# Writing dialogues in ConvLab-3's unified format.
-#
-# The data model does not say which slots are categorical, so acts are sorted by what they have: an act without a slot is
-# binary, acts from the first one with a place in the text on are non-categorical, those before it categorical. Reading
-# gives the same acts in the same order, wherever the dialogue had its acts without a slot last.
-
-_ENCODER = msgspec.json.Encoder()
-
-
-def write_convlab3(dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-    """Write a JSON array, one dialogue a line."""
-    separator = b"[\n"
-    for dialogue in dialogues:
-        out.write(separator + _ENCODER.encode(_dialogue(dialogue, notes)))
-        separator = b",\n"
-    out.write(b"\n]\n" if separator == b",\n" else b"[]\n")
-
-
-def _dialogue(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
+def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
     written: dict[str, Any] = {"dialogue_id": dialogue.id, "domains": dialogue.domains}
     if dialogue.goal is not None:
-        written["goal"] = _goal_convlab3_writer(dialogue.goal, notes)
-    written["turns"] = [_turn_convlab3_writer(turn, number, notes) for number, turn in enumerate(dialogue.turns)]
+        written["goal"] = _written_goal(dialogue.goal, notes)
+    written["turns"] = [_written_turn(turn, number, notes) for number, turn in enumerate(dialogue.turns)]
     return written
 
 
-def _turn_convlab3_writer(turn: Turn, number: int, notes: Notes) -> dict[str, Any]:
+def _written_turn(turn: Turn, number: int, notes: Notes) -> dict[str, Any]:
     written: dict[str, Any] = {"speaker": turn.speaker, "utterance": turn.text, "utt_idx": number}
     if turn.acts is not None or turn.spans is not None:
-        written["dialogue_acts"] = _acts_convlab3_writer(turn, notes)
+        written["dialogue_acts"] = _written_acts(turn, notes)
     if turn.state is not None:
-        written["state"] = _state(turn.state, notes)
+        written["state"] = _written_state(turn.state, notes)
     return written
 
 
-def _state(state: State, notes: Notes) -> dict[str, dict[str, str]]:
+def _written_state(state: State, notes: Notes) -> dict[str, dict[str, str]]:
     bars = sum("|" in value for slots in state.values() for values in slots.values() for value in values)
     notes.add("value with a '|' in it: it reads back as alternatives", bars)
     return {domain: {slot: "|".join(values) for slot, values in slots.items()} for domain, slots in state.items()}
 
 
-def _acts_convlab3_writer(turn: Turn, notes: Notes) -> dict[str, list[dict[str, Any]]]:
+def _written_acts(turn: Turn, notes: Notes) -> dict[str, list[dict[str, Any]]]:
+    """The acts in three lists.
+
+    The data model does not say which slots are categorical, so an act is placed by what it has: without a slot it is
+    binary, from the first one with a place in the text on they are non-categorical, before it categorical. Reading
+    gives the same acts in the same order, wherever the dialogue had its acts without a slot last.
+    """
     lists: dict[str, list[dict[str, Any]]] = {"categorical": [], "non-categorical": [], "binary": []}
     unplaced = list(turn.spans or ())
     for act in turn.acts or ():
@@ -243,7 +240,7 @@ def _place(act: Act, value: str, text: str, unplaced: list[Span]) -> Span | None
     return next(iter(same or of_slot), None)
 
 
-def _goal_convlab3_writer(goal: Goal, notes: Notes) -> dict[str, Any]:
+def _written_goal(goal: Goal, notes: Notes) -> dict[str, Any]:
     inform: dict[str, dict[str, str]] = {}
     request: dict[str, dict[str, str]] = {}
     for domain, task in goal.tasks.items():
@@ -253,11 +250,6 @@ def _goal_convlab3_writer(goal: Goal, notes: Notes) -> dict[str, Any]:
         notes.add("constraint to fail first of a goal dropped", len(task.fail_info) + len(task.fail_book))
     notes.add("sentences of a goal joined to one text", max(len(goal.message) - 1, 0))
     return {"description": " ".join(goal.message), "inform": inform, "request": request}
-
-
-# The ``ontology.json`` beside dialogues in ConvLab-3's unified format: domains, their slots and values.
-
-_DROPPED = ("intents", "state", "dialogue_acts")
 
 
 class _Slot(Struct, gc=False):
@@ -277,11 +269,12 @@ class _Ontology(Struct, gc=False):
     dialogue_acts: Raw = Raw()
 
 
-_DECODER = msgspec.json.Decoder(_Ontology)
+_ONTOLOGY = msgspec.json.Decoder(_Ontology)
+_DROPPED = ("intents", "state", "dialogue_acts")
 
 
 class ConvLab3Ontology(ResourceFormat):
-    """Slots with descriptions and, where they are categorical, values."""
+    """The ``ontology.json`` beside the dialogues: slots with descriptions and, where they are categorical, values."""
 
     name = "convlab3-ontology"
     summary = "ConvLab-3 unified ontology.json: domains with slots, descriptions and values"
@@ -293,7 +286,7 @@ class ConvLab3Ontology(ResourceFormat):
         return isinstance(first, dict) and isinstance(first.get("slots"), dict)
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        raw = decode(_DECODER, part.read(), part)
+        raw = decode(_ONTOLOGY, part.read(), part)
         if not raw.domains:
             raise DialgaugeError("the ontology is empty", file=part.name)
         for name in _DROPPED:
@@ -310,14 +303,6 @@ class ConvLab3Ontology(ResourceFormat):
         return Resource(kind="ontology", ontology=Ontology(domains=domains))
 
 
-# Predictions in ConvLab-3's unified format: a list with one object a user turn.
-#
-# ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
-#
-# Rows of one dialogue stand together. ``utt_idx`` counts the turns of both speakers: where it jumps, user turns are
-# missing; they are put in without a state, so that the turns after them keep their place, and counted in the notes.
-
-
 class _Predicted(Struct, gc=False):
     state: dict[str, Raw] | UnsetType = UNSET
 
@@ -330,11 +315,17 @@ class _Row(Struct, gc=False):
     utterance: str = ""
 
 
-_FILE_CONVLAB3_PREDICTIONS = Listed(_Row)
+_ROWS = Listed(_Row)
 
 
 class ConvLab3Predictions(DialogueFormat):
-    """Gold and predicted states of user turns."""
+    """Gold and predicted states of user turns, one object a turn, those of one dialogue together.
+
+    ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
+
+    ``utt_idx`` counts the turns of both speakers: where it jumps, user turns are missing. They are put in without a
+    state, so that the turns after them keep their place, and counted in the notes.
+    """
 
     name = "convlab3-predictions"
     summary = "ConvLab-3 unified predictions: a list with one object a user turn, gold and predicted state"
@@ -347,7 +338,7 @@ class ConvLab3Predictions(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = StateReader(part)
-        rows = _FILE_CONVLAB3_PREDICTIONS.decode(part.read(), part, notes)
+        rows = _ROWS.decode(part.read(), part, notes)
         for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
             try:
                 dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), states, notes)))

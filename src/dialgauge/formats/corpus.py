@@ -3,39 +3,85 @@
 from __future__ import annotations
 
 import gc
-import gzip
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, cast, overload
+
+from msgspec import Struct, field
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
 from dialgauge.formats.registry import format_named, recognise, writer_named
 from dialgauge.formats.source import DEFAULT_LIMIT, Part, resolve
+from dialgauge.text import counted
 
 #: As the name of a file to write.
 STANDARD_OUTPUT = "-"
 
+#: Beyond this many dialogues a misspelt id gets no suggestion.
+_MOST_SEARCHED = 20_000
+_OF_DIALOGUE = frozenset(Dialogue.__struct_fields__)
 
-@dataclass
-class Corpus:
-    """What a source held: dialogues in file order, the format they were in, resources beside them, and notes."""
+
+class Corpus(Struct, kw_only=True, dict=True):
+    """What a source held: dialogues in file order, the format they were in, resources beside them, and notes.
+
+    >>> corpus = Corpus(source="test.json", format="multiwoz", kind="dialogues", dialogues=[Dialogue(id="A", turns=())])
+    >>> corpus
+    Corpus('test.json', multiwoz, 1 dialogue)
+    >>> len(corpus), corpus[0], corpus["a.json"], [dialogue.id for dialogue in corpus]
+    (1, Dialogue('A', 0 turns), Dialogue('A', 0 turns), ['A'])
+    """
 
     format: str
     kind: str
-    dialogues: list[Dialogue] = field(default_factory=list)
-    resources: list[Resource] = field(default_factory=list)
+    source: str = ""
+    dialogues: list[Dialogue] = []
+    resources: list[Resource] = []
     notes: Notes = field(default_factory=Notes)
-    files: list[str] = field(default_factory=list)
+    files: list[str] = []
+
+    def __repr__(self) -> str:
+        beside = [counted(len(self.resources), "resource")] if self.resources else []
+        name = Path(self.source).name or self.source
+        facts = [repr(name), self.format, counted(len(self.dialogues), "dialogue"), *beside]
+        return f"Corpus({', '.join(facts)})"
+
+    def __len__(self) -> int:
+        return len(self.dialogues)
+
+    def __iter__(self) -> Iterator[Dialogue]:
+        return iter(self.dialogues)
+
+    def __contains__(self, dialogue: object) -> bool:
+        """Is there a dialogue of this id?"""
+        return dialogue_key(dialogue) in self._by_id if isinstance(dialogue, str) else dialogue in self.dialogues
+
+    @overload
+    def __getitem__(self, which: int | str) -> Dialogue: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[Dialogue]: ...
+    def __getitem__(self, which: int | str | slice) -> Dialogue | list[Dialogue]:
+        """A dialogue by its position or its id (case and ``.json`` do not count), or several by their positions."""
+        if not isinstance(which, str):
+            return self.dialogues[which]
+        position = self._by_id.get(dialogue_key(which))
+        if position is None:
+            known = [dialogue.id for dialogue in self.dialogues]
+            hint = nearest(which, known) if len(known) <= _MOST_SEARCHED else ""
+            raise DialgaugeError(f"there is no dialogue '{which}'.{hint}", file=self.source or None)
+        return self.dialogues[position]
+
+    @cached_property
+    def _by_id(self) -> dict[str, int]:
+        return {dialogue_key(dialogue.id): position for position, dialogue in enumerate(self.dialogues)}
 
 
 @contextmanager
@@ -55,14 +101,14 @@ def stream(
 ) -> Iterator[tuple[Part, DialogueFormat, Dialogue]]:
     """The dialogues of a source one by one, each with its file and format. Files that hold no dialogues are passed over
     unless they are all there is. Ids are not checked for duplicates."""
-    counted = notes if notes is not None else Notes()
-    found = False
+    noted = notes if notes is not None else Notes()
+    any_dialogues = False
     for part, chosen in _chosen(source, format, limit):
         if isinstance(chosen, DialogueFormat):
-            found = True
-            for dialogue in chosen.read(part, counted):
+            any_dialogues = True
+            for dialogue in chosen.read(part, noted):
                 yield part, chosen, dialogue
-    if not found:
+    if not any_dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=os.fspath(source))
 
 
@@ -72,7 +118,7 @@ def read(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_
     The format is recognised from the content unless named; dialogues of two formats in one source, or two dialogues of
     one id, are errors.
     """
-    corpus = Corpus(format="", kind="")
+    corpus = Corpus(source=os.fspath(source), format="", kind="")
     seen: dict[str, str] = {}
     with bulk_load():
         for part, chosen in _chosen(source, format, limit):
@@ -108,11 +154,11 @@ def read_ontology(source: str | Path, *, format: str | None = None, limit: int =
     domains: dict[str, dict[str, SlotSpec]] = {}
     intents: dict[str, tuple[str, ...]] = {}
     for part, chosen in _chosen(source, format, limit):
-        found = chosen.load(part, notes).ontology if isinstance(chosen, ResourceFormat) else None
-        if found is not None:
-            for domain, slots in found.domains.items():
+        ontology = chosen.load(part, notes).ontology if isinstance(chosen, ResourceFormat) else None
+        if ontology is not None:
+            for domain, slots in ontology.domains.items():
                 domains.setdefault(domain, {}).update(slots)
-            intents.update(found.intents)
+            intents.update(ontology.intents)
     if not domains:
         raise DialgaugeError("it holds no ontology (slots and their values)", file=os.fspath(source))
     return Ontology(domains=domains, intents=intents)
@@ -136,15 +182,18 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
     """
     writer = writer_named(format)
     path, notes = Path(target), Notes()
-    wanted = _noting(dialogues, writer.fields, notes)
+    noted = _noting(dialogues, writer.fields, notes)
     if str(path) == STANDARD_OUTPUT:
+        import shutil
+        import tempfile
+
         with tempfile.TemporaryFile() as whole:
-            writer.write(wanted, whole, notes)
+            writer.write(noted, whole, notes)
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout.buffer)
         return notes
     with atomic(path) as scratch, scratch.open("wb") as plain, _packed(plain, path) as out:
-        writer.write(wanted, out, notes)
+        writer.write(noted, out, notes)
     return notes
 
 
@@ -153,6 +202,8 @@ def _packed(plain: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
     if path.suffix != ".gz":
         yield plain
         return
+    import gzip
+
     # Neither a name nor a time in the header: the same dialogues make the same bytes.
     with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
         yield cast(IO[bytes], packed)
@@ -161,7 +212,7 @@ def _packed(plain: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 def _noting(dialogues: Iterable[Dialogue], kept: frozenset[str], notes: Notes) -> Iterator[Dialogue]:
     """Count what the format has no place for; an empty container was recorded too, an empty text was not."""
     lost = ALL_FIELDS - kept
-    of_dialogue, of_turn = sorted(lost & {"goal", "domains", "outcome"}), sorted(lost - {"goal", "domains", "outcome"})
+    of_dialogue, of_turn = sorted(lost & _OF_DIALOGUE), sorted(lost - _OF_DIALOGUE)
     for dialogue in dialogues:
         for name in of_dialogue:
             notes.add(f"field {name} dropped", int(bool(getattr(dialogue, name))))

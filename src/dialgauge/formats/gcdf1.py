@@ -67,6 +67,12 @@ class _Dialogue(Struct, gc=False):
 _LISTED = Listed(_Dialogue)
 _KEYED = Keyed(_Dialogue)
 
+NO_INTENT = "NONE"
+REQUESTED = "?"
+NO_SERVICE = ""
+
+#: What is written into frames.
+_FRAMED = ("acts", "active", "state", "intents", "requested")
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "system": "system"}
 
 
@@ -95,7 +101,11 @@ class Gcdf1(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-        write_dialogues(dialogues, out, notes)
+        out.write(b"[")
+        for place, dialogue in enumerate(dialogues):
+            out.write(b",\n" if place else b"\n")
+            out.write(orjson.dumps(_written(dialogue, notes)))
+        out.write(b"\n]\n")
 
 
 def _raw_dialogues(part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
@@ -194,41 +204,21 @@ def _task(raw: _Task) -> Task:
     )
 
 
-# Writing GCDF1 conversations: the data model back into frames, one per service, and ``nlu`` on the following turn.
-#
-# What is recorded and empty belongs to no service ("nothing was asked for so far"); a frame without a service carries it.
-
-NO_INTENT = "NONE"
-REQUESTED = "?"
-NO_SERVICE = ""
-
-_FRAMED = ("acts", "active", "state", "intents", "requested")
-
-
-def write_dialogues(dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-    """A JSON list of dialogues, one a line."""
-    out.write(b"[")
-    for place, dialogue in enumerate(dialogues):
-        out.write(b",\n" if place else b"\n")
-        out.write(orjson.dumps(_dialogue_gcdf1_writer(dialogue, notes)))
-    out.write(b"\n]\n")
-
-
-def _dialogue_gcdf1_writer(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
+def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
     turns = []
     heard: tuple[Act, ...] | None = None
     for position, turn in enumerate(dialogue.turns):
-        turns.append(_turn_gcdf1_writer(position, turn, heard, notes))
+        turns.append(_written_turn(position, turn, heard, notes))
         heard = turn.heard
     if heard is not None:
         notes.add("what was heard of a last turn dropped: no turn follows to carry it")
     if dialogue.goal is not None and dialogue.goal.message:
         notes.add("the instructions of a goal dropped: the format has no place for them")
-    goal = {} if dialogue.goal is None else {"goal": _goal(dialogue.goal)}
+    goal = {} if dialogue.goal is None else {"goal": _written_goal(dialogue.goal)}
     return {"dialogue_id": dialogue.id, "services": dialogue.domains, **goal, "metrics": {}, "turns": turns}
 
 
-def _turn_gcdf1_writer(position: int, turn: Turn, heard: tuple[Act, ...] | None, notes: Notes) -> dict[str, Any]:
+def _written_turn(position: int, turn: Turn, heard: tuple[Act, ...] | None, notes: Notes) -> dict[str, Any]:
     record: dict[str, Any] = {
         "speaker": turn.speaker.upper(),
         "turn_id": str(position),
@@ -244,6 +234,7 @@ def _turn_gcdf1_writer(position: int, turn: Turn, heard: tuple[Act, ...] | None,
 
 
 def _frames(turn: Turn) -> list[dict[str, Any]]:
+    """A frame for each service; what is recorded and empty belongs to none and goes into a frame without a service."""
     actions = _by_service(turn.acts or ())
     stateful = [mapping for mapping in (turn.state, turn.intents, turn.requested) if mapping is not None]
     services = dict.fromkeys([*(turn.active or ()), *actions, *(name for mapping in stateful for name in mapping)])
@@ -253,12 +244,12 @@ def _frames(turn: Turn) -> list[dict[str, Any]]:
         if turn.acts is not None:
             frame["actions"] = actions.get(service, [])
         if stateful:
-            frame["state"] = _state(turn, service)
+            frame["state"] = _written_state(turn, service)
         frames.append(frame)
     return frames
 
 
-def _state(turn: Turn, service: str) -> dict[str, Any]:
+def _written_state(turn: Turn, service: str) -> dict[str, Any]:
     state: dict[str, Any] = {}
     if turn.intents is not None:
         state["active_intent"] = turn.intents.get(service, NO_INTENT)
@@ -279,11 +270,11 @@ def _by_service(acts: Iterable[Act]) -> dict[str, list[dict[str, Any]]]:
     return frames
 
 
-def _goal(goal: Goal) -> dict[str, Any]:
-    return {domain: _task_gcdf1_writer(task) for domain, task in goal.tasks.items()}
+def _written_goal(goal: Goal) -> dict[str, Any]:
+    return {domain: _written_task(task) for domain, task in goal.tasks.items()}
 
 
-def _task_gcdf1_writer(task: Task) -> dict[str, Any]:
+def _written_task(task: Task) -> dict[str, Any]:
     record: dict[str, Any] = {
         key: constraints for key in ("info", "fail_info", "book", "fail_book") if (constraints := getattr(task, key))
     }

@@ -2,7 +2,7 @@
 
 Typed decoding of a whole file is fast but its errors do not know which dialogue they are in. So a file is decoded in
 one go, and only when something is off it is walked dialogue by dialogue to say where. JSON parsers merge repeated keys
-in silence; here they stay apart, and reading the corpus finds the id used twice.
+in silence; here they stay apart, and reading the corpus reports the id that is used twice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class KeyLocation:
 
 
 def as_key(kind: type, value: Any) -> Any:
-    """The ``dec_hook`` that lets msgspec decode ``dict[Key, ...]``."""
+    """The ``dec_hook`` that lets msgspec decode ``dict[KeyLocation, ...]``."""
     if kind is KeyLocation:
         return KeyLocation(value)
     raise NotImplementedError(f"no rule for {kind}")
@@ -99,17 +99,16 @@ def _each(
             yield name, item
 
 
-# Parts of a file that repeat, worked out once for each text.
-#
-# A state stays the same over many turns, and a good prediction is the same as the gold state. So states are left
-# undecoded at first (``msgspec.Raw``), and each different text is decoded and built once; turns then share the state.
-
 #: A member that is not there, and one that says so.
 _NOTHING = (b"", b"null")
 
 
 class Remembered(Generic[T]):
-    """What ``make`` makes of decoded JSON, for one file."""
+    """What ``make`` makes of decoded JSON, for one file; each different text is decoded and made once.
+
+    A state stays the same over many turns, and a good prediction is the same as the gold state. So states are left
+    undecoded at first (``msgspec.Raw``), and turns share what was made of equal texts.
+    """
 
     def __init__(self, decoder: msgspec.json.Decoder[Any], make: Callable[[Any], T], part: Part) -> None:
         def made(content: bytes) -> T:

@@ -1,4 +1,4 @@
-"""MultiWOZ as published: the ``data.json`` of versions 2.0, 2.1, 2.3 and 2.4.
+"""MultiWOZ as published: the ``data.json`` of versions 2.0, 2.1, 2.3 and 2.4, and the acts beside it.
 
 An object of dialogues by id; each has a ``goal`` and a ``log`` in which user and system alternate, the user first.
 The state after a user's turn is stored on the *system* entry that follows it (``metadata``); it is put on the user's
@@ -48,7 +48,7 @@ class _Domain(Struct, gc=False):
     book: dict[str, str | list[Any]] = {}
 
 
-class _Wish(Struct, gc=False):
+class _Task(Struct, gc=False):
     info: dict[str, str | bool] = {}
     fail_info: dict[str, str | bool] = {}
     book: dict[str, str | bool] = {}
@@ -58,7 +58,7 @@ class _Wish(Struct, gc=False):
 
 _FILE = Keyed(_Dialogue)
 _DOMAIN = msgspec.json.Decoder(_Domain)
-_WISH = msgspec.json.Decoder(_Wish)
+_TASK = msgspec.json.Decoder(_Task)
 _MESSAGE = msgspec.json.Decoder(list[str] | str)
 
 
@@ -173,13 +173,13 @@ class _Reader:
         return Goal(tasks=tasks, message=(message,) if isinstance(message, str) else tuple(message))
 
     def _task(self, content: Raw) -> Task:
-        wish = decode(_WISH, content, self._part)
+        raw = decode(_TASK, content, self._part)
         return Task(
-            info=self._constraints(wish.info),
-            fail_info=self._constraints(wish.fail_info),
-            book=self._constraints(wish.book),
-            fail_book=self._constraints(wish.fail_book),
-            requests=tuple(wish.reqt),
+            info=self._constraints(raw.info),
+            fail_info=self._constraints(raw.fail_info),
+            book=self._constraints(raw.book),
+            fail_book=self._constraints(raw.fail_book),
+            requests=tuple(raw.reqt),
         )
 
     def _constraints(self, raw: dict[str, str | bool]) -> dict[str, str]:
@@ -195,29 +195,28 @@ def _act(name: str, slot: str, value: str) -> Act:
     return Act(name, domain, "" if slot == "none" else slot, () if value == "none" else (value,))
 
 
-# The acts MultiWOZ publishes beside its dialogues: ``system_acts.json``, ``dialogue_acts.json``, ``dialog_acts.json``.
-#
-# ==========  ==============================================================================================
-# 2.0, 2.1    ``{"PMUL4648": {"1": {"Hotel-Inform": [["Area", "north"]]}, "2": "No Annotation"}}``
-# 2.2         ``{"PMUL4648.json": {"0": {"dialog_act": {"Hotel-Inform": [["area", "north"]]}, "span_info": []}}}``
-# ==========  ==============================================================================================
-#
-# They are recognised and checked, so that a folder as it was downloaded can be read whole, but not put on the turns: in
-# 2.1, 2.3 and 2.4 ``data.json`` has the same acts, and no measure needs those of the other versions.
-
 _Acts: TypeAlias = dict[str, list[list[str]]]
 
 
-class _Turn(msgspec.Struct, gc=False):
+class _ActsOfTurn(Struct, gc=False):
     dialog_act: _Acts
 
 
 _BARE = Keyed(dict[str, _Acts | str])
-_WRAPPED = Keyed(dict[str, _Turn])
+_WRAPPED = Keyed(dict[str, _ActsOfTurn])
 
 
 class MultiWozActs(ResourceFormat):
-    """The ids of the dialogues that have acts."""
+    """The ids of the dialogues that have acts: ``system_acts.json``, ``dialogue_acts.json``, ``dialog_acts.json``.
+
+    ==========  ==============================================================================================
+    2.0, 2.1    ``{"PMUL4648": {"1": {"Hotel-Inform": [["Area", "north"]]}, "2": "No Annotation"}}``
+    2.2         ``{"PMUL4648.json": {"0": {"dialog_act": {"Hotel-Inform": [["area", "north"]]}, "span_info": []}}}``
+    ==========  ==============================================================================================
+
+    The acts are checked, so that a folder as it was downloaded can be read whole, but not put on the turns: in 2.1, 2.3
+    and 2.4 ``data.json`` has the same acts, and no measure needs those of the other versions.
+    """
 
     name = "multiwoz-acts"
     summary = "MultiWOZ system_acts.json, dialogue_acts.json, dialog_acts.json: checked, not put on the turns"
@@ -233,10 +232,10 @@ class MultiWozActs(ResourceFormat):
     def load(self, part: Part, notes: Notes) -> Resource:
         content = part.read()
         shape = _WRAPPED if b'"dialog_act"' in content else _BARE
-        found = [identifier for identifier, _ in shape.decode(content, part, notes)]
-        if not found:
+        identifiers = tuple(identifier for identifier, _ in shape.decode(content, part, notes))
+        if not identifiers:
             raise DialgaugeError("it holds no acts", file=part.name)
-        return Resource(kind="acts", texts=tuple(found))
+        return Resource(kind="acts", texts=identifiers)
 
 
 def _has_acts(turn: dict[str, Any]) -> bool:

@@ -1,9 +1,4 @@
-"""MultiWOZ databases (``db/hotel_db.json``, ...): the entities a system may offer, as facts.
-
-Most files are a list of rows; each row becomes facts about one entity, named by its ``name``, ``trainID`` or
-``department`` (else by its number), with ``#2`` and so on where a name repeats. The taxi file is an object of lists
-instead: facts about ``taxi``. Nested values take the names of both levels as relation (``price single``).
-"""
+"""What MultiWOZ publishes beside its dialogues: databases (``db/hotel_db.json``, ...) and ontologies."""
 
 from __future__ import annotations
 
@@ -19,11 +14,16 @@ from dialgauge.formats.base import Notes, Peek, Resource, ResourceFormat, altern
 from dialgauge.formats.source import Part
 
 _NAMES = ("name", "trainID", "department")
-_DECODER = msgspec.json.Decoder(list[dict[str, Any]] | dict[str, list[str]])
+_DATABASE = msgspec.json.Decoder(list[dict[str, Any]] | dict[str, list[str]])
 
 
 class MultiWozDatabase(ResourceFormat):
-    """Rows of entities, or the lists of the taxi file."""
+    """The entities a system may offer, as facts.
+
+    Most files are a list of rows; each row becomes facts about one entity, named by its ``name``, ``trainID`` or
+    ``department`` (else by its number), with ``#2`` and so on where a name repeats. The taxi file is an object of lists
+    instead: facts about ``taxi``. Nested values take the names of both levels as relation (``price single``).
+    """
 
     name = "multiwoz-database"
     summary = "MultiWOZ database: rows of hotels, trains, ..., or the colours and makes of taxis"
@@ -36,7 +36,7 @@ class MultiWozDatabase(ResourceFormat):
         return isinstance(first, dict) and ("trainID" in first or {"phone", "postcode"} <= first.keys())
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        content = decode(_DECODER, part.read(), part)
+        content = decode(_DATABASE, part.read(), part)
         if isinstance(content, dict):
             facts = tuple(Fact("taxi", relation, value) for relation, values in content.items() for value in values)
         else:
@@ -76,23 +76,22 @@ def _text(relation: str, value: Any, part: Part) -> str:
     return str(value)
 
 
-# MultiWOZ ontologies: an object of ``domain-slot`` to its values, in every spelling of the keys.
-#
-# ==========  =========================================================
-# 2.0         ``hotel-price range``, ``hotel-book people``
-# 2.1         ``hotel-semi-pricerange``, ``hotel-book-people``
-# 2.3, 2.4    ``hotel-pricerange``, ``hotel-book-people``
-# ==========  =========================================================
-#
-# The part between domain and slot is dropped (``semi``), as is ``book`` where it stands between hyphens: the slots are
-# then named as in the ``data.json`` beside the file. Other spellings stay as they are; comparing them is the job of the
-# profiles in ``values``. Values that name alternatives (``centre|west``) are taken apart, as in the states.
-
-_DECODER_ONTOLOGY_MULTIWOZ = msgspec.json.Decoder(dict[str, list[str]])
+_ONTOLOGY = msgspec.json.Decoder(dict[str, list[str]])
 
 
 class MultiWozOntology(ResourceFormat):
-    """Slots with all their values."""
+    """An object of ``domain-slot`` to its values, in every spelling of the keys.
+
+    ==========  =========================================================
+    2.0         ``hotel-price range``, ``hotel-book people``
+    2.1         ``hotel-semi-pricerange``, ``hotel-book-people``
+    2.3, 2.4    ``hotel-pricerange``, ``hotel-book-people``
+    ==========  =========================================================
+
+    The part between domain and slot is dropped (``semi``), as is ``book`` where it stands between hyphens: the slots
+    are then named as in the ``data.json`` beside the file. Other spellings stay as they are; comparing them is the job
+    of the profiles in ``values``. Values that name alternatives (``centre|west``) are taken apart, as in the states.
+    """
 
     name = "multiwoz-ontology"
     summary = "MultiWOZ ontology: 'domain-slot' to the list of its values, keys as in 2.0, 2.1 or 2.3"
@@ -108,7 +107,7 @@ class MultiWozOntology(ResourceFormat):
 
     def load(self, part: Part, notes: Notes) -> Resource:
         domains: dict[str, dict[str, SlotSpec]] = {}
-        for key, raw in decode(_DECODER_ONTOLOGY_MULTIWOZ, part.read(), part).items():
+        for key, raw in decode(_ONTOLOGY, part.read(), part).items():
             domain, slot = _split(key, part)
             slots = domains.setdefault(domain, {})
             if slot in slots:

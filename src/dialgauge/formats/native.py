@@ -12,7 +12,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek, decode, first_object
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.source import Part
 
 _DECODER = msgspec.json.Decoder(Dialogue)
@@ -28,8 +28,7 @@ class Native(DialogueFormat):
     writes = True
 
     def recognise(self, peek: Peek) -> bool:
-        first = first_object(next((line for line in peek.lines if line.strip()), ""))
-        return first is not None and {"id", "turns"} <= first.keys()
+        return peek.first_line is not None and {"id", "turns"} <= peek.first_line.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         for number, line in part.lines():

@@ -1,16 +1,88 @@
-"""Finding formats (through entry points) and picking the one a file is in, by name or by looking, never by guessing."""
+"""Which formats there are, and which one a file is in: by name, or by looking at its beginning, never by guessing.
+
+Naming a format imports that one. To recognise a file, the table below says of each of our own what its files must
+begin with, so that only those that can fit are imported and asked. Formats of other packages are asked when none of
+ours fits: a plugin adds files that dialgauge does not know, and cannot claim those it does.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import entry_points
+from typing import NamedTuple
 
-from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import AnyFormat, DialogueFormat, Peek
-from dialgauge.formats.document import Document, is_document
+from dialgauge import plugins
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import AnyFormat, DialogueFormat, Peek, ResourceFormat
+from dialgauge.formats.document import is_document
 from dialgauge.formats.source import Part
 
-GROUP = "dialgauge.formats"
+
+class BuiltIn(NamedTuple):
+    """One of our own formats: where its class is, and what holds of the beginning of every file that it recognises.
+
+    ``shape`` is what :attr:`Peek.shape` begins with, or one of several joined by ``|``. All ``words`` occur in the
+    text; of words joined by ``|``, one does. ``numbered``: some keys are numbers. For JSON lines the words are keys of
+    the object on the first line.
+    """
+
+    target: str
+    shape: str
+    words: tuple[str, ...] = ()
+    numbered: bool = False
+
+    def may_fit(self, peek: Peek) -> bool:
+        """Can the format recognise the file? False only if it does not."""
+        if self.shape == _LINES:
+            return peek.first_line is not None and peek.first_line.keys() >= set(self.words)
+        if not peek.shape.startswith(tuple(self.shape.split("|"))):
+            return False
+        if peek.has_escaped_letters:
+            return True
+        if self.numbered and not peek.has_numbered_keys:
+            return False
+        return all(any(one.encode() in peek.head for one in word.split("|")) for word in self.words)
+
+
+_LINES = "JSON lines"
+
+BUILT_IN = {
+    "babi": BuiltIn("dialgauge.formats.babi:Babi", "text"),
+    "babi-candidates": BuiltIn("dialgauge.formats.babi:BabiCandidates", "text"),
+    "babi-kb": BuiltIn("dialgauge.formats.babi:BabiKnowledgeBase", "text"),
+    "canonical-map": BuiltIn("dialgauge.formats.canonical_map:CanonicalMapFile", "{{", ('"special_keys"',)),
+    "chat-log": BuiltIn("dialgauge.formats.chat_log:ChatLog", _LINES, ("speaker", "text")),
+    "convlab3": BuiltIn(
+        "dialgauge.formats.convlab3:ConvLab3", "[{", ('"dialogue_id"', '"turns"', '"utt_idx"|"dialogue_acts"')
+    ),
+    "convlab3-ontology": BuiltIn("dialgauge.formats.convlab3:ConvLab3Ontology", "{", ('"domains"', '"slots"')),
+    "convlab3-predictions": BuiltIn(
+        "dialgauge.formats.convlab3:ConvLab3Predictions", "[{", ('"dialogue_id"', '"utt_idx"', '"predictions"')
+    ),
+    "document": BuiltIn("dialgauge.formats.document:Document", "told by its name"),
+    "flags": BuiltIn("dialgauge.formats.predictions.flags:Flags", "{{", numbered=True),
+    "gcdf1": BuiltIn("dialgauge.formats.gcdf1:Gcdf1", "{{|[{", ('"turns"', '"goal"|"metrics"')),
+    "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
+    "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
+    "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
+    "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
+    "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
+    "multiwoz-database": BuiltIn(
+        "dialgauge.formats.multiwoz_resources:MultiWozDatabase", "{|[{", ('"taxi_|"trainID"|"postcode"',)
+    ),
+    "multiwoz-ontology": BuiltIn("dialgauge.formats.multiwoz_resources:MultiWozOntology", "{["),
+    "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
+    "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
+    "nested": BuiltIn("dialgauge.formats.predictions.nested:Nested", "{{", ('"gt"|"pr"',), numbered=True),
+    "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
+    "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
+    "simpletod": BuiltIn("dialgauge.formats.predictions.simpletod:SimpleTod", "{{", ('"generated_turn_belief"',)),
+    "som-dst": BuiltIn("dialgauge.formats.predictions.som_dst:SomDst", "{["),
+    "t5-dst": BuiltIn("dialgauge.formats.predictions.t5_dst:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True),
+    "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
+    "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
+}
+_TARGETS = {name: one.target for name, one in BUILT_IN.items()}
 
 #: First bytes of files that people hold out by mistake, and what to tell them.
 _STARTS = {
@@ -25,27 +97,32 @@ _STARTS = {
 _KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"}
 
 
-@cache
-def formats() -> dict[str, AnyFormat]:
-    """All known formats by name."""
-    points = {(point.name, point.value): point for point in entry_points(group=GROUP)}
-    found: dict[str, AnyFormat] = {}
-    for (name, value), point in sorted(points.items()):
-        if name in found:
-            raise DialgaugeError(f"two installed packages offer a format named '{name}'; uninstall one ({value})")
-        try:
-            found[name] = point.load()()
-        except (ImportError, AttributeError) as error:
-            raise DialgaugeError(f"the format '{name}' ({value}) cannot be loaded: {error}; reinstall it") from error
-    return found
-
-
 def format_named(name: str) -> AnyFormat:
     """The format of that name, or an error with the nearest names."""
-    known = formats()
-    if name not in known:
-        raise DialgaugeError(f"there is no format named '{name}'.{nearest(name, known)}")
-    return known[name]
+    if name in BUILT_IN:
+        return _own(name)
+    return _made(name, _class(name))
+
+
+def format_listing() -> list[plugins.Plugin[AnyFormat]]:
+    """All formats in alphabetical order, those of other packages too; what cannot be used carries the reason."""
+    kinds = (DialogueFormat, ResourceFormat)
+    classes: list[plugins.Plugin[type[AnyFormat]]] = plugins.class_listing(plugins.FORMATS, kinds, _TARGETS)
+    listed: list[plugins.Plugin[AnyFormat]] = []
+    for plugin in classes:
+        content, reason = None, plugin.reason
+        if plugin.content is not None:
+            try:
+                content = _own(plugin.name) if plugin.package == "dialgauge" else _made(plugin.name, plugin.content)
+            except DialgaugeError as error:
+                reason = str(error)
+        listed.append(plugins.Plugin(plugin.name, plugin.package, plugin.target, content, reason))
+    return listed
+
+
+def formats() -> dict[str, AnyFormat]:
+    """All formats that can be used, by name."""
+    return {plugin.name: plugin.content for plugin in format_listing() if plugin.content is not None}
 
 
 def writer_named(name: str) -> DialogueFormat:
@@ -57,26 +134,87 @@ def writer_named(name: str) -> DialogueFormat:
     raise DialgaugeError(f"the format {name} can be read but not written; writable: {', '.join(able)}")
 
 
+@cache
+def _own(name: str) -> AnyFormat:
+    return _class(name)()
+
+
+def _class(name: str) -> type[AnyFormat]:
+    kind: type[AnyFormat] = plugins.load_class(plugins.FORMATS, name, (DialogueFormat, ResourceFormat), _TARGETS)
+    return kind
+
+
+def _made(name: str, kind: type[AnyFormat]) -> AnyFormat:
+    """An instance of another package's class, which may lack something or fail."""
+    refused = f"the format '{name}' ({kind.__module__}:{kind.__qualname__}) cannot be used"
+    try:
+        made = kind()
+        lacking = [attribute for attribute in _attributes(made) if not hasattr(made, attribute)]
+    except Exception as error:  # whatever a stranger's code does
+        raise DialgaugeError(f"{refused}: {type(error).__name__}: {error}") from error
+    if lacking:
+        raise DialgaugeError(f"{refused}: its class has no {' and no '.join(lacking)}")
+    if made.name != name:
+        raise DialgaugeError(f"{refused}: its class is named '{made.name}'; both names must be the same")
+    return made
+
+
+def _attributes(made: AnyFormat) -> tuple[str, ...]:
+    return ("name", "summary", "kind", "fields") if isinstance(made, DialogueFormat) else ("name", "summary", "kind")
+
+
 def recognise(part: Part) -> AnyFormat:
     """The one format the part is in; none or several is an error that tells how to name it.
 
     Files that accompany data (README, checksums, ...) are told by their name before any content is looked at.
     """
     if is_document(part.stem):
-        return format_named(Document.name)
+        return _own("document")
     peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
-    matching = [found for found in formats().values() if found.recognise(peek)]
+    faults: list[str] = []
+    matching = _matching_own(peek) or list(_matching_plugins(peek, faults))
     if len(matching) == 1:
         return matching[0]
     if matching:
-        names = ", ".join(found.name for found in matching)
+        names = ", ".join(one.name for one in matching)
         raise DialgaugeError(f"it could be any of these formats: {names}; choose one with --format", file=part.name)
     raise DialgaugeError(
-        f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --format NAME names one",
+        f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --format NAME names one"
+        + "".join(f"; not asked: {fault}" for fault in faults),
         file=part.name,
     )
+
+
+def _matching_own(peek: Peek) -> list[AnyFormat]:
+    """Our formats that recognise the file: of those that may fit, and if it is none of them, of all."""
+    likely = [name for name, hint in BUILT_IN.items() if hint.may_fit(peek)]
+    others = [name for name in BUILT_IN if name not in likely]
+    for names in (likely, others):
+        matching = [one for one in map(_own, names) if one.recognise(peek)]
+        if matching:
+            return matching
+    return []
+
+
+def _matching_plugins(peek: Peek, faults: list[str]) -> Iterator[AnyFormat]:
+    """Formats of other packages that recognise the file; one that cannot be asked is a fault and stops nothing."""
+    for plugin in format_listing():
+        if plugin.package == "dialgauge":
+            continue
+        if plugin.content is None:
+            faults.append(plugin.reason or plugin.name)
+            continue
+        try:
+            fits = plugin.content.recognise(peek)
+        except Exception as error:  # whatever a stranger's code does
+            faults.append(
+                f"the format '{plugin.name}' of the package {plugin.package} ({type(error).__name__}: {error})"
+            )
+        else:
+            if fits:
+                yield plugin.content
 
 
 def _why(peek: Peek) -> str:
@@ -86,13 +224,13 @@ def _why(peek: Peek) -> str:
     if peek.head.lstrip()[:1] in (b"{", b"[") and peek.json is None:
         return " (its JSON is nested too deeply)" if peek.too_deep else " (it begins like JSON but is not valid JSON)"
     if peek.json is not None:
-        return f" ({_shape(peek)})"
+        return f" ({_words(peek)})"
     if b"\x00" in peek.head[:4096]:
         return " (it is a binary file)"
     return ""
 
 
-def _shape(peek: Peek) -> str:
+def _words(peek: Peek) -> str:
     """What JSON it is, in a few words, for people to see whether they took the right file."""
     kind = "an object" if isinstance(peek.json, dict) else "a list"
     if peek.first is None:

@@ -4,7 +4,7 @@ A list of dialogues; a turn has a *frame* for each service (domain) it is about,
 state. Services without a frame keep their last state: the state of a turn is put together from the last frame of every
 service. Before a service's first frame it is empty; a dialogue in which no user frame has a state has none recorded.
 
-A file of predictions has the same shape and is read the same way: its states are found in ``state``.
+A file of predictions has the same shape and is read the same way: its states stand in ``state``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import IO, Any, Literal
 
-import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Span, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, present
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, present, write_array
 from dialgauge.formats.located import Listed
 from dialgauge.formats.source import Part
 
@@ -68,6 +67,7 @@ class _Dialogue(Struct, gc=False):
 
 
 _FILE = Listed(_Dialogue)
+NO_INTENT = "NONE"
 
 
 class Sgd(DialogueFormat):
@@ -101,7 +101,7 @@ class Sgd(DialogueFormat):
             notes.add(what, count)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-        write_sgd(dialogues, out, notes)
+        write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
 class _Reader:
@@ -217,33 +217,13 @@ def _asked(frames: list[_Frame]) -> tuple[dict[str, str] | None, dict[str, Value
     return intents or None, requested or None
 
 
-# Writing dialogues in the shape of SGD and MultiWOZ 2.2.
-#
-# A turn gets a frame for each service in ``active``, and for services that have something to say without being listed
-# there: acts, spans, or a state that changed since the last frame. What a frame must have by the format and the dialogue
-# does not record is written as nothing: the intent ``NONE``, no requested slots.
-
-NO_INTENT = "NONE"
-
-_ENCODER = msgspec.json.Encoder()
-
-
-def write_sgd(dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-    """Write a JSON array, one dialogue a line."""
-    separator = b"[\n"
-    for dialogue in dialogues:
-        out.write(separator + _ENCODER.encode(_dialogue(dialogue, notes)))
-        separator = b",\n"
-    out.write(b"\n]\n" if separator == b",\n" else b"[]\n")
-
-
-def _dialogue(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
-    written: State = {}
+def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
+    carried: State = {}
     turns = []
     for turn in dialogue.turns:
-        services = _services(turn, written)
+        services = _services(turn, carried)
         _note_losses(turn, len(services), notes)
-        frames = [_frame(turn, service, written) for service in services]
+        frames = [_frame(turn, service, carried) for service in services]
         turns.append({"speaker": turn.speaker.upper(), "utterance": turn.text, "frames": frames})
     return {
         "dialogue_id": dialogue.id,
@@ -268,19 +248,23 @@ def _mentioned(dialogue: Dialogue) -> Iterable[str]:
         yield from turn.state or {}
 
 
-def _services(turn: Turn, written: State) -> list[str]:
-    found = dict.fromkeys(turn.active or ())
-    found.update(dict.fromkeys(act.domain for act in turn.acts or ()))
-    found.update(dict.fromkeys(span.domain for span in turn.spans or ()))
+def _services(turn: Turn, carried: State) -> list[str]:
+    """The services that get a frame: the active ones, and those with acts, spans or a state that changed."""
+    services = dict.fromkeys(turn.active or ())
+    services.update(dict.fromkeys(act.domain for act in turn.acts or ()))
+    services.update(dict.fromkeys(span.domain for span in turn.spans or ()))
     if turn.speaker == "user" and turn.state is not None:
-        found.update(dict.fromkeys((*(turn.intents or {}), *(turn.requested or {}))))
-        services = dict.fromkeys((*written, *turn.state))
-        found.update(dict.fromkeys(one for one in services if turn.state.get(one) != written.get(one)))
-    return list(found)
+        services.update(dict.fromkeys((*(turn.intents or {}), *(turn.requested or {}))))
+        stateful = dict.fromkeys((*carried, *turn.state))
+        services.update(dict.fromkeys(one for one in stateful if turn.state.get(one) != carried.get(one)))
+    return list(services)
 
 
-def _frame(turn: Turn, service: str, written: State) -> dict[str, Any]:
-    """One service's frame; ``written`` follows what a reader will have carried forward."""
+def _frame(turn: Turn, service: str, carried: State) -> dict[str, Any]:
+    """One service's frame; ``carried`` follows what a reader will have carried forward.
+
+    What a frame must have and the dialogue does not record is written as nothing: no intent, no requested slots.
+    """
     frame: dict[str, Any] = {"service": service}
     if turn.acts is not None:
         frame["actions"] = [
@@ -300,7 +284,7 @@ def _frame(turn: Turn, service: str, written: State) -> dict[str, Any]:
             "slot_values": slots,
         }
         if slots:
-            written[service] = slots
+            carried[service] = slots
         else:
-            written.pop(service, None)
+            carried.pop(service, None)
     return frame

@@ -1,4 +1,4 @@
-"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them."""
+"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them, and whole releases."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from dialgauge.agents import RuleBot, converse
+from dialgauge.agents import EXPLANATION, RuleBot
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.formats import write, write_candidates, write_kb
+from dialgauge.lab.conversations import conversations_with
 from dialgauge.worlds.restaurant import (
     HALF_OF,
     SPLITS,
@@ -55,16 +57,16 @@ def simulate(
 
 def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
     bot = RuleBot(setting.world.phrases, lexicon_of_world(setting.world))
-    for conversation in converse(setting, bot, count, start=start):
-        if not conversation.success:
+    for dialogue in conversations_with(setting, bot, count, start=start):
+        outcome = dialogue.outcome
+        if outcome is None or not outcome.success:
+            why = outcome.details.get(EXPLANATION, outcome.reason) if outcome else ""
             raise DialgaugeError(
-                f"the rule bot cannot carry this dialog ({conversation.failure}); the world's phrases may be ambiguous",
-                dialogue=conversation.dialogue.id,
+                f"the rule bot cannot carry this dialog ({why}); the world's phrases may be ambiguous",
+                dialogue=dialogue.id,
             )
-        yield conversation.dialogue
+        yield replace(dialogue, outcome=None)
 
-
-# A simulated release: the official files, and beside them the dialogs with acts and belief states.
 
 TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
 CANDIDATES_FILE = "dialog-babi-candidates.txt"

@@ -1,4 +1,4 @@
-"""A ranker in front of the simulated user: does the dialog get to its end when the bot's own words count?
+"""A system in front of the simulated user: is the dialog carried to its end when the system's own words count?
 
 Beside it stands the teacher-forced accuracy on the same users' dialogs as the rule bot holds them.
 """
@@ -7,135 +7,167 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dialgauge._version import __version__
-from dialgauge.agents import Conversation, RankerBot, converse
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, AgentReplier, HistoryBot, ModelBot, SystemContext
+from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
+from dialgauge.lab.conversations import conversations_with
 from dialgauge.lab.corpora import simulate, world_facts
-from dialgauge.rankers import Ranker, episodes
+from dialgauge.lab.measures import score_conversations
+from dialgauge.measures import Signature
+from dialgauge.rankers import ReplyModel, episodes
 from dialgauge.report import Column, Table
-from dialgauge.responses import RankingResult, evaluate, options_text
-from dialgauge.runs import Store
-from dialgauge.worlds.restaurant import Draws, Parameters, World, prepare, world_candidates
+from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
+from dialgauge.runs import Run, new_run
+from dialgauge.text import counted
+from dialgauge.worlds.restaurant import Draws, FactDatabase, Parameters, World, prepare, world_candidates
 
 if TYPE_CHECKING:
     import polars
 
 KIND = "interaction"
-COMPLETED = "completed"
 #: The split whose users live in a half.
 _SPLITS = {"A": "tst", "B": "tst-OOV"}
+_FORCED = (PER_RESPONSE, PER_DIALOG)
 
 
-@dataclass(frozen=True)
-class Interaction:
-    """What came of a task in one half of a world."""
-
-    task: int
-    half: str
-    conversations: Sequence[Conversation]
-    forced: RankingResult
-
-    @property
-    def completed(self) -> float:
-        """Share of the conversations that the bot carried to the end."""
-        return sum(one.success for one in self.conversations) / len(self.conversations)
-
-    @property
-    def failures(self) -> list[tuple[str, int]]:
-        """Why conversations failed, the most frequent reason first."""
-        return Counter(one.failure for one in self.conversations if not one.success).most_common()
-
-    def record(self) -> dict[str, Any]:
-        """The numbers, for programs."""
-        return {
-            "task": self.task,
-            "half": self.half,
-            "dialogs": len(self.conversations),
-            COMPLETED: self.completed,
-            "per_response": self.forced.per_response,
-            "per_dialog": self.forced.per_dialog,
-            "failures": dict(self.failures),
-        }
-
-    def dialogue_scores(self) -> polars.DataFrame:
-        """The table ``dialogue_scores`` of a run: completion beside the teacher-forced measures."""
-        import polars as pl
-
-        free = pl.DataFrame(
-            {
-                "dialogue": [one.dialogue.id for one in self.conversations],
-                "measure": [COMPLETED] * len(self.conversations),
-                "num": [float(one.success) for one in self.conversations],
-                "den": [1.0] * len(self.conversations),
-            }
-        )
-        return pl.concat([free, self.forced.dialogue_scores()])
-
-    def frame(self) -> polars.DataFrame:
-        """What was said, one row per turn, with the outcome of its conversation."""
-        import polars as pl
-
-        return pl.DataFrame(
-            [
-                (one.dialogue.id, place, turn.speaker, turn.text, one.success, one.failure)
-                for one in self.conversations
-                for place, turn in enumerate(one.dialogue.turns)
-            ],
-            schema=["dialogue", "turn", "speaker", "text", "completed", "failure"],
-            orient="row",
-        )
+def candidates_of(world: World, seed: int) -> tuple[str, ...]:
+    """Everything that can be said in a world, in the order of a release with this seed."""
+    return tuple(Draws(seed, "candidates").shuffled(world_candidates(world)))
 
 
-def move_to(ranker: Ranker, world: World, seed: int) -> None:
-    """Give a ranker the candidates and the knowledge base of a world drawn with a seed."""
-    candidates = Draws(seed, "candidates").shuffled(world_candidates(world))
-    ranker.move(candidates, world_facts(world, seed))
+def move_to(model: ReplyModel, world: World, seed: int) -> None:
+    """Give a model the candidates and the knowledge base of a world drawn with a seed."""
+    model.move(candidates_of(world, seed), world_facts(world, seed))
 
 
-def meet(ranker: Ranker, world: World, task: int, half: str, dialogs: int, parameters: Parameters) -> Interaction:
-    """Let a ranker, already moved to the world, talk to simulated users of one half."""
+def interact(
+    system: Agent | ReplyModel,
+    world: World,
+    task: int,
+    half: str,
+    dialogs: int,
+    parameters: Parameters,
+    *,
+    source: str = "restaurant",
+) -> Run:
+    """Let a system talk to simulated users of one half of a world; a model must have been moved there.
+
+    ``source`` is the name or file of the world, for the record.
+    """
     if half not in _SPLITS:
         raise DialgaugeError(f"there is no half '{half}'; halves are A and B")
-    split = _SPLITS[half]
-    forced = evaluate(ranker, episodes(simulate(world, task, split, dialogs, parameters)))
-    setting = prepare(world, task, split, parameters)
-    return Interaction(task, half, list(converse(setting, RankerBot(ranker), dialogs)), forced)
-
-
-def keep_meeting(meeting: Interaction, ranker: Ranker, world: str, parameters: Parameters, store: Store) -> str:
-    """Store a meeting as a run; its id."""
-    config = {
-        "model": ranker.name,
-        "options": options_text(ranker.options),
-        "task": meeting.task,
-        "half": meeting.half,
-        "dialogs": len(meeting.conversations),
-        "world": world,
-        "parameters": parameters,
-    }
-    with store.create(
+    bot = ModelBot(system) if isinstance(system, ReplyModel) else system
+    database = FactDatabase(world_facts(world, parameters.seed))
+    candidates = candidates_of(world, parameters.seed)
+    setting = prepare(world, task, _SPLITS[half], parameters)
+    held = list(conversations_with(setting, bot, dialogs, database=database, candidates=candidates))
+    options, seed = options_text(getattr(bot, "options", {})), int(getattr(bot, "seed", 0))
+    signature = Signature(
+        model=bot.name,
+        options=options,
+        task=str(task),
+        half=half,
+        dialogs=str(dialogs),
+        world=source,
+        accept=f"{parameters.accept:g}",
+        results=str(parameters.min_results),
+        world_seed=str(parameters.seed),
+        seed=str(seed),
+    )
+    scores = score_conversations(held, signature=signature.with_(history="own"), seed=parameters.seed)
+    replier = _replier(system, database, candidates, task)
+    if isinstance(replier, str):
+        scores = replace(scores, left_out=dict.fromkeys(_FORCED, replier))
+    else:
+        recorded = episodes(simulate(world, task, _SPLITS[half], dialogs, parameters))
+        forced = evaluate(replier, recorded, candidates)
+        gold = signature.with_(history="gold", candidates=str(len(candidates)), ties="file-order")
+        scores = scores.joined(score_replies(forced, signature=gold, seed=parameters.seed))
+    return new_run(
         kind=KIND,
-        name=f"{ranker.name}-task{meeting.task}-{meeting.half}",
-        config=config,
-        inputs=[Path(world)] if Path(world).is_file() else [],
-        seed=[parameters.seed, ranker.seed],
-        signature="|".join(
-            f"{name}:{config[name]}" for name in ("model", "options", "task", "half", "dialogs", "world")
-        )
-        + f"|seed:{parameters.seed}|dialgauge:{__version__}",
-    ) as run:
-        run.table("dialogue_scores", meeting.dialogue_scores())
-        run.table("conversations", meeting.frame())
-        run.scores = meeting.record()
-    return run.id
+        name=f"{bot.name}-task{task}-{half}",
+        scores=scores,
+        tables={"outcomes": lambda: _outcomes(held)},
+        corpus=held,
+        config={
+            "model": bot.name,
+            "options": options,
+            "task": task,
+            "half": half,
+            "dialogs": dialogs,
+            "world": source,
+            "parameters": parameters,
+        },
+        inputs=[("world", Path(source))] if Path(source).is_file() else [],
+        seeds=[parameters.seed, seed],
+        notes=_notes(held),
+    )
 
 
-def meetings_table(meetings: Sequence[Interaction], title: str) -> Table:
-    """Completion in free conversation beside teacher-forced accuracy."""
+def _replier(
+    system: Agent | ReplyModel, database: FactDatabase, candidates: tuple[str, ...], task: int
+) -> ReplyModel | HistoryBot | AgentReplier | str:
+    """Who answers reply by reply with the right replies on the record, or the reason why the system cannot."""
+    if isinstance(system, ReplyModel | HistoryBot):
+        return system
+    try:
+        return AgentReplier(system, SystemContext(dialogue_id="", database=database, candidates=candidates, task=task))
+    except DialgaugeError as error:
+        return str(error)
+
+
+def _outcome(dialogue: Dialogue) -> Outcome:
+    return dialogue.outcome or Outcome(success=None)
+
+
+def _notes(held: Sequence[Dialogue]) -> list[str]:
+    """What failed, once for each reason."""
+    failed = Counter(_outcome(one).details.get(EXPLANATION, "") for one in held if _outcome(one).reason == AGENT_ERROR)
+    return [f"{counted(count, 'conversation')} ended because an agent failed: {why}" for why, count in failed.items()]
+
+
+def _outcomes(held: Sequence[Dialogue]) -> polars.DataFrame:
+    """How each conversation ended."""
+    import polars as pl
+
+    rows = [
+        (one.id, end.success, end.reason, end.ended_by, end.details.get(EXPLANATION, ""), len(one.turns) // 2)
+        for one in held
+        for end in [_outcome(one)]
+    ]
+    kinds = {
+        "dialogue": pl.String,
+        "success": pl.Boolean,
+        "reason": pl.String,
+        "ended_by": pl.String,
+        "explanation": pl.String,
+        "exchanges": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
+def failures(run: Run) -> dict[str, int]:
+    """Why conversations of a run were not completed, the most frequent reason first."""
+    outcomes = run.table("outcomes")
+    why = (
+        explanation or reason
+        for success, explanation, reason in outcomes.select("success", "explanation", "reason").rows()
+        if not success
+    )
+    return dict(Counter(why).most_common())
+
+
+def failed(run: Run) -> int:
+    """How many conversations of a run ended because an agent failed."""
+    return int((run.table("outcomes")["reason"] == AGENT_ERROR).sum())
+
+
+def interaction_table(runs: Sequence[Run], title: str) -> Table:
+    """Completion in free conversation beside teacher-forced accuracy, a row for each run."""
     table = Table(
         title,
         [
@@ -145,15 +177,17 @@ def meetings_table(meetings: Sequence[Interaction], title: str) -> Table:
             Column("completed", digits=1, percent=True),
             Column("per-response", digits=2, percent=True),
             Column("per-dialog", digits=1, percent=True),
-            "most frequent failure",
         ],
         notes=[
             "Completed: the bot's own replies go on the record. Per-response and per-dialog: the same users, with the "
-            "right replies on the record."
+            "right replies on the record.",
         ],
     )
-    for one in meetings:
-        why = f"{one.failures[0][0]} ({one.failures[0][1]})" if one.failures else None
-        row = (one.completed, one.forced.per_response, one.forced.per_dialog)
-        table.add(f"T{one.task}", one.half, len(one.conversations), *row, why)
+    for run in runs:
+        values = [run.scores[name].value if name in run.scores else None for name in ("completed", *_FORCED)]
+        config = run.manifest.config
+        table.add(f"T{config['task']}", config["half"], config["dialogs"], *values)
+        for why, count in list(failures(run).items())[:1]:
+            table.notes.append(f"Most frequent failure in half {config['half']}: {why} ({count})")
+        table.notes += run.notes
     return table

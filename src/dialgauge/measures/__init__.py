@@ -9,7 +9,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.measures.base import OVER, Card, Evidence, Measure, Parameter, Rows, Setting, Settings
-    from dialgauge.measures.coverage import Count, Coverage
+    from dialgauge.measures.records import Count, Coverage, Score
     from dialgauge.measures.registry import (
         FAMILIES,
         asked_for,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         parse_measures,
     )
     from dialgauge.measures.resampling import Bounds, Resampling, intervals
-    from dialgauge.measures.scores import Score, Scores, SystemEvidence, score_systems
+    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems
     from dialgauge.measures.signature import Signature
 
 __all__ = [
@@ -51,4 +51,5 @@ __all__ = [
     "score_systems",
 ]
 
-__getattr__ = lazy(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -23,6 +23,7 @@ FAMILIES = {
     "tracking": "dialgauge.tracking.measures",
     "responses": "dialgauge.responses.measures",
     "users": "dialgauge.users.measures",
+    "lab": "dialgauge.lab.measures",
 }
 
 _NAME = r"[A-Za-z][\w-]*(?: [\w-]+)*"

@@ -8,62 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures.base import Measure, Rows
-from dialgauge.measures.coverage import Coverage
+from dialgauge.measures.records import Coverage, Score
 from dialgauge.measures.resampling import Bounds, Resampling, intervals
 from dialgauge.measures.signature import Signature
 
 if TYPE_CHECKING:
     import polars
-
-
-class Score(Struct, frozen=True, kw_only=True):
-    """The value of a measure, its interval where one was made, and all that is needed to read them.
-
-    None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None only
-    where an old run does not say them.
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    unit: str | None = None
-    higher_is_better: bool | None = None
-    lower: float | None = None
-    upper: float | None = None
-    #: In its long form; empty only where an old run does not say it.
-    signature: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        measure: Measure[Any],
-        value: float | None,
-        low: float | None = None,
-        high: float | None = None,
-        signature: Signature | None = None,
-    ) -> Score:
-        """The score of a measure; NaN and infinite bounds become None, a signature without a measure gets it."""
-        card, settled = measure.card, signature or Signature()
-        if "measure" not in settled:
-            settled = settled.with_(measure=measure.full())
-        return cls(
-            value=_defined(value),
-            low=_defined(low),
-            high=_defined(high),
-            unit=card.unit,
-            higher_is_better=card.higher_is_better,
-            lower=_defined(card.lower),
-            upper=_defined(card.upper),
-            signature=settled.long(),
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON: undefined is null."""
-        return structs.asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +120,6 @@ def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
         above[places], below[places] = sums
         wide[measure] = above, below
     return wide
-
-
-def _defined(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else value
 
 
 def _rows(ids: polars.Series, measure: str, numerators: Any, denominators: Any) -> polars.DataFrame:

@@ -6,18 +6,30 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.rankers.attention import Attention, Attentive, attend
     from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, Point, episodes
     from dialgauge.rankers.features import tokens
-    from dialgauge.rankers.model_folder import check_task, claim_folder, fitted_on, load_ranker, save_ranker, seed_of
+    from dialgauge.rankers.model_folder import (
+        CHECKPOINT,
+        check_task,
+        claim_folder,
+        fitted_on,
+        load_ranker,
+        save_ranker,
+        seed_of,
+    )
     from dialgauge.rankers.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
     from dialgauge.rankers.ranker import (
+        BUILT_IN,
         OUTWARD,
         Ranker,
-        Scores,
+        ReplyModel,
+        ScoreMatrix,
         Tell,
         checked_scores,
         options_by_model,
         ranker_class,
+        ranker_listing,
         ranker_names,
         silent,
     )
@@ -32,9 +44,12 @@ if TYPE_CHECKING:
         log_task,
         operator_candidates,
         place_of,
+        task_of_dialogues,
     )
 
 __all__ = [
+    "BUILT_IN",
+    "CHECKPOINT",
     "EMBEDDING_SIZES",
     "EVALUATED",
     "LOGS",
@@ -44,13 +59,17 @@ __all__ = [
     "SILENCE",
     "SPLITS",
     "TASKS",
+    "Attention",
+    "Attentive",
     "Episode",
     "Line",
     "Point",
     "Ranker",
     "RankingTask",
-    "Scores",
+    "ReplyModel",
+    "ScoreMatrix",
     "Tell",
+    "attend",
     "check_task",
     "checked_scores",
     "claim_folder",
@@ -64,10 +83,12 @@ __all__ = [
     "options_by_model",
     "place_of",
     "ranker_class",
+    "ranker_listing",
     "ranker_names",
     "save_ranker",
     "seed_of",
     "silent",
+    "task_of_dialogues",
     "tokens",
 ]
 

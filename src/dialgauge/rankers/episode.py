@@ -26,7 +26,10 @@ class Line(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A place where the bot must answer: the lines before, the user's words, and the gold reply."""
+    """A place where the bot must answer: the lines before, the user's words, and the gold reply.
+
+    ``turn`` counts the replies of the dialogue from 0.
+    """
 
     dialogue: str
     turn: int
@@ -36,24 +39,41 @@ class Point(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """A dialogue as lines; ``asked`` holds the positions of the user lines that a bot line answers."""
+    """A dialogue as lines; ``prompts`` holds the positions of the user lines that a bot line answers."""
 
     id: str
     lines: tuple[Line, ...]
-    asked: tuple[int, ...]
+    prompts: tuple[int, ...]
+    #: The dialogue behind the lines; None for lines made by hand.
+    source: Dialogue | None = None
 
     def points(self) -> list[Point]:
         """The places to answer, in order."""
         return [
-            Point(self.id, turn, self.lines[:at], self.lines[at].text, self.lines[at + 1].text)
-            for turn, at in enumerate(self.asked)
+            Point(self.id, number, self.lines[:at], self.lines[at].text, self.lines[at + 1].text)
+            for number, at in enumerate(self.prompts)
         ]
+
+    @property
+    def reply_turns(self) -> list[int]:
+        """The position of each reply among the dialogue's turns; without a dialogue, their numbers."""
+        if self.source is None:
+            return list(range(len(self.prompts)))
+        return [position for position, turn in enumerate(self.source.turns) if turn.speaker == "system"]
+
+    @property
+    def choices(self) -> list[tuple[str, ...] | None]:
+        """For each reply the candidates that its turn brings; None where those of the whole task count."""
+        if self.source is None:
+            return [None] * len(self.prompts)
+        own = (turn.candidates for turn in self.source.turns if turn.speaker == "system")
+        return [None if texts is None else tuple(text.strip() for text in texts) for texts in own]
 
 
 def episode(dialogue: Dialogue) -> Episode:
     """The lines of a dialogue. A bot that speaks unasked answers silence; a user turn without reply is an error."""
     lines: list[Line] = []
-    asked: list[int] = []
+    prompts: list[int] = []
     for position, turn in enumerate(dialogue.turns):
         lines.extend(_facts(turn.results))
         text = turn.text.strip()
@@ -64,11 +84,11 @@ def episode(dialogue: Dialogue) -> Episode:
             continue
         if not lines or lines[-1].kind != "user":
             lines.append(Line("user", SILENCE))
-        asked.append(len(lines) - 1)
+        prompts.append(len(lines) - 1)
         lines.append(Line("bot", text))
     if lines and lines[-1].kind == "user":
         lines.pop()
-    return Episode(dialogue.id, tuple(lines), tuple(asked))
+    return Episode(dialogue.id, tuple(lines), tuple(prompts), dialogue)
 
 
 def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:

@@ -1,4 +1,4 @@
-"""Bags of words as sparse matrices.
+"""Bags of words as sparse matrices, and match types.
 
 A distinct line is tokenised once; a point is a count over distinct lines, and its bag is that count times the lines'
 bags. Tokens are lower-cased and split on white space, so ``option:``, ``i'm`` and underscored names stay whole.
@@ -76,15 +76,13 @@ def _counted(rows: list[int], columns: list[int], shape: tuple[int, int]) -> spa
     return matrix
 
 
-# Match types: which kinds of knowledge-base entities a text mentions (Bordes et al. 2017, section 4.3).
-#
-# A type is a relation of the knowledge base (cuisine, location, price, party size, rating, phone, address, …); its
-# entities are all values that relation takes. A candidate *matches* a point in a type when one of its words is an
-# entity of that type and that word occurs in the point's history or last utterance.
-
-
 class TypedEntities:
-    """The entities of each type, as a knowledge base lists them."""
+    """The entities of each type, as a knowledge base lists them (Bordes et al. 2017, section 4.3).
+
+    A type is a relation of the knowledge base (cuisine, location, phone, …); its entities are all values that relation
+    takes. A candidate *matches* a point in a type when one of its words is an entity of that type and that word occurs
+    in the point's history or last utterance.
+    """
 
     def __init__(self, words: dict[str, list[str]]) -> None:
         self.words = words

@@ -1,4 +1,9 @@
-"""A fitted ranker in a folder: a manifest (``ranker.json``) and arrays (``arrays.npz``), never a pickle."""
+"""A fitted model in a folder: a manifest (``ranker.json``) and arrays (``arrays.npz``), never a pickle.
+
+The folder may also hold the checkpoint of a training. A training is named by its model, task and seed; the work of
+another one is never written over. The same names with other data or settings are the same experiment in another state,
+and its owner may repeat it in place.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +20,11 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, check_writable
-from dialgauge.rankers.ranker import Ranker, TrainingName, options_by_model, ranker_class
+from dialgauge.rankers.ranker import ReplyModel, TrainingName, options_by_model, ranker_class
 from dialgauge.rankers.task import RankingTask, place_of
-from dialgauge.responses import CHECKPOINT
 
 MANIFEST_VERSION = 1
-MANIFEST, ARRAYS = "ranker.json", "arrays.npz"
+MANIFEST, ARRAYS, CHECKPOINT = "ranker.json", "arrays.npz", "checkpoint.npz"
 
 
 class _Manifest(msgspec.Struct, kw_only=True):
@@ -35,7 +39,7 @@ class _Manifest(msgspec.Struct, kw_only=True):
     arrays_sha256: str
 
 
-def save_ranker(ranker: Ranker, folder: Path, task: int) -> None:
+def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
     """Write a fitted ranker to a folder: the arrays first, the manifest that names their checksum last."""
     with atomic(folder / ARRAYS) as scratch:
         with scratch.open("wb") as out:
@@ -73,7 +77,9 @@ def training_in(folder: Path) -> TrainingName | None:
     return TrainingName(manifest.ranker, manifest.task, manifest.seed)
 
 
-def load_ranker(folder: Path, *, task: RankingTask | None = None, options: Mapping[str, str] | None = None) -> Ranker:
+def load_ranker(
+    folder: Path, *, task: RankingTask | None = None, options: Mapping[str, str] | None = None
+) -> ReplyModel:
     """Read a fitted ranker back; a folder that is damaged, newer, or of another task is an error.
 
     ``options`` (such as ``device``) come on top of those it was fitted with.
@@ -148,28 +154,22 @@ def _read_arrays(path: Path, digest: str) -> dict[str, NDArray[Any]]:
         raise DialgaugeError(f"the arrays of the model cannot be read ({error})", file=str(path)) from error
 
 
-# The folder of a training: whose model or checkpoint lies in it. One of another training is never written over.
-#
-# A training is named by its model, task and seed. The same names with other data or settings are the same experiment in
-# another state, and its owner may repeat it in place.
-
-
 class _Progress(msgspec.Struct):
     """Of what a checkpoint says, the name of its training; those of versions before it was written have none."""
 
     training: TrainingName | None = None
 
 
-def claim_folder(folder: Path, ranker: Ranker, task: RankingTask) -> Path:
+def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask) -> Path:
     """The place for the checkpoint of a training in a folder; an error when another's work lies there.
 
     So is a folder in which nothing can be written: better now than after hours of training.
     """
     wanted, checkpoint = TrainingName.of(ranker, task), folder / CHECKPOINT
-    for what, found in (("model", training_in(folder)), ("checkpoint", _training_of(checkpoint))):
-        if found not in (None, wanted):
+    for what, owner in (("model", training_in(folder)), ("checkpoint", _training_of(checkpoint))):
+        if owner not in (None, wanted):
             raise DialgaugeError(
-                f"the {what} of another training lies there ({found}, not {wanted}); "
+                f"the {what} of another training lies there ({owner}, not {wanted}); "
                 "choose another folder, or delete this one",
                 file=str(folder),
             )

@@ -18,7 +18,7 @@ from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.features import Vocabulary, tokens
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 
 
@@ -31,7 +31,7 @@ class NearestNeighbour(Ranker):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         groups: dict[tuple[str, ...], Counter[str]] = {}
         for one in task.split("trn"):
-            for at in one.asked:
+            for at in one.prompts:
                 words = tuple(sorted(set(tokens(one.lines[at].text))))
                 groups.setdefault(words, Counter())[one.lines[at + 1].text] += 1
         tell(f"{len(groups):,} different utterances in training")
@@ -44,7 +44,7 @@ class NearestNeighbour(Ranker):
         self._vocabulary = Vocabulary.of_texts(groups)
         self._bags = self._vocabulary.bags(groups).T.tocsr()
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         queries = self._vocabulary.bags([" ".join(dict.fromkeys(tokens(point.utterance))) for point in points])
         nearest = np.asarray((queries @ self._bags).todense()).argmax(axis=1)
         scores = np.zeros((len(points), len(self.candidates)))

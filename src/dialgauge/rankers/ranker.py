@@ -1,34 +1,52 @@
-"""What a ranker is: fit on a task's training and development dialogs, then give every candidate a score.
+"""What a ranker is: fitted on a task's training and development dialogs, it gives every candidate a score.
 
-A ranker is one module with one class, found through the entry-point group ``dialgauge.rankers``.
+A ranker is one module with one class. Ours stand in the table below, those of other packages are entry points of the
+group ``dialgauge.rankers``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge import plugins
 from dialgauge.dialogue import Fact
-from dialgauge.errors import DialgaugeError, missing_extra, nearest
-from dialgauge.rankers.episode import Point
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.rankers.episode import Episode, Point, points_of
 from dialgauge.rankers.task import RankingTask, place_of
 
-GROUP = "dialgauge.rankers"
+#: Strings, because learned rankers need torch, and the bot of hand-written rules lives above this room.
+BUILT_IN = {
+    "embeddings": "dialgauge.rankers.neural.embeddings:Embeddings",
+    "embeddings-bigrams": "dialgauge.rankers.neural.embeddings:EmbeddingsBigrams",
+    "embeddings-type": "dialgauge.rankers.neural.embeddings:EmbeddingsTypes",
+    "memn2n": "dialgauge.rankers.neural.memn2n:MemN2N",
+    "memn2n-type": "dialgauge.rankers.neural.memn2n:MemN2NTypes",
+    "nearest": "dialgauge.rankers.nearest:NearestNeighbour",
+    "rules": "dialgauge.agents.rules:Rules",
+    "templates": "dialgauge.rankers.templates.ranker:Templates",
+    "templates-transductive": "dialgauge.rankers.templates.ranker:TemplatesTransductive",
+    "tfidf": "dialgauge.rankers.tfidf:TfIdf",
+    "tfidf-dev": "dialgauge.rankers.tfidf:TfIdfChosen",
+    "tfidf-type": "dialgauge.rankers.tfidf:TfIdfTypes",
+    "tfidf-type-dev": "dialgauge.rankers.tfidf:TfIdfTypesChosen",
+    "typed": "dialgauge.rankers.neural.typed:Typed",
+}
 #: Options that say where a model works, not what comes out.
 OUTWARD = frozenset({"device"})
 #: Every generator of random numbers takes seeds below this.
 SEEDS = 2**63
 
-Scores = NDArray[np.float64]
+#: Points × candidates.
+ScoreMatrix: TypeAlias = NDArray[np.float64]
 #: Called with a line about the work while it goes on.
-Tell = Callable[[str], None]
+Tell: TypeAlias = Callable[[str], None]
 
 
 def silent(_: str) -> None:
@@ -43,16 +61,16 @@ class TrainingName(msgspec.Struct, frozen=True):
     seed: int
 
     @classmethod
-    def of(cls, ranker: Ranker, task: RankingTask) -> TrainingName:
-        """The training of a ranker on a task."""
-        return cls(ranker.name, task.number, ranker.seed)
+    def of(cls, model: ReplyModel, task: RankingTask) -> TrainingName:
+        """The training of a model on a task."""
+        return cls(model.name, task.number, model.seed)
 
     def __str__(self) -> str:
         return f"{self.model} on {place_of(self.task)}, seed {self.seed}"
 
 
-class Ranker(ABC):
-    """A bot that answers by choosing among candidates."""
+class ReplyModel(ABC):
+    """A bot that is fitted on a task. It answers by ranking candidates (:class:`Ranker`) or by saying a sentence."""
 
     #: The name in tables and on the command line, and one line for ``dialgauge babi models``.
     name: ClassVar[str]
@@ -63,14 +81,14 @@ class Ranker(ABC):
     settable: ClassVar[tuple[str, ...]] = ()
 
     candidates: tuple[str, ...] = ()
-    #: A file for checkpoints while fitting; None keeps none, and rankers that fit at once need none.
+    #: A file for checkpoints while fitting; None keeps none, and models that fit at once need none.
     checkpoint: Path | None = None
 
     def __init__(self, seed: int = 0) -> None:
         if not 0 <= seed < SEEDS:
             raise DialgaugeError(f"the seed of a model is a number from 0 to {SEEDS - 1}, not {seed}")
         self.seed = seed
-        #: Settings by name, as given on the command line; what they mean is the ranker's business.
+        #: Settings by name, as given on the command line; what they mean is the model's business.
         self.options: dict[str, str] = {}
         #: What happened while fitting, one record per epoch, for the run store.
         self.log: list[dict[str, Any]] = []
@@ -79,10 +97,6 @@ class Ranker(ABC):
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         """Learn from the task's ``trn`` split, choose on its ``dev`` split; nothing else of it may be looked at."""
 
-    @abstractmethod
-    def scores(self, points: Sequence[Point]) -> Scores:
-        """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
-
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
         """Go on in another world, with other candidates and another knowledge base, without learning anything new."""
         del facts
@@ -90,7 +104,7 @@ class Ranker(ABC):
             raise DialgaugeError(f"the model {self.name} cannot move to other candidates than it was fitted with")
 
     def settings(self) -> dict[str, Any]:
-        """What besides arrays is needed to use the ranker again: plain JSON values."""
+        """What besides arrays is needed to use the model again: plain JSON values."""
         return {}
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
@@ -102,26 +116,27 @@ class Ranker(ABC):
         del settings, arrays
 
 
+class Ranker(ReplyModel):
+    """A model that gives every candidate a score."""
+
+    @abstractmethod
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
+        """A score per point and candidate (points × candidates); the highest wins, ties go to the first in the file."""
+
+
 def ranker_names() -> list[str]:
-    """The names of all rankers."""
-    return sorted(point.name for point in entry_points(group=GROUP))
+    """The names of all models."""
+    return plugins.names(plugins.RANKERS, BUILT_IN)
 
 
-def ranker_class(name: str) -> type[Ranker]:
-    """The ranker of that name, or an error with the nearest names or the package it lacks."""
-    points = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in points:
-        raise DialgaugeError(f"there is no model named '{name}'.{nearest(name, points)}")
-    try:
-        loaded: type[Ranker] = points[name].load()
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == "torch":
-            raise missing_extra("torch", "neural", f"The model {name}") from error
-        raise DialgaugeError(f"the model '{name}' cannot be used here: the package {missing} is missing") from error
-    except (ImportError, AttributeError) as error:
-        raise DialgaugeError(f"the model '{name}' cannot be used here ({error})") from error
-    return loaded
+def ranker_class(name: str) -> type[ReplyModel]:
+    """The model of that name, or an error with the nearest names, the package it lacks, or what is wrong with it."""
+    return plugins.load_class(plugins.RANKERS, name, ReplyModel, BUILT_IN)
+
+
+def ranker_listing() -> list[plugins.Plugin[type[ReplyModel]]]:
+    """All models by name; one that cannot be used stands there with the reason."""
+    return plugins.class_listing(plugins.RANKERS, ReplyModel, BUILT_IN)
 
 
 def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -134,7 +149,7 @@ def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[st
     return {model: {name: given[name] for name in sorted(given) if name in names} for model, names in takers.items()}
 
 
-def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
+def checked_scores(ranker: Ranker, points: Sequence[Point]) -> ScoreMatrix:
     """The ranker's scores, or an error when they are not one number per point and candidate."""
     scores = np.asarray(ranker.scores(points), dtype=np.float64)
     wanted = (len(points), len(ranker.candidates))
@@ -149,3 +164,15 @@ def checked_scores(ranker: Ranker, points: Sequence[Point]) -> Scores:
             f"the model {ranker.name} returned a score that is not a number", dialogue=at.dialogue, turn=at.turn
         )
     return scores
+
+
+def accuracy(ranker: Ranker, dialogs: Iterable[Episode], batch: int = 512) -> float:
+    """The share of replies for which the gold one comes first: what models choose their settings by on dev."""
+    index = {text: place for place, text in enumerate(ranker.candidates)}
+    every, right = points_of(dialogs), 0
+    for start in range(0, len(every), batch):
+        points = every[start : start + batch]
+        scores = checked_scores(ranker, points)
+        gold = np.array([index[point.reply] for point in points])
+        right += int(((scores.argmax(axis=1) == gold) & (scores.max(axis=1) > -np.inf)).sum())
+    return right / len(every)

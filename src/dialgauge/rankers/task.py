@@ -1,13 +1,18 @@
-"""A response-selection task: splits of dialogues, the candidates to choose from, and the knowledge base."""
+"""A response-selection task: splits of dialogues, the candidates to choose from, and the knowledge base.
+
+It comes from the files of the dialog bAbI release, from any file of recorded dialogues, or from dialogues in memory.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
@@ -42,7 +47,13 @@ class RankingTask:
     splits: Mapping[str, tuple[Episode, ...]]
     candidates: tuple[str, ...]
     facts: tuple[Fact, ...] = ()
-    files: tuple[Path, ...] = field(default=(), repr=False)
+    #: The files it was read from, each with its role.
+    inputs: tuple[tuple[str, Path], ...] = field(default=(), repr=False)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it was read from."""
+        return tuple(path for _, path in self.inputs)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -51,24 +62,34 @@ class RankingTask:
 
     def split(self, name: str) -> tuple[Episode, ...]:
         """The dialogues of a split; an empty or absent one is an error."""
-        found = self.splits.get(name, ())
-        if not found:
-            raise _no_split(name, self.number, [split for split, dialogs in self.splits.items() if dialogs])
-        return found
+        dialogs = self.splits.get(name, ())
+        if not dialogs:
+            raise _no_split(name, self.number, [split for split, present in self.splits.items() if present])
+        return dialogs
+
+    def digest(self) -> str:
+        """A checksum over the bytes of the task's files, or over the dialogues, candidates and facts in memory."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        if not self.files:
+            dialogs = {split: [tuple(one[:3]) for one in present] for split, present in self.splits.items()}
+            digest.update(msgspec.json.encode([dialogs, self.candidates, self.facts]))
+        return digest.hexdigest()[:16]
 
 
 def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> RankingTask:
     """A task of the dialog bAbI release (plain or gzipped files in one folder); absent splits are left out."""
     if number not in TASKS:
         raise DialgaugeError(f"there is no task {number}; tasks are 1 to 6")
-    found: dict[str, tuple[Episode, ...]] = {}
+    loaded: dict[str, tuple[Episode, ...]] = {}
     files: list[Path] = []
     for split in splits:
         path = _dialogs_file(folder, number, split)
         if path is not None:
-            found[split] = episodes(read(path, format="babi").dialogues)
+            loaded[split] = episodes(read(path, format="babi").dialogues)
             files.append(path)
-    if not found:
+    if not loaded:
         present = [split for split in SPLITS if _dialogs_file(folder, number, split)]
         if present:
             raise _no_split(splits[0], number, present)
@@ -80,14 +101,19 @@ def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> Ra
     kb = _one(folder, rf"{base}-kb(?:-all)?\.txt(?:\.gz)?")
     task = RankingTask(
         number=number,
-        splits=found,
+        splits=loaded,
         candidates=unique_candidates(load_resource(candidates, "babi-candidates").texts, candidates),
         facts=load_resource(kb, "babi-kb").facts if kb else (),
-        files=(*files, candidates, *([kb] if kb else [])),
+        inputs=_inputs(files, candidates, kb),
     )
-    for split, path in zip(found, files, strict=True):
+    for split, path in zip(loaded, files, strict=True):
         check_gold(task, split, path)
     return task
+
+
+def _inputs(dialogues: Iterable[Path], candidates: Path | None, facts: Path | None) -> tuple[tuple[str, Path], ...]:
+    named = [*(("dialogues", path) for path in dialogues), ("candidates", candidates), ("facts", facts)]
+    return tuple((role, path) for role, path in named if path is not None)
 
 
 def _dialogs_file(folder: Path, number: int, split: str) -> Path | None:
@@ -95,8 +121,7 @@ def _dialogs_file(folder: Path, number: int, split: str) -> Path | None:
 
 
 def _no_split(name: str, number: int, present: Sequence[str]) -> DialgaugeError:
-    found = ", ".join(present) or "none"
-    return DialgaugeError(f"there is no split '{name}' in {place_of(number)}; found: {found}")
+    return DialgaugeError(f"there is no split '{name}' in {place_of(number)}; found: {', '.join(present) or 'none'}")
 
 
 def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
@@ -111,11 +136,12 @@ def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
 def check_gold(task: RankingTask, split: str, path: Path | None = None) -> None:
     """Every gold reply must be among the candidates: otherwise no ranker could ever be right."""
     for one in task.split(split):
-        for turn, at in enumerate(one.asked):
+        for turn, (at, own) in enumerate(zip(one.prompts, one.choices, strict=True)):
             reply = one.lines[at + 1].text
-            if reply not in task.index:
+            if reply not in (task.index if own is None else own):
+                count = len(task.candidates if own is None else own)
                 raise DialgaugeError(
-                    f"the reply {reply!r} is not among the {len(task.candidates):,} candidates; use the candidate "
+                    f"the reply {reply!r} is not among the {count:,} candidates; use the candidate "
                     "file that belongs to this task",
                     file=str(path) if path else None,
                     line=_line_of(path, reply) if path else None,
@@ -141,8 +167,7 @@ def load_resource(path: Path, format: str) -> Resource:
 def _one(folder: Path, pattern: str) -> Path | None:
     if not folder.is_dir():
         raise DialgaugeError("there is no such folder", file=str(folder))
-    found = sorted(path for path in folder.iterdir() if re.fullmatch(pattern, path.name))
-    return found[0] if found else None
+    return min((path for path in folder.iterdir() if re.fullmatch(pattern, path.name)), default=None)
 
 
 def _required(folder: Path, pattern: str, what: str) -> Path:
@@ -152,30 +177,122 @@ def _required(folder: Path, pattern: str, what: str) -> Path:
     return path
 
 
-# Chat logs as a task: every reply of an operator is a candidate (the paper's Concierge setting, section 3.3).
-#
-# Conversations are dealt to training, development and test by a seed, whole. There is no knowledge base.
+# Any dialogues as a task. Every reply that somebody gave is a candidate (the paper's Concierge setting), unless a list
+# of candidates is given. Whole conversations are dealt to training, development and test by a seed.
 
 
-def log_task(source: str | Path, *, seed: int = 0, dev: float = 0.1, test: float = 0.2) -> RankingTask:
-    """A task from recorded conversations in any format dialgauge reads; ``dev`` and ``test`` are shares of them."""
+def task_of_dialogues(
+    splits: Mapping[str, Iterable[Dialogue]],
+    candidates: Iterable[str] | None = None,
+    facts: Iterable[Fact] = (),
+    *,
+    inputs: Iterable[tuple[str, Path]] = (),
+) -> RankingTask:
+    """A task from dialogues in memory, by split (``trn``, ``dev``, ``tst``).
+
+    A turn that brings its own ``candidates`` is ranked among those alone.
+    """
+    tidied = {split: [_tidy(dialogue) for dialogue in dialogues] for split, dialogues in splits.items()}
+    splits_of = {split: _answered(dialogues) for split, dialogues in tidied.items()}
+    every = [dialogue for dialogues in tidied.values() for dialogue in dialogues]
+    return _task(splits_of, every, candidates, facts, inputs)
+
+
+def log_task(
+    source: str | Path,
+    *,
+    candidates: Path | None = None,
+    facts: Path | None = None,
+    seed: int = 0,
+    dev: float = 0.1,
+    test: float = 0.2,
+) -> RankingTask:
+    """A task from recorded dialogues in any format dialgauge reads; ``dev`` and ``test`` are shares of them.
+
+    ``candidates`` is a file with one reply a line, ``facts`` one with an entity, a relation and a value a line.
+    """
     if not (dev > 0 and test > 0 and dev + test < 1):
         raise DialgaugeError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
     corpus = read(source)
     dialogues = [_tidy(dialogue) for dialogue in corpus.dialogues]
-    answered = [one for one in episodes(map(joined_messages, dialogues)) if one.asked]
-    return RankingTask(
-        number=LOGS,
-        splits=_dealt(answered, seed, dev, test, str(source)),
-        candidates=tuple(operator_candidates(dialogues)),
-        files=_files(corpus.files),
+    splits = _dealt(_answered(dialogues), seed, dev, test, str(source))
+    return _task(
+        splits,
+        dialogues,
+        read_candidates(candidates) if candidates else None,
+        read_facts(facts) if facts else (),
+        _inputs(_files(corpus.files), candidates, facts),
     )
+
+
+def _task(
+    splits: Mapping[str, Sequence[Episode]],
+    dialogues: Sequence[Dialogue],
+    candidates: Iterable[str] | None,
+    facts: Iterable[Fact],
+    inputs: Iterable[tuple[str, Path]],
+) -> RankingTask:
+    listed = operator_candidates(dialogues) if candidates is None else [_even(text) for text in candidates]
+    own = [text for dialogue in dialogues for turn in dialogue.turns for text in turn.candidates or ()]
+    task = RankingTask(
+        number=LOGS,
+        splits={split: tuple(dialogs) for split, dialogs in splits.items()},
+        candidates=tuple(text for text in dict.fromkeys([*listed, *own]) if text),
+        facts=tuple(facts),
+        inputs=tuple(inputs),
+    )
+    for split, dialogs in task.splits.items():
+        if dialogs:
+            check_gold(task, split)
+    return task
+
+
+def _answered(dialogues: Iterable[Dialogue]) -> list[Episode]:
+    return [one for one in episodes(map(joined_messages, dialogues)) if one.prompts]
+
+
+def read_candidates(path: Path) -> tuple[str, ...]:
+    """The candidates of a file: one a line, or as the bAbI release writes them (``1 text``)."""
+    lines = _lines(path)
+    if lines and all(text.startswith("1 ") for _, text in lines):
+        return load_resource(path, "babi-candidates").texts
+    return tuple(text for _, text in lines)
+
+
+def read_facts(path: Path) -> tuple[Fact, ...]:
+    """The facts of a file: entity, relation and value between tabs, or a knowledge base of the bAbI release."""
+    lines = _lines(path)
+    if lines and all(text.startswith("1 ") for _, text in lines):
+        return load_resource(path, "babi-kb").facts
+    return tuple(_fact(text, path, number) for number, text in lines)
+
+
+def _fact(text: str, path: Path, line: int) -> Fact:
+    words = [_even(word) for word in text.split("\t")]
+    if len(words) != 3 or not all(words):
+        raise DialgaugeError("a fact is an entity, a relation and a value between tabs", file=str(path), line=line)
+    entity, relation, value = words
+    return Fact(entity.replace(" ", "_"), relation.replace(" ", "_"), value)
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """The lines that hold something, with their numbers."""
+    content = [(number, line.decode("utf-8", "replace")) for part in resolve(path) for number, line in part.lines()]
+    return [(number, text.rstrip("\r\n")) for number, text in content if text.strip()]
+
+
+def _even(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _tidy(dialogue: Dialogue) -> Dialogue:
     """The dialogue with white space evened out, and without messages of an operator that hold no text."""
-    turns = (replace(turn, text=" ".join(turn.text.split())) for turn in dialogue.turns)
-    return replace(dialogue, turns=tuple(turn for turn in turns if _says(turn)))
+    return replace(dialogue, turns=tuple(turn for turn in map(_tidy_turn, dialogue.turns) if _says(turn)))
+
+
+def _tidy_turn(turn: Turn) -> Turn:
+    own = turn.candidates
+    return replace(turn, text=_even(turn.text), candidates=own and tuple(dict.fromkeys(map(_even, own))))
 
 
 def _says(turn: Turn) -> bool:
@@ -198,21 +315,15 @@ def _dealt(dialogs: list[Episode], seed: int, dev: float, test: float, source: s
 
 def _files(names: Iterable[str]) -> tuple[Path, ...]:
     """The files behind the names of a corpus's parts (``logs.zip!a.jsonl`` lies in ``logs.zip``)."""
-    found = tuple(Path(name) for name in dict.fromkeys(name.partition("!")[0] for name in names))
-    missing = next((path for path in found if not path.is_file()), None)
-    if missing is not None:
+    paths = tuple(Path(name) for name in dict.fromkeys(name.partition("!")[0] for name in names))
+    if not all(path.is_file() for path in paths):
         raise DialgaugeError("chat logs must be files, so that results can name what they were computed on")
-    return found
-
-
-# Chat logs as response-ranking data: what the operators said are the candidates (the paper's Concierge setting).
+    return paths
 
 
 def operator_candidates(dialogues: Iterable[Dialogue]) -> list[str]:
     """Every text of an operator once, in order of appearance, white space evened out."""
-    texts = (
-        " ".join(turn.text.split()) for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "system"
-    )
+    texts = (_even(turn.text) for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "system")
     return [text for text in dict.fromkeys(texts) if text]
 
 

@@ -23,9 +23,8 @@ from scipy import sparse
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.features import Bags, TypedEntities, Vocabulary, history_bags, matches, utterance_bags
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, accuracy, silent
 from dialgauge.rankers.task import RankingTask
-from dialgauge.responses import evaluate
 
 #: Weights tried for a type word; that of a rare word is 7.6 among the candidates of tasks 1-5.
 TYPE_WEIGHTS = (6.0, 12.0, 16.0, 24.0)
@@ -54,7 +53,7 @@ class TfIdf(Ranker):
 
     def _on_dev(self, task: RankingTask, input: str, weight: float, tell: Tell) -> float:
         self.input, self.weight = input, weight
-        reached = evaluate(self, task.split("dev")[:CHOOSE_ON]).per_response
+        reached = accuracy(self, task.split("dev")[:CHOOSE_ON])
         tell(f"{self.name}, input {input}, type weight {weight:g}: {100 * reached:.2f} on dev")
         return reached
 
@@ -69,7 +68,7 @@ class TfIdf(Ranker):
         self._squares = np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel()
         self._weighted = weighted.T.tocsr()
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         take = _INPUTS[self.input]
         bags = take(self._vocabulary, points) @ self._idf
         products = np.asarray((bags @ self._weighted).todense())
@@ -78,11 +77,11 @@ class TfIdf(Ranker):
         if self.weight and self.entities.kinds:
             present = self.entities.present(points, take)
             shared = self.weight**2 * np.asarray(sum(matches(present, self._mentioned)).todense())
-            types = np.sum([np.diff(found.indptr) > 0 for found in present], axis=0)[:, None]
+            types = np.sum([np.diff(entities.indptr) > 0 for entities in present], axis=0)[:, None]
             products, of_candidate = products + shared, of_candidate + shared
             of_input = of_input + self.weight**2 * types
         norms = np.sqrt(of_input * of_candidate)
-        cosines: Scores = np.divide(products, norms, out=np.zeros(products.shape), where=norms > 0)
+        cosines: ScoreMatrix = np.divide(products, norms, out=np.zeros(products.shape), where=norms > 0)
         return cosines.round(_DECIMALS)
 
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
         interval_plot,
         lambda_sweep,
         mean_spread,
-        slots_per_dialogue,
+        slot_histogram,
     )
     from dialgauge.report.escape import markdown, plain
     from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, styled
     from dialgauge.report.page import Figure, Section, write_page
+    from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
         Cell,
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
         Value,
         format_of,
         mark_best,
+        notebook_html,
         render_tables,
         write_tables,
     )
+    from dialgauge.report.terminal import TerminalTable
 
 __all__ = [
     "ENDINGS",
@@ -36,11 +39,13 @@ __all__ = [
     "INK",
     "PAPER",
     "SHADES",
+    "SHARE",
     "Cell",
     "Column",
     "Figure",
     "Section",
     "Table",
+    "TerminalTable",
     "Value",
     "altair",
     "check_ending",
@@ -54,10 +59,15 @@ __all__ = [
     "mark_best",
     "markdown",
     "mean_spread",
+    "notebook_html",
     "plain",
     "render_tables",
+    "run_html",
+    "run_tables",
     "save",
-    "slots_per_dialogue",
+    "score_column",
+    "score_tables",
+    "slot_histogram",
     "styled",
     "write_page",
     "write_tables",

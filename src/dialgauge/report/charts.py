@@ -1,4 +1,4 @@
-"""Figures over systems: means and spreads, intervals, the lambda sweep, scores by domain."""
+"""The charts: means, intervals, lines over lambda, bars by domain, histograms of dialogues, correlations."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ _UPRIGHT = 5
 
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
+
+#: The cell of an undefined correlation.
+_UNDEFINED = "#efefef"
 
 
 def mean_spread(
@@ -151,9 +154,6 @@ def domain_bars(
     return styled((bars + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
 
 
-# Figures that count dialogues: where the first error falls, and how many slots a dialogue has.
-
-
 def error_onset(positions: Sequence[float], *, bins: int = 10, title: str = "", note: str = "") -> Any:
     """Histogram of the relative position (0 to 1) of the first wrong turn, among dialogues that end wrong."""
     alt = altair()
@@ -175,7 +175,7 @@ def error_onset(positions: Sequence[float], *, bins: int = 10, title: str = "", 
     return styled((bars + numbers).properties(width=420, height=240), title=heading, note=note)
 
 
-def slots_per_dialogue(counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str = "") -> Any:
+def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str = "") -> Any:
     """Histogram of the largest number of slots a dialogue's states hold; a rule marks ``threshold``."""
     alt = altair()
     tally = Counter(counts)
@@ -196,11 +196,6 @@ def slots_per_dialogue(counts: Sequence[int], *, threshold: int | None = None, t
         )
     heading = title or "Slots per dialogue"
     return styled(layers.properties(width=alt.Step(22), height=240), title=heading, note=note)
-
-
-# Heat maps of correlation matrices, every cell with its number.
-
-_UNDEFINED = "#efefef"
 
 
 def correlation_heatmap(

@@ -1,7 +1,7 @@
-"""One look for every figure: readable in print, in grey and for colour-blind people.
+"""One look for every figure, readable in print, in grey and for colour-blind people; and a chart as a file.
 
 Colour is never the only sign. Shades of one hue differ in lightness, lines differ in dash, and cells and bars carry
-their numbers.
+their numbers. SVG and PDF are for papers, PNG for slides, Vega-Lite JSON for other tools: no browser, no network.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 1, 1, 1], [1, 3], [
 
 #: Metric-compatible with Arial and Helvetica, and part of the renderer, so figures look alike on every machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+#: Sharp in print at the size it is drawn.
+PNG_PPI = 200
+
+ENDINGS = (".svg", ".png", ".pdf", ".json")
 
 
 def altair() -> Any:
@@ -90,14 +95,6 @@ def styled(chart: Any, *, title: str, note: str = "") -> Any:
 def data(rows: list[dict[str, Any]]) -> Any:
     """Rows as the chart's own data: figures never load anything."""
     return altair().Data(values=rows)
-
-
-# A chart as a file: SVG and PDF for papers, PNG for slides, Vega-Lite JSON for other tools. No browser, no network.
-
-#: Sharp in print at the size it is drawn.
-PNG_PPI = 200
-
-ENDINGS = (".svg", ".png", ".pdf", ".json")
 
 
 def save(chart: Any, path: str | Path) -> Path:

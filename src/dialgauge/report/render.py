@@ -1,4 +1,4 @@
-"""A table as text: Markdown, LaTeX (booktabs), HTML, CSV, JSON."""
+"""A table in every form: Markdown, LaTeX (booktabs), HTML, CSV, JSON. Everything from data is escaped."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderResult
-from rich.measure import Measurement
-from rich.table import Table as RichTable
-from rich.text import Text
-
 from dialgauge.report.escape import latex, markdown, plain
 from dialgauge.report.table import Cell, Column
 
 if TYPE_CHECKING:
     from dialgauge.report.table import Table
+
+#: Letters from which on a text is a sentence and no name.
+_LONG = 40
 
 
 def render_markdown(table: Table) -> str:
@@ -35,7 +32,7 @@ def render_markdown(table: Table) -> str:
 
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
-    text = markdown(column.text(cell.value))
+    text = markdown(cell.text(column))
     parts = [f"**{text}**" if cell.bold else text, markdown(cell.mark)]
     return " ".join(filter(None, ["".join(parts), markdown(cell.interval(column))]))
 
@@ -77,7 +74,7 @@ def _breakable(note: str) -> str:
 
 
 def _latex_cell(column: Column, cell: Cell) -> str:
-    text = latex(column.text(cell.value))
+    text = latex(cell.text(column))
     if text.startswith("["):
         text = "{}" + text  # after \\ an opening bracket would be read as an optional argument
     bold = rf"\textbf{{{text}}}" if cell.bold else text
@@ -121,19 +118,13 @@ def as_json(table: Table) -> dict[str, Any]:
     }
 
 
-# Tables as parts of a web page: everything from data is escaped.
-
-#: Letters from which on a text is a sentence and no name.
-_LONG = 40
-
-
 def render_html(table: Table, *, captioned: bool = True) -> str:
     """One table with its title as caption (unless that stands above it already) and its notes below."""
     right = [table.right_aligned(place) for place in range(len(table.columns))]
     titles = "".join(f"<th{_kind(n)}>{escape(c.title)}</th>" for n, c in zip(right, table.columns, strict=True))
     rows = [
         "".join(
-            f"<td{_kind(n, column.text(cell.value))}>{_cell(column, cell)}</td>"
+            f"<td{_kind(n, cell.text(column))}>{_cell(column, cell)}</td>"
             for n, column, cell in zip(right, table.columns, row, strict=True)
         )
         for row in table.cells
@@ -150,7 +141,7 @@ def _kind(right: bool, text: str = "") -> str:
 
 
 def _cell(column: Column, cell: Cell) -> str:
-    text = escape(column.text(cell.value))
+    text = escape(cell.text(column))
     mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
     interval = f" <small>{escape(cell.interval(column))}</small>" if cell.has_interval else ""
     return f"{f'<strong>{text}</strong>' if cell.bold else text}{mark}{interval}"
@@ -159,46 +150,6 @@ def _cell(column: Column, cell: Cell) -> str:
 def escape(text: str) -> str:
     """The text without control characters, and with every character escaped that HTML would act upon."""
     return html.escape(plain(text))
-
-
-# A table for the terminal, through rich. In a pipe it takes the width it needs: nothing is cut off.
-
-_UNLIMITED = 100_000
-
-
-class _FullWidth:
-    """A rich table that shrinks to a terminal but never to a file or a pipe."""
-
-    def __init__(self, grid: RichTable) -> None:
-        self.grid = grid
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        folding = options.update(no_wrap=False, overflow="fold")
-        if not console.is_terminal:
-            free = folding.update(width=_UNLIMITED, max_width=_UNLIMITED)
-            folding = free.update_width(Measurement.get(console, free, self.grid).maximum)
-        yield from console.render(self.grid, folding)
-
-
-def render_terminal(table: Table) -> Group:
-    """Title, grid and notes."""
-    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for place, column in enumerate(table.columns):
-        right = table.right_aligned(place)
-        grid.add_column(Text(plain(column.title)), justify="right" if right else "left", overflow="fold")
-    for row in table.cells:
-        grid.add_row(*(_cell_terminal(column, cell) for column, cell in zip(table.columns, row, strict=True)))
-    title = [Text(plain(table.title), style="bold")] if table.title else []
-    notes = [Text(plain(note), style="dim") for note in table.notes]
-    return Group(*title, _FullWidth(grid), *notes)
-
-
-def _cell_terminal(column: Column, cell: Cell) -> Text:
-    text = Text(plain(column.text(cell.value)), style="bold" if cell.bold else "")
-    text.append(plain(cell.mark))
-    if cell.has_interval:
-        text.append(f" {cell.interval(column)}", style="dim")
-    return text
 
 
 RENDERERS: dict[str, Callable[[Table], str]] = {

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from msgspec import Struct, structs
+
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from dialgauge.report.terminal import TerminalTable
 
 
 TEXT_FORMATS = ("markdown", "latex", "html", "csv", "json")
@@ -117,26 +119,37 @@ class Table:
         return any(row[place].mark for row in self._rows)
 
     @overload
-    def render(self, format: Literal["terminal"]) -> Group: ...
+    def render(self, format: Literal["terminal"]) -> TerminalTable: ...
     @overload
     def render(self, format: TextFormat) -> str: ...
     @overload
-    def render(self, format: str) -> str | Group: ...
-    def render(self, format: str) -> str | Group:
+    def render(self, format: str) -> str | TerminalTable: ...
+    def render(self, format: str) -> str | TerminalTable:
         """The table in a format: ``terminal`` gives what rich prints, the others a text that ends in a line break."""
         if format == "terminal":
-            from dialgauge.report.render import render_terminal
+            from dialgauge.report.terminal import TerminalTable
 
-            return render_terminal(self)
+            return TerminalTable(self)
         from dialgauge.report.render import RENDERERS
 
         if format not in RENDERERS:
             raise DialgaugeError(f"there is no table format '{format}'.{nearest(format, FORMATS)}")
         return RENDERERS[format](self)
 
+    def __repr__(self) -> str:
+        return f"<Table '{self.title}': {counted(len(self), 'row')} of {counted(len(self.columns), 'column')}>"
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
+
     def write(self, path: Path, format: str | None = None) -> None:
         """Write the table to a file, atomically; without a format, the ending decides."""
         write_tables([self], path, format)
+
+
+def notebook_html(tables: Iterable[Table]) -> str:
+    """Tables as a notebook shows them: what the ``_repr_html_`` of results, runs and comparisons gives."""
+    return "\n".join(f"<div>{table.render('html')}</div>" for table in tables)
 
 
 def write_tables(tables: Sequence[Table], path: Path, format: str | None = None, *, title: str | None = None) -> None:
@@ -169,16 +182,13 @@ def render_tables(tables: Sequence[Table], format: str, *, title: str | None = N
     return "\n".join(str(table.render(format)) for table in tables)
 
 
-# What stands in a table: columns that say how numbers look, and cells that carry more than a number.
-
 #: What a cell may hold. ``None`` and NaN are *undefined* and print as a dash, never as a number.
 Value: TypeAlias = str | int | float | bool | None
 
 UNDEFINED = "–"
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column's title and how its numbers look.
 
     ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
@@ -211,15 +221,22 @@ class Column:
         return shown.lstrip("-+") if not float(shown) and not self.signed else shown
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A value with what goes with it: an interval, a significance mark, bold print."""
+class Cell(Struct, frozen=True):
+    """A value with what goes with it: an interval, a significance mark, bold print.
+
+    ``like`` says how its numbers look where that is not as in its column.
+    """
 
     value: Value
     low: float | None = None
     high: float | None = None
     mark: str = ""
     bold: bool = False
+    like: Column | None = None
+
+    def text(self, column: Column) -> str:
+        """The value as people read it, in this column."""
+        return (self.like or column).text(self.value)
 
     @property
     def has_interval(self) -> bool:
@@ -227,8 +244,9 @@ class Cell:
         return not (is_undefined(self.low) or is_undefined(self.high))
 
     def interval(self, column: Column) -> str:
-        """``[low, high]`` in the column's number format, or nothing."""
-        return f"[{column.text(self.low)}, {column.text(self.high)}]" if self.has_interval else ""
+        """``[low, high]`` in the value's number format, or nothing."""
+        look = self.like or column
+        return f"[{look.text(self.low)}, {look.text(self.high)}]" if self.has_interval else ""
 
 
 def is_undefined(value: Value) -> bool:
@@ -248,7 +266,7 @@ def mark_best(column: Column, cells: Sequence[Cell]) -> list[Cell]:
         return list(cells)
     best = column.text(max(numbers) if column.best == "max" else min(numbers))
     return [
-        Cell(cell.value, cell.low, cell.high, cell.mark, bold=True)
+        structs.replace(cell, bold=True)
         if is_number(cell.value) and column.text(float(cell.value)) == best  # type: ignore[arg-type]
         else cell
         for cell in cells

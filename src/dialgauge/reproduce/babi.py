@@ -15,22 +15,31 @@ from typing import NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import EMBEDDING_SIZES, MEMORY_SIZES, TASKS, Ranker, RankingTask, load_task, ranker_class
-from dialgauge.reproduce.babi_attention import MODEL, SEED, Look, attention_tables, kept_looks, look, printed
+from dialgauge.rankers import EMBEDDING_SIZES, MEMORY_SIZES, TASKS, RankingTask, ReplyModel, load_task, ranker_class
+from dialgauge.reproduce.babi_attention import (
+    MODEL,
+    SEED,
+    AttentionSample,
+    attention_at,
+    attention_tables,
+    printed,
+    stored_attention,
+)
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
 from dialgauge.responses import (
+    PER_DIALOG,
+    PER_RESPONSE,
     CellKey,
     averages,
     checkpointed,
     column_of,
-    data_digest,
     evaluate,
     jobs_of,
     joint_vocabulary,
     published,
     run_jobs,
 )
-from dialgauge.runs import Store
+from dialgauge.runs import Run, Store
 from dialgauge.text import counted
 
 TITLE = "Learning End-to-End Goal-Oriented Dialog"
@@ -69,7 +78,7 @@ def reproduce(data: Path | None, fresh: Fresh | None = None) -> Reproduction:
     for model, row in UNTRAINED.items():
         _untrained(record, model, _printed(row), tasks)
     _learned_of("Table 2", record, results.cells)
-    attention_tables(record, results.looks, tasks, results.how)
+    attention_tables(record, results.samples, tasks, results.how)
     _hyperparameters(record)
     _learned_of("Table 10", record, results.cells)
     return record
@@ -79,7 +88,7 @@ class _Results(NamedTuple):
     """What the learned models did, and where that is from."""
 
     cells: list[KeptCell]
-    looks: list[Look]
+    samples: list[AttentionSample]
     how: str
 
 
@@ -91,16 +100,18 @@ def _results(record: Reproduction, data: Path | None, tasks: list[RankingTask] |
             )
 
         cells = trained_cells(data / FOLDER, tuple(LEARNED), fresh)
-        return _Results(cells, trained_looks(tasks, fresh), f"{MODEL} freshly trained on task {{task}}, seed {SEED}")
-    kept, looks = kept_results(), kept_looks()
-    if kept is None or looks is None:
+        return _Results(
+            cells, trained_attention(tasks, fresh), f"{MODEL} freshly trained on task {{task}}, seed {SEED}"
+        )
+    kept, samples = kept_results(), stored_attention()
+    if kept is None or samples is None:
         record.missing.append("results of the learned models ('dialgauge reproduce babi --fresh' trains them)")
     if kept is not None:
         note = (
             f"Learned models: kept from '{kept.command}' (commit {kept.commit}; {kept.hardware}). --fresh trains anew."
         )
         record.notes |= {part: [note] for part in sorted(set(LEARNED.values()))}
-    return _Results(kept.cells if kept else [], looks.looks if looks else [], looks.command if looks else "")
+    return _Results(kept.cells if kept else [], samples.samples if samples else [], samples.command if samples else "")
 
 
 def _tasks(data: Path | None) -> list[RankingTask] | None:
@@ -114,8 +125,8 @@ def _table_1(record: Reproduction, tasks: list[RankingTask] | None) -> None:
     part, paper = "Table 1", published()
     present = {task.number: averages(task, "trn") for task in tasks or ()}
     for number in TASKS:
-        for name, printed in paper.statistics.items():
-            what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{printed[number - 1]:g}"
+        for name, numbers in paper.statistics.items():
+            what, theirs = f"T{number}: {name.replace('_', ' ')} per dialog", f"{numbers[number - 1]:g}"
             if number in present:
                 record.printed(part, what, theirs, present[number][name], why=why_statistics(f"T{number}", name))
             else:
@@ -198,11 +209,11 @@ def _hyperparameters(record: Reproduction) -> None:
         1: "0.01, 0.01, 32, 100, True", 2: "0.01, 0.01, 128, 100, False", 3: "0.01, 0.1, 128, 1000, False",
         4: "0.001, 0.1, 128, 1000, False", 5: "0.01, 0.01, 32, 100, True", 6: "0.001, 0.01, 128, 100, False",
     }  # fmt: skip
-    for task, printed in theirs.items():
-        record.text("Table 8", f"T{task}: {names}", printed, ", ".join(map(str, EMBEDDING_SIZES[task])))
+    for task, settings in theirs.items():
+        record.text("Table 8", f"T{task}: {names}", settings, ", ".join(map(str, EMBEDDING_SIZES[task])))
     sizes = {1: "128, 1", 2: "32, 1", 3: "32, 3", 4: "128, 2", 5: "32, 3", 6: "128, 4"}
-    for task, printed in sizes.items():
-        record.text("Table 9", f"T{task}: dimension, hops", printed, ", ".join(map(str, MEMORY_SIZES[task])))
+    for task, settings in sizes.items():
+        record.text("Table 9", f"T{task}: dimension, hops", settings, ", ".join(map(str, MEMORY_SIZES[task])))
 
 
 # Why numbers of ours differ from those that the paper on the bAbI dialogs printed, as far as it is known.
@@ -323,16 +334,20 @@ SPLITS = ("tst", "tst-OOV")
 def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[KeptCell]:
     """Every model on every task with every seed. Finished cells are found in the run store, as by ``babi table``."""
     jobs = jobs_of(folder, models, TASKS, SPLITS, fresh.seeds, fresh.store)
-    found = []
+    runs: list[Run] = []
     for done, (job, cells) in enumerate(zip(jobs, run_jobs(jobs, workers=fresh.workers, tell=fresh.tell), strict=True)):
         fresh.tell(f"{done + 1} of {len(jobs)}: {job.model}, task {job.task}, seed {job.seed}")
-        found += cells
-    return [
-        KeptCell(cell.model, cell.task, cell.split, cell.seed, cell.per_response, cell.per_dialog) for cell in found
-    ]
+        runs += cells
+    return [_kept_cell(run) for run in runs]
 
 
-def trained_looks(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Look]:
+def _kept_cell(run: Run) -> KeptCell:
+    key = CellKey.of_run(run)
+    response, dialog = (run.scores[measure].value or 0.0 for measure in (PER_RESPONSE, PER_DIALOG))
+    return KeptCell(key.model, key.task, key.split, key.seed, response, dialog)
+
+
+def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[AttentionSample]:
     """Where a memory network looks at every place of the paper's Tables 3 to 7."""
     found = []
     for task in tasks:
@@ -340,12 +355,12 @@ def trained_looks(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Look]:
         if places:
             ranker = ranker_class(MODEL)(SEED)
             fresh.tell(f"attention: {MODEL}, task {task.number}, seed {SEED}")
-            with checkpointed(ranker, CellKey.of(ranker, task, "", data_digest(task)), Store(fresh.store), fresh.tell):
+            with checkpointed(ranker, CellKey.of(ranker, task, "", task.digest()), Store(fresh.store), fresh.tell):
                 ranker.fit(task)
-                found += looks_of(ranker, task)
+                found += attention_of(ranker, task)
     return found
 
 
-def looks_of(ranker: Ranker, task: RankingTask) -> list[Look]:
+def attention_of(ranker: ReplyModel, task: RankingTask) -> list[AttentionSample]:
     """Where a fitted memory network looks at the places of its task."""
-    return [look(ranker, task, place) for place in printed().places() if place.task == task.number]
+    return [attention_at(ranker, task, place) for place in printed().places() if place.task == task.number]

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Line, Point, Ranker, RankingTask
+from dialgauge.rankers import Line, Point, Ranker, RankingTask, ReplyModel, attend
 from dialgauge.report import Column, Table
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
-from dialgauge.responses import attend, heat_map, memory_label
+from dialgauge.responses import heat_map, memory_label
 
 #: Lines that the paper leaves out are shown when ours give them this much in some hop.
 NOTEWORTHY = 0.05
@@ -58,10 +58,10 @@ CLAIMS = {
 
 
 def attention_tables(
-    record: Reproduction, looks: Sequence[Look], tasks: Sequence[RankingTask] | None, how: str
+    record: Reproduction, samples: Sequence[AttentionSample], tasks: Sequence[RankingTask] | None, how: str
 ) -> None:
-    """Add Tables 3 to 7; ``how`` says where our looks are from, with ``{task}`` where the task is named."""
-    ours = {look.place: look for look in looks}
+    """Add Tables 3 to 7; ``how`` says where our attention is from, with ``{task}`` where the task is named."""
+    ours = {sample.place: sample for sample in samples}
     by_number = {task.number: task for task in tasks or ()}
     for table in printed().tables:
         if table.place in ours:
@@ -71,7 +71,7 @@ def attention_tables(
                 table.part,
                 f"attention where {table.about}",
                 "a table of weights",
-                "no look of ours is kept; use --fresh",
+                "no attention of ours is stored; use --fresh",
             )
     _concierge(record, printed().concierge)
     nearest = printed().nearest_to_concierge
@@ -80,12 +80,12 @@ def attention_tables(
 
 
 class _Seen:
-    """A look, with the words of the dialog where the data is present and is the same."""
+    """Attention at one place, with the words of the dialog where the data is present and is the same."""
 
-    def __init__(self, look: Look, task: RankingTask | None) -> None:
-        self.look, self._task = look, task
-        self.point = look.place.point(task) if task is not None else None
-        self.other_data = self.point is not None and digest(self.point) != look.lines
+    def __init__(self, sample: AttentionSample, task: RankingTask | None) -> None:
+        self.sample, self._task = sample, task
+        self.point = sample.place.point(task) if task is not None else None
+        self.other_data = self.point is not None and digest(self.point) != sample.lines
         if self.other_data:
             self.point = None
 
@@ -105,21 +105,21 @@ class _Seen:
 
     def weights(self, number: int) -> list[float]:
         """The weight of a line, hop by hop."""
-        return [hop[number - 1] for hop in self.look.hops]
+        return [hop[number - 1] for hop in self.sample.hops]
 
     def shares(self, lines: Sequence[int]) -> list[float]:
         """The weight of several lines together, hop by hop."""
-        return [sum(hop[number - 1] for number in lines) for hop in self.look.hops]
+        return [sum(hop[number - 1] for number in lines) for hop in self.sample.hops]
 
     def noteworthy(self) -> set[int]:
         """The lines with some weight in some hop."""
-        return {number for number in range(1, len(self.look.hops[0]) + 1) if max(self.weights(number)) >= NOTEWORTHY}
+        return {number for number in range(1, len(self.sample.hops[0]) + 1) if max(self.weights(number)) >= NOTEWORTHY}
 
     def answer(self, rank: int = 1) -> str | None:
         """One of our best answers."""
         if self.point is None or self._task is None:
             return None
-        return self._task.candidates[self.look.answers[rank - 1]]
+        return self._task.candidates[self.sample.answers[rank - 1]]
 
     def notes(self) -> list[str]:
         """What was said at this place, or what is needed to know it."""
@@ -140,7 +140,7 @@ def _beside(record: Reproduction, table: PrintedTable, seen: _Seen, how: str) ->
         record.claim(
             table.part, claim.what, holds=holds, ours=_chain(shares), note=f"hop by hop; printed: {_chain(in_print)}"
         )
-    record.text(table.part, "its answer is", _verdict(table.right), _verdict(seen.look.right))
+    record.text(table.part, "its answer is", _verdict(table.right), _verdict(seen.sample.right))
     lines = sorted({*theirs, *seen.noteworthy()})
     absent: tuple[None, ...] = (None,) * 3
     titles = [f"{who} hop {hop}" for who in ("theirs", "ours") for hop in (1, 2, 3)]
@@ -164,7 +164,7 @@ def _concierge(record: Reproduction, table: Concierge) -> None:
         [Column("#", align="right"), "who", "what about", *(Column(f"theirs hop {hop}", digits=3) for hop in (1, 2))],
         notes=[
             f"The right answer is number {table.right} of theirs; all {table.right + 1} reported mean the same.",
-            "For chat logs of your own: 'dialgauge babi train --logs FILE', then 'dialgauge babi attention --logs FILE'.",
+            "For your own chat logs: 'dialgauge babi train --logs FILE', then 'dialgauge babi attention --logs FILE'.",
         ],
     )
     for number, (who, about, *weights) in enumerate(table.rows, start=1):
@@ -174,24 +174,24 @@ def _concierge(record: Reproduction, table: Concierge) -> None:
 
 def _nearest(record: Reproduction, seen: _Seen, how: str) -> None:
     """Ours at the place that is nearest to Table 7."""
-    hops = [f"ours hop {hop}" for hop in range(1, len(seen.look.hops) + 1)]
-    answers = [seen.answer(rank) for rank in range(1, len(seen.look.answers) + 1)]
+    hops = [f"ours hop {hop}" for hop in range(1, len(seen.sample.hops) + 1)]
+    answers = [seen.answer(rank) for rank in range(1, len(seen.sample.answers) + 1)]
     listed = [f"answer {rank}: {text}" for rank, text in enumerate(answers, start=1) if text is not None]
     shown = Table(
-        f"Table 7, the nearest that is released ({seen.look.place})",
+        f"Table 7, the nearest that is released ({seen.sample.place})",
         [Column("#", align="right"), "who", "memory", *(Column(title, digits=3, best="max") for title in hops)],
         notes=[
             *seen.notes()[:2],
             *listed,
-            f"The right answer is number {seen.look.right} of ours.",
-            _from(how, seen.look.place),
+            f"The right answer is number {seen.sample.right} of ours.",
+            _from(how, seen.sample.place),
         ],
     )
-    lines = list(range(1, len(seen.look.hops[0]) + 1))
+    lines = list(range(1, len(seen.sample.hops[0]) + 1))
     for number in lines:
         shown.add(*seen.row(number), *seen.weights(number))
     record.tables.setdefault("Table 7", []).append(shown)
-    _draw(record, "Table 7", dict(zip(hops, seen.look.hops, strict=True)), seen, lines, shown.title)
+    _draw(record, "Table 7", dict(zip(hops, seen.sample.hops, strict=True)), seen, lines, shown.title)
 
 
 def _draw(
@@ -209,7 +209,7 @@ def _draw(
 
 
 def _left_out(seen: _Seen, lines: Sequence[int]) -> str:
-    count = len(seen.look.hops[0]) - len(lines)
+    count = len(seen.sample.hops[0]) - len(lines)
     which = f"below {NOTEWORTHY} in every hop of ours and not printed in the paper"
     return f"Lines left out: {count} ({which})." if count else "All lines are shown."
 
@@ -298,7 +298,7 @@ class PrintedAttention(msgspec.Struct, frozen=True):
         return [*(table.place for table in self.tables), self.nearest_to_concierge]
 
 
-class Look(msgspec.Struct, frozen=True):
+class AttentionSample(msgspec.Struct, frozen=True):
     """Where a model of ours looked, and what it then said."""
 
     place: AttentionPlace
@@ -311,14 +311,14 @@ class Look(msgspec.Struct, frozen=True):
     right: int
 
 
-class KeptLooks(msgspec.Struct, frozen=True):
-    """Looks of earlier trainings, and how they were made."""
+class StoredAttention(msgspec.Struct, frozen=True):
+    """Attention of earlier trainings, and how they were made."""
 
     #: With ``{task}`` for the number of the task.
     command: str
     hardware: str
     commit: str
-    looks: list[Look]
+    samples: list[AttentionSample]
 
 
 @cache
@@ -327,19 +327,20 @@ def printed() -> PrintedAttention:
     return msgspec.convert(published("babi_attention"), PrintedAttention)
 
 
-def kept_looks() -> KeptLooks | None:
-    """The looks kept with the package, or None where there are none."""
+def stored_attention() -> StoredAttention | None:
+    """The attention stored with the package, or None where there are none."""
     path = files("dialgauge.reproduce").joinpath("kept", KEPT)
-    return msgspec.json.decode(path.read_bytes(), type=KeptLooks) if path.is_file() else None
+    return msgspec.json.decode(path.read_bytes(), type=StoredAttention) if path.is_file() else None
 
 
-def look(ranker: Ranker, task: RankingTask, place: AttentionPlace) -> Look:
+def attention_at(ranker: ReplyModel, task: RankingTask, place: AttentionPlace) -> AttentionSample:
     """Where a fitted memory network looks at a place."""
     point = place.point(task)
     (seen,) = attend(ranker, [point])
+    assert isinstance(ranker, Ranker)  # noqa: S101 - memory networks are
     scores = ranker.scores([point])[0]
     order = (-scores).argsort(kind="stable").tolist()
-    return Look(
+    return AttentionSample(
         place=place,
         lines=digest(point),
         hops=[[round(weight, 4) for weight in hop] for hop in seen.hops],
@@ -353,19 +354,19 @@ def digest(point: Point) -> str:
     return hashlib.sha256(msgspec.json.encode([point.history, point.utterance])).hexdigest()[:16]
 
 
-def write_looks(path: Path, kept: KeptLooks) -> None:
-    """Keep looks as a file."""
+def write_attention(path: Path, kept: StoredAttention) -> None:
+    """Write stored attention as a file."""
     from dialgauge.files import atomic
 
     with atomic(path) as scratch:
-        scratch.write_bytes(_one_look_a_line(kept))
+        scratch.write_bytes(_one_sample_a_line(kept))
 
 
-def _one_look_a_line(kept: KeptLooks) -> bytes:
+def _one_sample_a_line(kept: StoredAttention) -> bytes:
     encode = msgspec.json.encode
     head = [b" %b: %b" % (encode(name), encode(getattr(kept, name))) for name in ("command", "hardware", "commit")]
-    looks = b",\n  ".join(map(encode, kept.looks))
-    return b"{\n" + b",\n".join([*head, b' "looks": [\n  %b\n ]' % looks]) + b"\n}\n"
+    samples = b",\n  ".join(map(encode, kept.samples))
+    return b"{\n" + b",\n".join([*head, b' "samples": [\n  %b\n ]' % samples]) + b"\n}\n"
 
 
 def tasks_of(places: Iterable[AttentionPlace]) -> list[int]:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from dialgauge.comparison import LAMBDAS, Sweep, spreads
+from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue
-from dialgauge.report import charts as figures
+from dialgauge.report import lambda_sweep, mean_spread
 from dialgauge.reproduce.papers import (
     DROPPED,
     HUMAN_100,
@@ -23,8 +23,7 @@ from dialgauge.reproduce.papers import (
     user_turns,
 )
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
-from dialgauge.tracking import Resampling, Study, SystemScores, forgetting_rate, parse_measures, score_study
-from dialgauge.values import profile_named
+from dialgauge.tracking import LAMBDAS, SystemScores, forgetting_rate, score
 
 #: A row of Table 1, and the names its prediction file may have.
 _FILES = {
@@ -72,8 +71,7 @@ def reproduce(data: Path | None) -> Reproduction:
 
 
 def _scored(dialogues: Sequence[Dialogue], measures: Sequence[str], profile: str = "verbatim") -> SystemScores:
-    study = Study(None, {"system": dialogues}, exclude=[DROPPED])
-    return score_study(study, parse_measures(measures), [profile_named(profile)], resampling=Resampling(seed=0))[0]
+    return score(None, {"system": dialogues}, measures=measures, profile=profile, exclude=[DROPPED])[0]
 
 
 def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> None:
@@ -106,7 +104,7 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
 
 
 def _full_row(record: Reproduction, part: str, columns: list[str], printed: list[str], scores: SystemScores) -> None:
-    totals = scores.comparison.counts.totals()
+    totals = scores.counts.totals()
     for name, text, count in zip(_COUNTS, printed, ("exact", "turn_match"), strict=False):
         record.printed(part, name, text, totals[count])
     for name, text in zip(columns[2:], printed[2:], strict=True):
@@ -131,39 +129,37 @@ def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]
 def _sampled_row(record: Reproduction, names: list[str], printed: list[str], scores: SystemScores) -> None:
     note = "95% bootstrap interval over 100 dialogues"
     for name, text in zip(names, printed, strict=True):
-        score = scores.scores[name]
-        low, high = score.low or 0.0, score.high or 0.0
+        interval = scores.scores[name].low or 0.0, scores.scores[name].high or 0.0
         what, more = ("M2 / turns", "; theirs from the printed counts") if name == "TurnMatch" else (name, "")
-        record.sampled(f"Table 1, {_SAMPLE}", what, text, score.value, (low, high), note=note + more)
+        record.sampled(f"Table 1, {_SAMPLE}", what, text, scores[name], interval, note=note + more)
 
 
 def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
     names = [f"FGA@{at:g}" for at in LAMBDAS]
-    study = Study(None, {"SOM-DST": dialogues})
-    scores = score_study(study, parse_measures(names), [profile_named("verbatim")], resampling=None)[0]
-    sweep = Sweep(LAMBDAS, {"SOM-DST": [scores[name] for name in names]})
-    return figures.lambda_sweep(sweep.lambdas, sweep.scores, note="SOM-DST, 100 dialogues of MultiWOZ 2.1")
+    scores = score(None, {"SOM-DST": dialogues}, measures=names, profile="verbatim", intervals=False)[0]
+    values = {"SOM-DST": [scores[name] for name in names]}
+    return lambda_sweep(LAMBDAS, values, note="SOM-DST, 100 dialogues of MultiWOZ 2.1")
 
 
 def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
     """Section 4: FGA is a better discriminator of the four models than the other measures."""
     names = table["columns"][2:]
     values = [[PrintedNumber.parse(text).value for text in row[2:]] for row in table["rows"].values()]
-    found = {spread.measure: spread for spread in spreads(names, values)}
-    flexible = [found[name].range or 0.0 for name in names if name.startswith("FGA")]
-    others = [found[name].range or 0.0 for name in names if not name.startswith("FGA")]
+    by_measure = {spread.measure: spread for spread in spreads(names, values)}
+    flexible = [by_measure[name].range or 0.0 for name in names if name.startswith("FGA")]
+    others = [by_measure[name].range or 0.0 for name in names if not name.startswith("FGA")]
     record.claim(
         "Section 4",
         "FGA discriminates the models better than JGA, SA and AGA",
         holds=min(flexible) > max(others),
-        ours="ranges " + ", ".join(f"{name} {found[name].range:.4f}" for name in names),
+        ours="ranges " + ", ".join(f"{name} {by_measure[name].range:.4f}" for name in names),
         note="highest minus lowest of the four models, from the printed numbers",
     )
     _rankings(record, table["rows"])
-    record.figures["fga_table1_spread"] = lambda: figures.mean_spread(
+    record.figures["fga_table1_spread"] = lambda: mean_spread(
         names,
-        [found[name].mean or 0.0 for name in names],
-        [found[name].population_std or 0.0 for name in names],
+        [by_measure[name].mean or 0.0 for name in names],
+        [by_measure[name].population_std or 0.0 for name in names],
         points={name: [row[place] for row in values] for place, name in enumerate(names)},
         title="FGA paper, Table 1",
         note="mean and population standard deviation of four models",
@@ -207,8 +203,7 @@ def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> No
     if dialogues is None:
         record.impossible(part, what, printed, "multiwoz21/test.json.gz is not present")
         return
-    study = Study(dialogues, {"nothing": silent(dialogues)})
-    scores = score_study(study, parse_measures(["SA"]), [profile_named(PROFILE)], resampling=None)
+    scores = score(dialogues, {"nothing": silent(dialogues)}, measures="SA", profile=PROFILE, intervals=False)
     record.printed(part, what, printed, scores[0]["SA"], note="999 test dialogues; printed as about 81%")
 
 
@@ -257,9 +252,9 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         part, "matched, turn by turn, from the printed states", figure["matched"], marks(turns["exact"].to_list())
     )
     sample = sources.human_100()
-    found = [dialogue for dialogue in sample or () if dialogue.id == figure["dialogue"]]
-    if found:
-        exact = _scored(found, ["JGA"]).turns["exact"].to_list()
+    printed = [dialogue for dialogue in sample or () if dialogue.id == figure["dialogue"]]
+    if printed:
+        exact = _scored(printed, ["JGA"]).turns["exact"].to_list()
         record.text(part, "matched, turn by turn, from the authors' file", figure["matched"], marks(exact))
 
 

@@ -16,8 +16,7 @@ from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
-from dialgauge.tracking import Study, SystemScores, parse_measures, score_study
-from dialgauge.values import profile_named
+from dialgauge.tracking import SystemScores, score
 
 #: Name on the command line, and the module. A later part of the project adds its line here.
 PAPERS = {
@@ -131,8 +130,8 @@ def published(paper: str) -> dict[str, Any]:
 def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> SystemScores:
     """Scores of one dialogue given as gold and predicted states; keys are ``domain-slot``."""
     states = [Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"])) for turn in turns]
-    study = Study(None, {"example": [Dialogue(id="example", turns=tuple(states))]})
-    return score_study(study, parse_measures(measures), [profile_named(PROFILE)], resampling=None)[0]
+    dialogue = Dialogue(id="example", turns=tuple(states))
+    return score(None, {"example": [dialogue]}, measures=measures, profile=PROFILE, intervals=False)[0]
 
 
 def _state(flat: Mapping[str, str]) -> State:

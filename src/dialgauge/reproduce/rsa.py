@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.report import charts as figures
+from dialgauge.report import correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
 from dialgauge.reproduce.papers import HUMAN_100, PROFILE, Sources, example, marks, published, silent, user_turns
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
-from dialgauge.tracking import Faults, Resampling, Study, SystemScores, parse_measures, score_study, slots_per_dialogue
-from dialgauge.values import profile_named
+from dialgauge.tracking import SystemScores, score, slots_per_dialogue
 
 #: F1 is averaged over turns in TRADE's and SOM-DST's code, from which the paper's numbers most likely come.
 _MEASURES = {"JGA": "JGA", "SA": "SA", "F1": "F1(average=turn)", "RSA": "RSA"}
@@ -50,9 +49,12 @@ def reproduce(data: Path | None) -> Reproduction:
 def _scored(
     dialogues: Sequence[Dialogue], gold: Sequence[Dialogue] | None = None, profile: str = PROFILE
 ) -> SystemScores:
-    study = Study(gold, {"system": dialogues})
-    measures = parse_measures([*_MEASURES.values(), "RSA(empty=one)"])
-    return score_study(study, measures, [profile_named(profile)], resampling=Resampling(seed=0))[0]
+    return score(gold, {"system": dialogues}, measures=[*_MEASURES.values(), "RSA(empty=one)"], profile=profile)[0]
+
+
+def _interval(scores: SystemScores, measure: str) -> tuple[float, float]:
+    bounds = scores.scores[measure]
+    return bounds.low or 0.0, bounds.high or 0.0
 
 
 def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores | None) -> None:
@@ -66,8 +68,8 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
             record.impossible(part, title, text, _ABSENT)
         record.impossible(part, claim, "claimed", _ABSENT)
         return
-    onset = Faults(scores.comparison).first_errors()
-    ids = scores.comparison.aligned.ids
+    onset = scores.faults.first_errors()
+    ids = scores.turns["dialogue"].unique(maintain_order=True).to_list()
     ended = [float(name in onset.position) for name in ids]
     repaired = [float(name in onset.recovering) for name in ids]
     shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended])
@@ -86,7 +88,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
     early = sum(position < 0.5 for position in positions) / len(positions)
     record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=_SAMPLE_NOTE)
     note = f"SOM-DST, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
-    record.figures["rsa_figure1_first_error"] = lambda: figures.error_onset(positions, note=note)
+    record.figures["rsa_figure1_first_error"] = lambda: error_onset(positions, note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:
@@ -96,16 +98,14 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         record.missing.append("the test dialogues of MultiWOZ 2.1: multiwoz21/test.json.gz")
         record.impossible(part, what, figure["share"], _NO_TEST)
         return
-    study = Study(test, {"nothing": silent(test)})
-    counts = slots_per_dialogue(study.comparison("nothing", profile_named(PROFILE))).tolist()
+    scores = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
+    counts = slots_per_dialogue(scores.counts).tolist()
     share = sum(count < figure["slots"] for count in counts) / len(counts)
     record.printed(
         part, what, figure["share"], share, note="largest number of gold slots in one turn; printed as about 85%"
     )
     note = f"MultiWOZ 2.1 test, {len(counts)} dialogues"
-    record.figures["rsa_figure2_slots"] = lambda: figures.slots_per_dialogue(
-        counts, threshold=figure["slots"], note=note
-    )
+    record.figures["rsa_figure2_slots"] = lambda: slot_histogram(counts, threshold=figure["slots"], note=note)
 
 
 def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores | None) -> None:
@@ -114,7 +114,9 @@ def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores |
             if model == "SOM-DST" and scores is not None:
                 score = scores.scores[_MEASURES[name]]
                 interval = (score.low or 0.0, score.high or 0.0)
-                record.sampled("Table 1", f"{model}, {name}", text, score.value, interval, note=_SAMPLE_NOTE)
+                record.sampled(
+                    "Table 1", f"{model}, {name}", text, scores[_MEASURES[name]], interval, note=_SAMPLE_NOTE
+                )
             else:
                 why = f"the predictions of the paper's {model} are not released"
                 record.impossible("Table 1", f"{model}, {name}", text, why)
@@ -145,7 +147,7 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
         ours=f"RSA {deviation['RSA']:.4f}, SA {deviation['SA']:.4f}",
         note="from Table 1 as printed; population standard deviation",
     )
-    record.figures["rsa_figure4_mean_spread"] = lambda: figures.mean_spread(
+    record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
         names,
         [spread.mean or 0.0 for spread in found],
         [spread.population_std or 0.0 for spread in found],
@@ -185,29 +187,28 @@ def _figure_3(record: Reproduction, figure: dict[str, str], scores: SystemScores
 
 def _heatmap(scores: SystemScores, who: str) -> Any:
     note = f"{who}: Pearson over {scores.coverage.turns:,} turns; F1 per turn; RSA scores two empty states 0"
-    return figures.correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
+    return correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
 
 
 def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dialogue] | None) -> None:
-    found: dict[str, dict[str, float | None]] = {}
+    by_domain: dict[str, dict[str, float | None]] = {}
     for domain, printed in table.items():
         scores = _scored(restricted(sample, domain)) if sample else None
         for name, text in zip(("JGA", "SA", "RSA"), printed, strict=True):
             if scores is None:
                 record.impossible("Table 2", f"{domain}, {name}", text, _ABSENT)
                 continue
-            score = scores.scores[name]
-            found.setdefault(domain, {})[name] = score.value
-            interval = (score.low or 0.0, score.high or 0.0)
+            by_domain.setdefault(domain, {})[name] = scores.scores[name].value
+            interval = _interval(scores, name)
             note = f"{scores.coverage.turns} turns whose gold state has the domain"
-            record.sampled("Table 2", f"{domain}, {name}", text, score.value, interval, note=note)
+            record.sampled("Table 2", f"{domain}, {name}", text, scores[name], interval, note=note)
     printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
-    if found:
-        sa, rsa = ({name: row[measure] or 0.0 for name, row in found.items()} for measure in ("SA", "RSA"))
+    if by_domain:
+        sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
         _hotel_and_taxi(record, sa, rsa, "SOM-DST, 100 dialogues")
         note = "SOM-DST, 100 dialogues; turns whose gold state has the domain; SA over all 30 slots"
-        record.figures["rsa_table2_domains"] = lambda: figures.domain_bars(found, note=note)
+        record.figures["rsa_table2_domains"] = lambda: domain_bars(by_domain, note=note)
 
 
 def _hotel_and_taxi(record: Reproduction, sa: dict[str, float], rsa: dict[str, float], note: str) -> None:

@@ -7,26 +7,25 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.responses.attention import (
-        Attention,
-        attend,
         attention_figure,
+        attention_of,
+        attention_run,
         attention_table,
         heat_map,
-        keep_attention,
         memory_label,
     )
     from dialgauge.responses.cells import (
-        CHECKPOINT,
         CellKey,
-        ResultCell,
+        agent_replier,
         checkpointed,
-        compute,
-        data_digest,
+        evaluation_run,
         jobs_of,
         options_text,
         run_jobs,
+        stored_cells,
     )
-    from dialgauge.responses.evaluation import RankingResult, evaluate
+    from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
+    from dialgauge.responses.measures import MRR, PER_DIALOG, PER_RESPONSE, reply_measures, score_replies
     from dialgauge.responses.tables import (
         averages,
         class_table,
@@ -34,38 +33,45 @@ if TYPE_CHECKING:
         joint_vocabulary,
         published,
         results_table,
+        run_record,
         statistics_table,
     )
-    from dialgauge.responses.training import keep_training, log_table
+    from dialgauge.responses.training import log_table, training_run
 
 __all__ = [
-    "CHECKPOINT",
-    "Attention",
+    "MRR",
+    "PER_DIALOG",
+    "PER_RESPONSE",
     "CellKey",
     "RankingResult",
-    "ResultCell",
-    "attend",
+    "Replier",
+    "agent_replier",
     "attention_figure",
+    "attention_of",
+    "attention_run",
     "attention_table",
     "averages",
     "checkpointed",
     "class_table",
     "column_of",
-    "compute",
-    "data_digest",
+    "corpus_of",
     "evaluate",
+    "evaluation_run",
     "heat_map",
     "jobs_of",
     "joint_vocabulary",
-    "keep_attention",
-    "keep_training",
     "log_table",
     "memory_label",
     "options_text",
     "published",
+    "reply_measures",
     "results_table",
     "run_jobs",
+    "run_record",
+    "score_replies",
     "statistics_table",
+    "stored_cells",
+    "training_run",
 ]
 
 if not TYPE_CHECKING:

@@ -1,17 +1,15 @@
-"""Where a memory network looks: the weight of every memory in every hop (the paper's Tables 3 to 7)."""
+"""Where a memory network looks: the weight of every memory in every hop (the paper's Tables 3 to 7), as a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Line, Point, Ranker, RankingTask
+from dialgauge.rankers import SILENCE, Attention, Episode, Line, RankingTask, ReplyModel, attend
 from dialgauge.report import INK, PAPER, Column, Table, altair, data, styled
-from dialgauge.responses.cells import options_text
-from dialgauge.runs import Store
+from dialgauge.responses.cells import CellKey
+from dialgauge.responses.evaluation import corpus_of, evaluate
+from dialgauge.runs import Run, new_run
 
 if TYPE_CHECKING:
     import polars
@@ -23,61 +21,67 @@ _LABEL = 60
 _UNKNOWN = "#efefef"
 
 
-class Attention(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories of a point, their weights per hop, and what the model then said."""
+def attention_run(model: ReplyModel, task: RankingTask, split: str, dialog: Episode, replies: Sequence[int]) -> Run:
+    """Where a model looks before some replies of a dialogue (by their numbers): a run in memory, without scores."""
+    points = dialog.points()
+    weights = attend(model, [points[number] for number in replies])
+    result = evaluate(model, [dialog], task.candidates).only(replies)
+    key = CellKey.of(model, task, split, task.digest())
+    return new_run(
+        kind=KIND,
+        name=f"{model.name}-task{task.number}",
+        corpus=corpus_of([dialog]),
+        tables={
+            "attention": lambda: attention_frame(weights, dialog.reply_turns),
+            "replies": lambda: result.frame(task.candidates),
+        },
+        config=key.config(),
+        inputs=task.inputs,
+        seeds=model.seed,
+        signature=key.signature(task, result),
+    )
 
-    dialogue: str
-    turn: int
-    utterance: str
-    gold: str
-    chosen: str
-    memories: tuple[Line, ...]
-    #: Per hop one weight for each memory; the weights of a hop sum to 1.
-    hops: tuple[tuple[float, ...], ...]
 
-    @classmethod
-    def of(cls, point: Point, chosen: str, hops: Sequence[Sequence[float]]) -> Attention:
-        """The attention at a point."""
-        return cls(
-            dialogue=point.dialogue,
-            turn=point.turn,
-            utterance=point.utterance,
-            gold=point.reply,
-            chosen=chosen,
-            memories=point.history,
-            hops=tuple(tuple(hop) for hop in hops),
+def attention_frame(weights: Sequence[Attention], reply_turns: Sequence[int]) -> polars.DataFrame:
+    """The table ``attention`` of a run: one row per reply, memory and hop."""
+    import polars as pl
+
+    rows = [
+        (one.dialogue, reply_turns[one.turn], place, line.kind, line.text, number, hop[place])
+        for one in weights
+        for number, hop in enumerate(one.hops, start=1)
+        for place, line in enumerate(one.memories)
+    ]
+    columns = {
+        "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,
+        "text": pl.String, "hop": pl.Int64, "weight": pl.Float64,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def attention_of(run: Run) -> list[Attention]:
+    """What a run of attention holds, reply by reply."""
+    import polars as pl
+
+    turns, weights = run.table("turns"), run.table("attention")
+    shown = []
+    for reply in run.table("replies").iter_rows(named=True):
+        here = (pl.col("dialogue") == reply["dialogue"], pl.col("turn") == reply["turn"])
+        before = turns.filter(here[0], pl.col("turn") < reply["turn"])
+        heard = before["text"][-1].strip() if before.height and before["speaker"][-1] == "user" else ""
+        by_hop = weights.filter(*here).partition_by("hop", maintain_order=True)
+        shown.append(
+            Attention(
+                dialogue=reply["dialogue"],
+                turn=before.filter(pl.col("speaker") == "system").height,
+                utterance=heard or SILENCE,
+                gold=reply["gold"],
+                chosen=reply["chosen"],
+                memories=tuple(map(Line, by_hop[0]["speaker"], by_hop[0]["text"])) if by_hop else (),
+                hops=tuple(tuple(hop["weight"]) for hop in by_hop),
+            )
         )
-
-    def top(self, most: int | None = None) -> list[int]:
-        """The places of the memories with the largest weights (the mean over hops), in the dialog's order."""
-        total = [sum(hop[place] for hop in self.hops) for place in range(len(self.memories))]
-        places = sorted(range(len(self.memories)), key=lambda place: -total[place])
-        return sorted(places if most is None else places[:most])
-
-
-@runtime_checkable
-class Attentive(Protocol):
-    """A ranker that can say where it looks."""
-
-    def attention(self, point: Point) -> Attention:
-        """Where it looks before it answers at a point."""
-
-
-def attend(ranker: Ranker, points: Iterable[Point]) -> list[Attention]:
-    """Where a ranker looks at each point; one that has no memories is an error."""
-    if not isinstance(ranker, Attentive):
-        raise DialgaugeError(f"the model {ranker.name} has no attention to show; memory networks have")
-    return [ranker.attention(point) for point in points]
-
-
-def keep_attention(ranker: Ranker, task: RankingTask, split: str, seen: Sequence[Attention], store: Store) -> str:
-    """Store the weights as a run; its id."""
-    config = {"model": ranker.name, "task": task.number, "split": split, "options": options_text(ranker.options)}
-    with store.create(
-        kind=KIND, name=f"{ranker.name}-task{task.number}", config=config, inputs=task.files, seed=ranker.seed
-    ) as run:
-        run.table("attention", attention_frame(seen))
-    return run.id
+    return shown
 
 
 def attention_table(seen: Attention, most: int | None = None) -> Table:
@@ -100,23 +104,6 @@ def attention_table(seen: Attention, most: int | None = None) -> Table:
         line = seen.memories[place]
         table.add(place + 1, line.kind, line.text, *(hop[place] for hop in seen.hops))
     return table
-
-
-def attention_frame(all_seen: Sequence[Attention]) -> polars.DataFrame:
-    """One row per point, memory and hop, for the run store."""
-    import polars as pl
-
-    rows = [
-        (seen.dialogue, seen.turn, place, line.kind, line.text, number, hop[place])
-        for seen in all_seen
-        for number, hop in enumerate(seen.hops, start=1)
-        for place, line in enumerate(seen.memories)
-    ]
-    columns = {
-        "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,
-        "text": pl.String, "hop": pl.Int64, "weight": pl.Float64,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def attention_figure(seen: Attention, most: int | None = 24) -> Any:

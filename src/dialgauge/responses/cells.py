@@ -1,38 +1,54 @@
-"""Cells of the results table: one model on one task and split with one seed, each kept as a run and found again.
+"""Cells of the results table: one model on one task and split with one seed. A cell is a run, and found again as one.
 
 What is left to do is derived from the runs in the store: a cell is done when a run has the same model, options, task,
-split, seed, data (by checksum) and evaluation version. Nothing is stored beside the runs.
+split, seed, data (by checksum) and evaluation version. Nothing is stored beside the runs, except the checkpoint of a
+training while it goes on.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from dialgauge._version import __version__
+from dialgauge.agents import Agent, AgentReplier, SystemContext
 from dialgauge.engine import map_ordered
-from dialgauge.rankers import OUTWARD, Ranker, RankingTask, Tell, load_task, options_by_model, ranker_class, silent
-from dialgauge.responses.evaluation import MRR, PER_DIALOG, PER_RESPONSE, RankingResult, evaluate
-from dialgauge.runs import Store
+from dialgauge.measures import Measure, Signature
+from dialgauge.rankers import (
+    CHECKPOINT,
+    OUTWARD,
+    RankingTask,
+    ReplyModel,
+    Tell,
+    load_task,
+    options_by_model,
+    ranker_class,
+    silent,
+)
+from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
+from dialgauge.responses.measures import DEFAULT, score_replies
+from dialgauge.runs import Manifest, Run, Store, new_run
+from dialgauge.worlds.restaurant import FactDatabase
 
 if TYPE_CHECKING:
     import polars
 
-
 KIND = "responses"
-#: Cells by their configuration.
-Kept: TypeAlias = dict[tuple[tuple[str, Any], ...], "ResultCell"]
+#: Details of a run: correct and total replies per class, ties at the top, replies without an answer.
+BY_CLASS, TIES, UNANSWERED = "by_class", "top_ties", "unanswered"
 #: Grows when evaluation or a built-in ranker changes what a cell would hold.
 EVALUATION_VERSION = 3
+#: Anything that can be evaluated.
+Bot: TypeAlias = ReplyModel | Replier
+#: Ids of stored cells by their configuration.
+StoredCells: TypeAlias = dict[tuple[tuple[str, Any], ...], str]
 
 
 class CellKey(msgspec.Struct, frozen=True):
-    """What makes a cell: model and its options, task, split, seed, and the checksum of the task's files."""
+    """What makes a cell: model and its options, task, split, seed, and the checksum of the task's data."""
 
     model: str
     task: int
@@ -42,9 +58,19 @@ class CellKey(msgspec.Struct, frozen=True):
     options: str = ""
 
     @classmethod
-    def of(cls, ranker: Ranker, task: RankingTask, split: str, data: str) -> CellKey:
-        """The key of a ranker's cell on a split; ``data`` is the task's checksum."""
-        return cls(ranker.name, task.number, split, ranker.seed, data, options_text(ranker.options))
+    def of(cls, bot: Bot, task: RankingTask, split: str, data: str) -> CellKey:
+        """The key of a bot's cell on a split; ``data`` is the task's checksum."""
+        return cls(bot.name, task.number, split, bot.seed, data, options_text(bot.options))
+
+    @classmethod
+    def of_run(cls, run: Run) -> CellKey:
+        """The key of a cell that is there."""
+        return msgspec.convert(run.manifest.config, cls)
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+        return f"{self.model}-task{self.task}-{self.split}"
 
     def config(self) -> dict[str, Any]:
         """The key as the run's configuration."""
@@ -54,29 +80,21 @@ class CellKey(msgspec.Struct, frozen=True):
         """What the training depends on: everything but the split."""
         return {name: value for name, value in self.config().items() if name != "split"}
 
-
-class ResultCell(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell, values as fractions."""
-
-    task: int
-    split: str
-    model: str
-    seed: int
-    options: str = ""
-    per_response: float
-    per_dialog: float
-    per_response_interval: tuple[float, float]
-    per_dialog_interval: tuple[float, float]
-    hits_at_10: float
-    mrr: float
-    dialogs: int
-    responses: int
-    top_ties: int
-    unanswered: int
-    #: Per reply class: correct, and how many there are.
-    by_class: dict[str, tuple[int, int]]
-    signature: str
-    run: str = ""
+    def signature(self, task: RankingTask, result: RankingResult) -> Signature:
+        """Everything that could change the numbers."""
+        return Signature(
+            model=self.model,
+            options=self.options,
+            task=str(self.task),
+            split=self.split,
+            seed=str(self.seed),
+            data=self.data,
+            candidates=str(len(task.candidates)),
+            history="gold",
+            ties="file-order",
+            dialogues=str(result.dialogues),
+            replies=str(len(result)),
+        )
 
 
 def options_text(options: Mapping[str, str]) -> str:
@@ -88,124 +106,93 @@ def options_text(options: Mapping[str, str]) -> str:
     return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in OUTWARD)
 
 
-def data_digest(task: RankingTask) -> str:
-    """A checksum over the bytes of the task's files."""
-    digest = hashlib.sha256()
-    for path in task.files:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def signature(key: CellKey, task: RankingTask, result: RankingResult) -> str:
-    """Everything that could change the numbers, in one line."""
-    parts = {
-        "model": key.model,
-        **({"options": key.options} if key.options else {}),
-        "task": key.task,
-        "split": key.split,
-        "seed": key.seed,
-        "data": key.data,
-        "candidates": len(task.candidates),
-        "history": "gold",
-        "ties": "file-order",
-        "dialogs": len(set(result.dialogues)),
-        "responses": len(result.dialogues),
-        "dialgauge": __version__,
-    }
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
-
-
-def kept_cells(store: Store) -> Kept:
-    """The cells that stand in the store, by their configuration; the newest wins. A damaged one counts as not kept."""
-    found = {}
-    for manifest in store.list():
-        ours = manifest.kind == KIND and manifest.config.get("evaluation") == EVALUATION_VERSION
-        if ours and "cell" in manifest.scores:
-            with suppress(msgspec.ValidationError):
-                cell = msgspec.convert(manifest.scores["cell"], ResultCell, strict=False)
-                found[_sorted(manifest.config)] = msgspec.structs.replace(cell, run=manifest.id)
-    return found
-
-
-def cells(
-    ranker: Ranker, task: RankingTask, splits: Sequence[str], store: Store, kept: Kept | None, tell: Tell = silent
-) -> Iterator[ResultCell]:
-    """The cells of a ranker on those of the splits the task has: kept ones as they are, the others computed.
-
-    The ranker comes fresh and is fitted only when a cell is missing; without ``kept`` everything is done anew.
-    """
-    data = data_digest(task)
-    keys = [CellKey.of(ranker, task, split, data) for split in splits if split in task.splits]
-    done = {key: cell for key in keys if (cell := (kept or {}).get(_sorted(key.config()))) is not None}
-    if len(done) == len(keys):
-        yield from done.values()
-        return
-    with checkpointed(ranker, keys[0], store, tell, fresh=kept is None):
-        ranker.fit(task)
-        for key in keys:
-            yield done.get(key) or compute(key, ranker, task, store)
-
-
-def compute(key: CellKey, ranker: Ranker, task: RankingTask, store: Store) -> ResultCell:
-    """Evaluate a fitted ranker on one split and keep the outcome as a run."""
-    result = evaluate(ranker, task.split(key.split))
-    cell = cell_of(key, task, result)
-    name = f"{key.model}-task{key.task}-{key.split}"
-    with store.create(
-        kind=KIND, name=name, config=key.config(), inputs=task.files, seed=key.seed, signature=cell.signature
-    ) as run:
-        run.table("dialogue_scores", result.dialogue_scores())
-        run.table("replies", result.replies(task.candidates))
-        if ranker.log:
-            run.table("epochs", epochs_frame(ranker))
-        run.scores = {
-            PER_RESPONSE: cell.per_response,
-            PER_DIALOG: cell.per_dialog,
-            "cell": msgspec.to_builtins(cell),
-        }
-        run.coverage = {"expected": cell.responses, "read": cell.responses, "scored": cell.responses, "failed": 0}
-    return msgspec.structs.replace(cell, run=run.id)
-
-
-def cell_of(key: CellKey, task: RankingTask, result: RankingResult) -> ResultCell:
-    """The numbers of a cell."""
-    intervals = result.intervals(seed=key.seed)
-    return ResultCell(
-        task=key.task,
-        split=key.split,
-        model=key.model,
-        seed=key.seed,
-        options=key.options,
-        per_response=result.per_response,
-        per_dialog=result.per_dialog,
-        per_response_interval=intervals[PER_RESPONSE],
-        per_dialog_interval=intervals[PER_DIALOG],
-        hits_at_10=result.value("hits@10"),
-        mrr=result.value(MRR),
-        dialogs=len(set(result.dialogues)),
-        responses=len(result.dialogues),
-        top_ties=int(result.tied.sum()),
-        unanswered=result.unanswered,
-        by_class=result.by_class(),
-        signature=signature(key, task, result),
+def evaluation_run(key: CellKey, bot: Bot, task: RankingTask, measures: Sequence[Measure[Any]] | None = None) -> Run:
+    """Evaluate a bot that is ready to answer on one split: a run in memory."""
+    dialogs = task.split(key.split)
+    result = evaluate(bot, dialogs, task.candidates)
+    other = {"measures": ",".join(map(str, measures))} if measures is not None else {}
+    return new_run(
+        kind=KIND,
+        name=key.name,
+        scores=score_replies(result, measures, signature=key.signature(task, result), seed=key.seed),
+        corpus=corpus_of(dialogs),
+        tables={"replies": lambda: result.frame(task.candidates), **epochs_table(bot)},
+        config={**key.config(), **other},
+        inputs=task.inputs,
+        seeds=key.seed,
+        details=reply_details(result),
     )
 
 
-def epochs_frame(ranker: Ranker) -> polars.DataFrame:
-    """The training log as a table of a run: one row per epoch."""
-    import polars as pl
+def agent_replier(agent: Agent, task: RankingTask, options: Mapping[str, str] | None = None) -> Replier:
+    """An agent that answers a task's replies, one by one; it may consult the task's facts."""
+    context = SystemContext(
+        dialogue_id="", database=FactDatabase(task.facts), candidates=task.candidates, task=task.number
+    )
+    replier = AgentReplier(agent, context)
+    replier.options = dict(options or {})
+    return replier
 
-    return pl.DataFrame(ranker.log)
+
+def reply_details(result: RankingResult) -> dict[str, Any]:
+    """What a run of replies says besides scores."""
+    return {BY_CLASS: result.by_class(), TIES: int(result.tied.sum()), UNANSWERED: result.unanswered}
 
 
-def _sorted(config: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+def epochs_table(bot: Bot) -> dict[str, Callable[[], polars.DataFrame]]:
+    """The table ``epochs`` of a model that was trained: one row per epoch."""
+    log = getattr(bot, "log", [])
+
+    def made() -> polars.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(log)
+
+    return {"epochs": made} if log else {}
+
+
+def stored_cells(store: Store) -> StoredCells:
+    """The cells that stand in the store, by their configuration; the newest wins. A damaged one is left out."""
+    return {_sorted(manifest.config): manifest.id for manifest in store.list() if _is_cell(manifest)}
+
+
+def _is_cell(manifest: Manifest) -> bool:
+    if manifest.kind != KIND or manifest.config.get("evaluation") != EVALUATION_VERSION:
+        return False
+    return set(DEFAULT) <= set(manifest.scores) and {BY_CLASS, TIES, UNANSWERED} <= set(manifest.details)
+
+
+def cells(
+    model: ReplyModel,
+    task: RankingTask,
+    splits: Sequence[str],
+    store: Store,
+    stored: StoredCells | None,
+    tell: Tell = silent,
+) -> Iterator[Run]:
+    """The cells of a model on those of the splits the task has: stored ones as they are, the others computed.
+
+    The model comes fresh and is fitted only when a cell is missing; without ``stored`` everything is done anew.
+    """
+    data = task.digest()
+    keys = [CellKey.of(model, task, split, data) for split in splits if split in task.splits]
+    known = stored or {}
+    done = {key: known[config] for key in keys if (config := _sorted(key.config())) in known}
+    if len(done) == len(keys):
+        yield from map(store.open, done.values())
+        return
+    with checkpointed(model, keys[0], store, tell, fresh=stored is None):
+        model.fit(task)
+        for key in keys:
+            yield store.open(done[key]) if key in done else store.add(evaluation_run(key, model, task))
+
+
+def _sorted(config: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(config.items()))
 
 
-# The work behind a table: one job per model, task and seed, in this process or in several.
-#
-# A job reads its task, fits its model if a cell is missing, and keeps every cell it finishes; an interrupted table goes
-# on where it stopped because finished cells, and checkpoints of unfinished trainings, are found in the run store.
+# The work behind a table: one job per model, task and seed, in this process or in several. A job reads its task, fits
+# its model if a cell is missing, and stores every cell it finishes; an interrupted table goes on where it stopped.
 
 
 class Job(NamedTuple):
@@ -242,55 +229,52 @@ def jobs_of(
     ]
 
 
-class _Outcome(NamedTuple):
-    """The cells of a job, and what is to be told about it."""
+class _JobResult(NamedTuple):
+    """The ids of a job's cells, and what is to be told about it."""
 
-    cells: list[ResultCell]
+    runs: list[str]
     notes: list[str]
 
 
-def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> Iterator[list[ResultCell]]:
+def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> Iterator[list[Run]]:
     """The cells of each job, in the jobs' order."""
-    for outcome in map_ordered(_run, jobs, workers=workers):
+    for job, outcome in zip(jobs, map_ordered(_run, jobs, workers=workers), strict=True):
         for note in outcome.notes:
             tell(note)
-        yield outcome.cells
+        yield [Store(job.store).open(run) for run in outcome.runs]
 
 
-def _run(job: Job) -> _Outcome:
+def _run(job: Job) -> _JobResult:
     task = load_task(job.data, job.task)
     store = Store(job.store)
-    kept = None if job.fresh else kept_cells(store)
-    ranker = ranker_class(job.model)(job.seed)
-    ranker.options = dict(job.options)
+    stored = None if job.fresh else stored_cells(store)
+    model = ranker_class(job.model)(job.seed)
+    model.options = dict(job.options)
     notes: list[str] = []
-    return _Outcome(list(cells(ranker, task, job.splits, store, kept, notes.append)), notes)
+    return _JobResult([run.id for run in cells(model, task, job.splits, store, stored, notes.append)], notes)
 
 
-# Checkpoints of the trainings behind a table: in the run store until the last cell of the model is kept.
-#
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes
 # never write the same checkpoint: the one that comes second trains without.
 
 KIND_CHECKPOINTS = "training"
-CHECKPOINT = "checkpoint.npz"
 
 
 @contextmanager
-def checkpointed(ranker: Ranker, key: CellKey, store: Store, tell: Tell, *, fresh: bool = False) -> Iterator[None]:
-    """Fit the ranker of a key inside the block: what an earlier process left half-done is taken up, unless ``fresh``.
+def checkpointed(model: ReplyModel, key: CellKey, store: Store, tell: Tell, *, fresh: bool = False) -> Iterator[None]:
+    """Fit the model of a key inside the block: what an earlier process left half-done is taken up, unless ``fresh``.
 
-    The checkpoint goes when the block ends, so let it end when everything computed with the model is kept.
+    The checkpoint goes when the block ends, so let it end when everything computed with the model is stored.
     """
     name = f"{key.model}-task{key.task}-seed{key.seed}"
     with store.workbench(kind=KIND_CHECKPOINTS, name=name, config=key.training(), fresh=fresh) as folder:
         if folder is None:
             tell(f"{name}: another process trains it at this moment; this one works without a checkpoint")
         else:
-            ranker.checkpoint = folder / CHECKPOINT
-            if ranker.checkpoint.exists():
+            model.checkpoint = folder / CHECKPOINT
+            if model.checkpoint.exists():
                 tell(f"{name}: goes on from the checkpoint of an interrupted training")
         try:
             yield
         finally:
-            ranker.checkpoint = None
+            model.checkpoint = None

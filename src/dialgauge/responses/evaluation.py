@@ -1,40 +1,53 @@
-"""Evaluation of a ranker on a split: per-response and per-dialog accuracy, hits@k, reciprocal rank, by reply class.
+"""Teacher-forced evaluation: a bot answers every reply of the dialogues, each with the gold history before it.
 
-    per-response = correct replies / replies           (micro average over the split)
-    per-dialog   = dialogs with every reply correct / dialogs
-
-A reply is correct when the first candidate is exactly the gold text; ties at the top go to the candidate that stands
-first in the file, and the number of such ties is reported (Bordes et al. 2017, section 5; ties are our choice).
+A ranker gives every candidate a score. Any other bot says a sentence, which is looked up among the candidates; one that
+is none of them is no answer, which is never correct.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Episode, Point, Ranker, checked_scores
-from dialgauge.stats import ratio_intervals
+from dialgauge.rankers import Episode, Point, Ranker, ReplyModel, checked_scores
 
 if TYPE_CHECKING:
     import polars
 
-
 BATCH = 512
-PER_RESPONSE, PER_DIALOG, MRR = "per-response", "per-dialog", "MRR"
-HITS = (2, 5, 10)
+#: Gold, chosen (-1: nothing), rank of gold, tied at the top.
+Answer: TypeAlias = tuple[int, int, int, bool]
+
+
+@runtime_checkable
+class Replier(Protocol):
+    """A bot that says one sentence where a dialogue must go on."""
+
+    name: str
+    seed: int
+    #: What of its settings belongs into a signature.
+    options: dict[str, str]
+
+    def reply(self, point: Point) -> str:
+        """What it says after the point's history and the user's words."""
 
 
 @dataclass(frozen=True)
 class RankingResult:
-    """What a ranker answered, reply by reply. Arrays are parallel; ``dialogues`` holds one id per reply."""
+    """What a bot answered, reply by reply: evidence for the measures of replies. Arrays are parallel."""
 
-    dialogues: list[str]
+    #: The dialogues that have a reply, by their ids.
+    ids: tuple[str, ...]
+    #: The number of each reply's dialogue.
+    dialogue: NDArray[np.int64]
+    #: The position of each reply among the turns of its dialogue.
     turns: NDArray[np.int64]
     classes: list[str]
     gold: NDArray[np.int64]
@@ -43,6 +56,14 @@ class RankingResult:
     ranks: NDArray[np.int64]
     #: Replies whose highest score was shared by several candidates.
     tied: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    @property
+    def dialogues(self) -> int:
+        """How many dialogues there are."""
+        return len(self.ids)
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -61,66 +82,29 @@ class RankingResult:
 
     @property
     def per_dialog(self) -> float:
-        """Share of dialogs in which every reply is correct."""
-        sums = self.sums()[PER_DIALOG]
-        return float(sums[0].sum() / sums[1].sum())
-
-    def value(self, measure: str) -> float:
-        """The corpus value of a measure: Σ num / Σ den over dialogs."""
-        num, den = self.sums()[measure]
-        return float(num.sum() / den.sum())
-
-    def sums(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Per measure the numerator and denominator of each dialog, in order of first appearance."""
-        order = {name: place for place, name in enumerate(dict.fromkeys(self.dialogues))}
-        groups = np.array([order[name] for name in self.dialogues])
-        replies = np.bincount(groups).astype(np.float64)
-        right = np.bincount(groups, weights=self.correct)
-
-        def total(per_reply: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            return np.bincount(groups, weights=per_reply).astype(np.float64), replies
-
-        return {
-            PER_RESPONSE: (right, replies),
-            PER_DIALOG: ((right == replies).astype(np.float64), np.ones(len(order))),
-            **{f"hits@{k}": total((self.ranks <= k).astype(np.float64)) for k in HITS},
-            MRR: total(1.0 / self.ranks),
-        }
-
-    def intervals(self, *, resamples: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:
-        """95% intervals of all measures from resampling dialogs."""
-        sums = self.sums()
-        num = np.array([pair[0] for pair in sums.values()])
-        den = np.array([pair[1] for pair in sums.values()])
-        bounds = ratio_intervals(num, den, resamples=resamples, seed=seed)
-        return {name: (float(low), float(high)) for name, (low, high) in zip(sums, bounds, strict=True)}
+        """Share of dialogues in which every reply is correct."""
+        return (self.dialogues - len(np.unique(self.dialogue[~self.correct]))) / self.dialogues
 
     def by_class(self) -> dict[str, tuple[int, int]]:
         """Per reply class: how many are correct, and how many there are."""
-        found: dict[str, tuple[int, int]] = {}
+        counts: dict[str, tuple[int, int]] = {}
         for name, right in zip(self.classes, self.correct, strict=True):
-            done, of = found.get(name, (0, 0))
-            found[name] = (done + int(right), of + 1)
-        return dict(sorted(found.items()))
+            correct, total = counts.get(name, (0, 0))
+            counts[name] = (correct + int(right), total + 1)
+        return dict(sorted(counts.items()))
 
-    def dialogue_scores(self) -> polars.DataFrame:
-        """The table ``dialogue_scores`` of a run: dialogue, measure, num, den."""
-        import polars as pl
+    def only(self, rows: Sequence[int]) -> RankingResult:
+        """Some of the replies; the dialogues stay."""
+        arrays = {name: getattr(self, name)[rows] for name in ("dialogue", "turns", "gold", "chosen", "ranks", "tied")}
+        return replace(self, classes=[self.classes[row] for row in rows], **arrays)
 
-        names = list(dict.fromkeys(self.dialogues))
-        frames = [
-            pl.DataFrame({"dialogue": names, "measure": [measure] * len(names), "num": num, "den": den})
-            for measure, (num, den) in self.sums().items()
-        ]
-        return pl.concat(frames)
-
-    def replies(self, candidates: Sequence[str]) -> polars.DataFrame:
-        """The per-reply table of a run, with texts."""
+    def frame(self, candidates: Sequence[str]) -> polars.DataFrame:
+        """The table ``replies`` of a run, with texts; nothing chosen is an empty text."""
         import polars as pl
 
         return pl.DataFrame(
             {
-                "dialogue": self.dialogues,
+                "dialogue": [self.ids[number] for number in self.dialogue],
                 "turn": self.turns,
                 "class": self.classes,
                 "gold": [candidates[place] for place in self.gold],
@@ -132,20 +116,32 @@ class RankingResult:
         )
 
 
-def evaluate(ranker: Ranker, dialogs: Sequence[Episode], *, batch: int = BATCH) -> RankingResult:
-    """Let a fitted ranker answer every reply of the dialogs, with the gold history before it."""
-    return collect(_answers(ranker, dialogs, batch), dialogs)
+def evaluate(
+    bot: Ranker | ReplyModel | Replier,
+    dialogs: Sequence[Episode],
+    candidates: Sequence[str] | None = None,
+    *,
+    batch: int = BATCH,
+) -> RankingResult:
+    """Let a bot answer every reply of the dialogues. A ranker brings its candidates, as does any fitted model."""
+    texts = tuple(candidates) if candidates is not None else tuple(getattr(bot, "candidates", ()))
+    if isinstance(bot, Replier):
+        return collect(_sentences(bot, _questions(dialogs, texts), texts), dialogs)
+    if isinstance(bot, Ranker):
+        return collect(_rankings(bot, _questions(dialogs, bot.candidates), batch), dialogs)
+    raise TypeError(f"{bot!r} neither ranks candidates nor says sentences")
 
 
-def collect(answers: Iterator[tuple[int, int, int, bool]], dialogs: Sequence[Episode]) -> RankingResult:
-    """An evaluation from (gold, chosen, rank, tied) of every reply, in the dialogs' order."""
-    points = [(one.id, turn) for one in dialogs for turn in range(len(one.asked))]
-    if not points:
+def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingResult:
+    """An evaluation from the answers to every reply, in the dialogues' order."""
+    ids = {name: number for number, name in enumerate(dict.fromkeys(one.id for one in dialogs if one.prompts))}
+    if not ids:
         raise DialgaugeError("there is no reply to predict: the list of dialogs is empty")
-    rows = np.array([(gold, chosen, rank, tied) for gold, chosen, rank, tied in answers], dtype=np.int64)
+    rows = np.array(list(answers), dtype=np.int64)
     return RankingResult(
-        dialogues=[name for name, _ in points],
-        turns=np.array([turn for _, turn in points], dtype=np.int64),
+        ids=tuple(ids),
+        dialogue=np.array([ids[one.id] for one in dialogs for _ in one.prompts], dtype=np.int64),
+        turns=np.array([turn for one in dialogs for turn in one.reply_turns], dtype=np.int64),
         classes=[name for one in dialogs for name in reply_classes(one)],
         gold=rows[:, 0],
         chosen=rows[:, 1],
@@ -154,22 +150,65 @@ def collect(answers: Iterator[tuple[int, int, int, bool]], dialogs: Sequence[Epi
     )
 
 
-def _answers(ranker: Ranker, dialogs: Sequence[Episode], batch: int) -> Iterator[tuple[int, int, int, bool]]:
-    index = {text: place for place, text in enumerate(ranker.candidates)}
-    for points in _batches((point for one in dialogs for point in one.points()), batch):
-        gold = np.array([_place(index, point) for point in points])
-        yield from ranked(checked_scores(ranker, points), gold)
+def corpus_of(dialogs: Iterable[Episode]) -> list[Dialogue]:
+    """The dialogues behind some episodes, for a run."""
+    sources = [one.source for one in dialogs]
+    return [dialogue for dialogue in sources if dialogue is not None]
 
 
-def ranked(scores: NDArray[np.float64], gold: NDArray[np.int64]) -> Iterator[tuple[int, int, int, bool]]:
-    """(gold, chosen, rank of gold, tied at the top) per row; equal scores rank in file order.
+class _Question(NamedTuple):
+    """A point, the number of its gold reply, and the numbers of its own candidates (None: all)."""
+
+    point: Point
+    gold: int
+    places: list[int] | None
+
+
+def _questions(dialogs: Iterable[Episode], candidates: Sequence[str]) -> Iterator[_Question]:
+    index = {text: place for place, text in enumerate(candidates)}
+    for one in dialogs:
+        for point, own in zip(one.points(), one.choices, strict=True):
+            places = None if own is None else sorted(_place(index, text, point) for text in own)
+            yield _Question(point, _place(index, point.reply, point), places)
+
+
+def _place(index: Mapping[str, int], text: str, point: Point) -> int:
+    if text not in index:
+        raise DialgaugeError(
+            f"the reply {text!r} is not among the model's candidates", dialogue=point.dialogue, turn=point.turn
+        )
+    return index[text]
+
+
+def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int) -> Iterator[Answer]:
+    while batch := list(islice(questions, size)):
+        scores = checked_scores(ranker, [question.point for question in batch])
+        yield from ranked(scores, np.array([question.gold for question in batch]), _allowed(batch, scores.shape))
+
+
+def _allowed(batch: Sequence[_Question], shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """Which candidates count at each point; None: all of them everywhere."""
+    if all(question.places is None for question in batch):
+        return None
+    allowed = np.zeros(shape, dtype=bool)
+    for row, question in enumerate(batch):
+        allowed[row, slice(None) if question.places is None else question.places] = True
+    return allowed
+
+
+def ranked(
+    scores: NDArray[np.float64], gold: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None
+) -> Iterator[Answer]:
+    """The answer of each row of scores; equal scores rank in file order.
 
     A row without any score above minus infinity is no answer: nothing is chosen (-1) and the gold reply ranks behind
     all candidates.
     """
-    count = scores.shape[1]
+    before = np.arange(scores.shape[1])[None, :] < gold[:, None]
+    count: int | NDArray[np.int64] = scores.shape[1]
+    if allowed is not None:
+        scores, before, count = np.where(allowed, scores, -np.inf), before & allowed, allowed.sum(axis=1)
     own = scores[np.arange(len(gold)), gold][:, None]
-    before = np.arange(count)[None, :] < gold[:, None]
     rank = 1 + (scores > own).sum(axis=1) + ((scores == own) & before).sum(axis=1)
     top = scores.max(axis=1, keepdims=True)
     answered = (top > -np.inf).ravel()
@@ -179,42 +218,46 @@ def ranked(scores: NDArray[np.float64], gold: NDArray[np.int64]) -> Iterator[tup
     return zip(gold.tolist(), chosen.tolist(), rank.tolist(), tied.tolist(), strict=True)
 
 
-def _place(index: dict[str, int], point: Point) -> int:
-    if point.reply not in index:
-        raise DialgaugeError(
-            f"the reply {point.reply!r} is not among the model's candidates", dialogue=point.dialogue, turn=point.turn
-        )
-    return index[point.reply]
+def _sentences(bot: Replier, questions: Iterable[_Question], candidates: Sequence[str]) -> Iterator[Answer]:
+    index = {text: place for place, text in enumerate(candidates)}
+    for question in questions:
+        yield _looked_up(index.get(bot.reply(question.point).strip(), -1), question, len(candidates))
 
 
-def _batches(points: Iterator[Point], size: int) -> Iterator[list[Point]]:
-    while batch := list(islice(points, size)):
-        yield batch
+def _looked_up(chosen: int, question: _Question, count: int) -> Answer:
+    """A sentence ranks its candidate first and leaves all others equal, in file order."""
+    gold, places = question.gold, question.places
+    if places is not None and chosen not in places:
+        chosen = -1
+    if chosen < 0:
+        return gold, -1, (count if places is None else len(places)) + 1, False
+    if chosen == gold:
+        return gold, chosen, 1, False
+    earlier = gold if places is None else places.index(gold)
+    return gold, chosen, 2 + earlier - (chosen < gold), False
 
 
-# Kinds of replies, so that a plateau in a table can be read: which kinds a model gets right and which it never does.
-#
-# The classes are those of tasks 1-5: fixed sentences, the first and later API calls, options (a restaurant is named),
-# phone numbers and addresses. For other data a reply is an API call or a sentence.
-
+#: Kinds of replies, so that a plateau in a table can be read. They are those of bAbI tasks 1 to 5: fixed sentences, the
+#: first and later API calls, options (a restaurant is named), phone numbers and addresses. In other data a reply is an
+#: API call or a fixed sentence.
 FIXED, OPTION, PHONE, ADDRESS = "fixed", "option", "phone", "address"
 
 
 def reply_classes(episode: Episode) -> list[str]:
-    """The class of each reply of a dialog."""
+    """The class of each reply of a dialogue."""
     calls = 0
-    found = []
-    for at in episode.asked:
+    classes = []
+    for at in episode.prompts:
         reply = episode.lines[at + 1].text
         if reply.startswith("api_call "):
             calls += 1
-            found.append(f"api {calls}")
+            classes.append(f"api {calls}")
         else:
-            found.append(_of_sentence(reply))
-    return found
+            classes.append(_sentence_class(reply))
+    return classes
 
 
-def _of_sentence(reply: str) -> str:
+def _sentence_class(reply: str) -> str:
     last = reply.rsplit(" ", 1)[-1]
     if last.endswith("_phone"):
         return PHONE

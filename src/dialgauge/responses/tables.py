@@ -1,4 +1,4 @@
-"""The paper's Tables 1 and 2 with our numbers beside theirs."""
+"""The paper's Tables 1 and 2 with our numbers, read from runs, beside theirs."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from statistics import mean, stdev
+from typing import Any
 
 import msgspec
 
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
 from dialgauge.report import Cell as TableCell
 from dialgauge.report import Column, Table
-from dialgauge.responses.cells import ResultCell
+from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
+from dialgauge.responses.measures import PER_DIALOG, PER_RESPONSE
+from dialgauge.runs import Run
 
 
-def results_table(cells: Iterable[ResultCell]) -> Table:
+def results_table(runs: Iterable[Run]) -> Table:
     """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
-    groups: dict[tuple[int, str, str, str], list[ResultCell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.task, cell.split, cell.model, cell.options), []).append(cell)
+    groups: dict[tuple[int, str, str, str], list[Run]] = {}
+    for run in runs:
+        key = CellKey.of_run(run)
+        groups.setdefault((key.task, key.split, key.model, key.options), []).append(run)
     table = Table(
         "Response selection: per-response (per-dialog) accuracy in percent",
         [
             "task",
             "split",
             "model",
-            Column("per-response", digits=2, percent=True),
-            Column("per-dialog", digits=2, percent=True),
+            Column(PER_RESPONSE, digits=2, percent=True),
+            Column(PER_DIALOG, digits=2, percent=True),
             Column("hits@10", digits=2, percent=True),
             Column("paper", digits=1, percent=True),
             Column("paper per-dialog", digits=1, percent=True),
@@ -45,35 +49,60 @@ def results_table(cells: Iterable[ResultCell]) -> Table:
     for (task, split, model, options), group in groups.items():
         column = column_of(task, split)
         theirs = published().accuracy(model, column) if column else None
-        ours = mean(cell.per_response for cell in group)
+        reached = _values(group, PER_RESPONSE)
         table.add(
             task_name(task),
             split,
             f"{model} ({options})" if options else model,
-            _with_interval(ours, [cell.per_response_interval for cell in group]),
-            _with_interval(mean(cell.per_dialog for cell in group), [cell.per_dialog_interval for cell in group]),
-            mean(cell.hits_at_10 for cell in group),
+            _mean(group, PER_RESPONSE),
+            _mean(group, PER_DIALOG),
+            _mean(group, "hits@10").value,
             theirs[0] if theirs else None,
             theirs[1] if theirs else None,
-            ours - theirs[0] if theirs else None,
-            stdev(cell.per_response for cell in group) if len(group) > 1 else None,
+            mean(reached) - theirs[0] if theirs and reached else None,
+            stdev(reached) if len(reached) > 1 else None,
             len(group),
-            sum(cell.top_ties for cell in group),
-            sum(cell.unanswered for cell in group),
+            sum(run.details[TIES] for run in group),
+            sum(run.details[UNANSWERED] for run in group),
         )
     return table
 
 
-def class_table(cells: Iterable[ResultCell]) -> Table:
+def class_table(runs: Iterable[Run]) -> Table:
     """Accuracy by reply class: which kinds of replies a model gets right."""
-    found = list(cells)
-    names = sorted({name for cell in found for name in cell.by_class})
+    cells = [(CellKey.of_run(run), run.details[BY_CLASS]) for run in runs]
+    names = sorted({name for _, classes in cells for name in classes})
     columns = [Column(name, digits=1, percent=True) for name in names]
     table = Table("Accuracy by class of reply, in percent", ["task", "split", "model", "seed", *columns])
-    for cell in found:
-        shares = [cell.by_class[name][0] / cell.by_class[name][1] if name in cell.by_class else None for name in names]
-        table.add(task_name(cell.task), cell.split, cell.model, cell.seed, *shares)
+    for key, classes in cells:
+        shares = [classes[name][0] / classes[name][1] if name in classes else None for name in names]
+        table.add(task_name(key.task), key.split, key.model, key.seed, *shares)
     return table
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """A run of replies as one of the ``systems`` that ``--json`` writes."""
+    return {
+        "name": run.name,
+        "run": run.id,
+        **msgspec.structs.asdict(CellKey.of_run(run)),
+        "scores": {name: score.as_dict() for name, score in run.scores.items()},
+        "coverage": msgspec.to_builtins(run.coverage),
+        **run.details,
+    }
+
+
+def _values(runs: Sequence[Run], measure: str) -> list[float]:
+    scores = [run.scores[measure].value for run in runs if measure in run.scores]
+    return [value for value in scores if value is not None]
+
+
+def _mean(runs: Sequence[Run], measure: str) -> TableCell:
+    """A mean over seeds carries the interval of its only seed; several seeds show their spread instead."""
+    values = _values(runs, measure)
+    if len(runs) == 1 and values:
+        return TableCell(values[0], runs[0].scores[measure].low, runs[0].scores[measure].high)
+    return TableCell(mean(values) if values else None)
 
 
 def task_name(number: int) -> str:
@@ -142,18 +171,8 @@ def _said(task: RankingTask) -> set[str]:
     return words
 
 
-def _with_interval(value: float, intervals: Sequence[tuple[float, float]]) -> TableCell:
-    """A mean over seeds carries the interval of its only seed; several seeds show their spread instead."""
-    if len(intervals) > 1:
-        return TableCell(value)
-    return TableCell(value, *intervals[0])
-
-
-# What the paper printed (Bordes et al. 2017), to stand beside our numbers.
-
-
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """Tables 1, 2 and 10 of the paper, in percent."""
+    """Tables 1, 2 and 10 of the paper (Bordes et al. 2017), in percent."""
 
     columns: list[str]
     per_response: dict[str, list[float]]

@@ -1,53 +1,50 @@
-"""A training as a run of the store, and its log as a table."""
+"""A training as a run: how good the fitted model is on the development split, and the log of its epochs."""
 
 from __future__ import annotations
 
-from dialgauge._version import __version__
-from dialgauge.rankers import Ranker, RankingTask, place_of
+from dialgauge.rankers import RankingTask, ReplyModel, place_of
 from dialgauge.report import Column, Table
-from dialgauge.responses.cells import data_digest, epochs_frame, options_text
-from dialgauge.runs import Store
+from dialgauge.responses.cells import CellKey, epochs_table, reply_details
+from dialgauge.responses.evaluation import corpus_of, evaluate
+from dialgauge.responses.measures import score_replies
+from dialgauge.runs import Run, new_run
 
 KIND = "training"
+_SPLIT = "dev"
 
 
-def keep_training(ranker: Ranker, task: RankingTask, store: Store) -> str:
-    """Store the log of a fitted ranker; the id of the run."""
-    config = {
-        "model": ranker.name,
-        "task": task.number,
-        "seed": ranker.seed,
-        "options": options_text(ranker.options),
-        "data": data_digest(task),
-        "settings": ranker.settings().get("config", {}),
-    }
-    named = "|".join(f"{name}:{config[name]}" for name in ("model", "options", "task", "seed", "data"))
-    with store.create(
+def training_run(model: ReplyModel, task: RankingTask) -> Run:
+    """A fitted model, evaluated on the development split it chose its settings by: a run in memory."""
+    dialogs = task.split(_SPLIT)
+    result = evaluate(model, dialogs, task.candidates)
+    key = CellKey.of(model, task, _SPLIT, task.digest())
+    return new_run(
         kind=KIND,
-        name=f"{ranker.name}-task{task.number}",
-        config=config,
-        inputs=task.files,
-        seed=ranker.seed,
-        signature=f"{named}|dialgauge:{__version__}",
-    ) as run:
-        if ranker.log:
-            run.table("epochs", epochs_frame(ranker))
-            run.scores = {"dev": max(epoch["dev"] for epoch in ranker.log), "epochs": len(ranker.log)}
-    return run.id
+        name=f"{model.name}-task{task.number}",
+        scores=score_replies(result, signature=key.signature(task, result), seed=key.seed),
+        corpus=corpus_of(dialogs),
+        tables={"replies": lambda: result.frame(task.candidates), **epochs_table(model)},
+        config={**key.config(), "settings": model.settings().get("config", {})},
+        inputs=task.inputs,
+        seeds=model.seed,
+        details={**reply_details(result), "epochs": len(model.log)},
+    )
 
 
-def log_table(ranker: Ranker, task: int) -> Table:
+def log_table(run: Run) -> Table:
     """The epochs of a training, the best on dev in bold: its weights were kept."""
+    key = CellKey.of_run(run)
+    trained = "epochs" in run.tables
     table = Table(
-        f"Training of {ranker.name} on {place_of(task)}, seed {ranker.seed}",
+        f"Training of {key.model} on {place_of(key.task)}, seed {key.seed}",
         [
             "epoch",
             Column("loss", digits=4),
             Column("dev per-response", digits=2, percent=True, best="max"),
             Column("seconds", digits=1),
         ],
-        notes=[] if ranker.log else [f"The model {ranker.name} is fitted without epochs."],
+        notes=[] if trained else [f"The model {key.model} is fitted without epochs."],
     )
-    for epoch in ranker.log:
+    for epoch in run.table("epochs").iter_rows(named=True) if trained else ():
         table.add(epoch["epoch"], epoch["loss"], epoch["dev"], epoch["seconds"])
     return table

@@ -32,4 +32,5 @@ __all__ = [
     "plain",
 ]
 
-__getattr__ = lazy(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -11,9 +11,8 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Coverage, Score, Scores, Signature
-from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
-from dialgauge.runs.manifest import Manifest, load, new_id, plain
+from dialgauge.measures import Coverage, Score, Signature
+from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain, shared_signature
 from dialgauge.runs.provenance import Source, draft, sha256, with_origin
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
@@ -29,10 +28,12 @@ from dialgauge.runs.tables import (
     empty_info,
     empty_table,
 )
-from dialgauge.runs.writer import left_out, shared_signature
 
 if TYPE_CHECKING:
     import polars
+
+    from dialgauge.measures import Scores
+    from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
 Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame]"
@@ -175,6 +176,12 @@ class Run:
         where = self.id if self.stored else "not stored"
         return f"<Run {self.kind} '{self.name}' ({where}): {', '.join(shown) or 'no scores'}{more}>"
 
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        html: str = import_module("dialgauge.report").run_html(self)  # by name, as that room stands above this one
+        return html
+
 
 def new_run(
     *,
@@ -192,6 +199,8 @@ def new_run(
     command: Sequence[str] | None = None,
 ) -> Run:
     """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for."""
+    from dialgauge.measures import Scores
+
     result = scores or Scores(dialogues=(), sums={}, scores={})
     facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature, command=command)
     facts = msgspec.structs.replace(
@@ -238,6 +247,8 @@ class _Memory:
 
     @cached_property
     def _encoded(self) -> EncodedCorpus:
+        from dialgauge.runs.corpora import encode_corpus
+
         return encode_corpus(self.dialogues())
 
     def encoded(self) -> EncodedCorpus | None:
@@ -271,6 +282,8 @@ class _Folder:
     """Tables and dialogues of a stored run: its own files, and those of its corpus."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
+        from dialgauge.runs.corpora import Corpora
+
         self.path = path
         self._manifest = manifest
         self._corpora = Corpora(path.parent)
@@ -314,9 +327,13 @@ class _Folder:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
 
     def dialogues(self) -> Iterator[Dialogue]:
+        from dialgauge.runs.corpora import decode_corpus
+
         return decode_corpus(self.table(DIALOGUES), self.table(TURNS))
 
     def encoded(self) -> EncodedCorpus | None:
+        from dialgauge.runs.corpora import encode_corpus
+
         return encode_corpus(self.dialogues()) if self._manifest.corpus else None
 
     def checked(self, name: str) -> Path:

@@ -6,8 +6,8 @@ number of units alone: not on the number of workers, on how many measures or sys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,15 +101,23 @@ def quantiles(samples: Floats, level: float) -> Floats:
     """The central interval of each column, (columns, 2); undefined samples are left out, NaN where all are."""
     if not 0 < level < 1:
         raise DialgaugeError(f"the level of an interval is {level}; give a number between 0 and 1, such as 0.95")
-    edges = [(1 - level) / 2, (1 + level) / 2]
+    edges = np.array([(1 - level) / 2, (1 + level) / 2])
     result = np.full((samples.shape[1], 2), np.nan)
     undefined = np.isnan(samples)
-    whole, some = ~undefined.any(axis=0), undefined.any(axis=0) & ~undefined.all(axis=0)
-    for columns, method in ((whole, np.quantile), (some, np.nanquantile)):
-        if columns.any():
-            result[columns] = _by_column(method, samples[:, columns], edges)
+    whole = ~undefined.any(axis=0)
+    if whole.any():
+        result[whole] = _quantiles_at(edges, samples[:, whole])
+    for column in np.flatnonzero(~whole & ~undefined.all(axis=0)):
+        result[column] = _quantiles_at(edges, samples[~undefined[:, column], column, None])
     return result
 
 
-def _by_column(method: Callable[..., Any], samples: Floats, edges: list[float]) -> Floats:
-    return np.asarray(method(samples, edges, axis=0), dtype=np.float64).T
+def _quantiles_at(edges: Floats, samples: Floats) -> Floats:
+    """``np.quantile(samples, edges, axis=0).T`` to the bit; numpy's own imports its masked arrays, 10 ms of a start."""
+    place = (len(samples) - 1) * edges
+    below = np.floor(place).astype(np.intp)
+    above = np.minimum(below + 1, len(samples) - 1)
+    ordered = np.partition(samples, [*below, *above], axis=0)
+    low, high, way = ordered[below], ordered[above], (place - below)[:, None]
+    step = high - low
+    return np.where(way >= 0.5, high - step * (1 - way), low + step * way).T

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Count, Coverage, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.text import counted
-from dialgauge.tracking.api import chosen_measures, coverage_policy
+from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.counts import Counts, merge
-from dialgauge.tracking.intervals import Resampling, intervals
-from dialgauge.tracking.measures.base import Measure
-from dialgauge.tracking.study import Study
+from dialgauge.tracking.measures import MeasureChoice, chosen_measures
+from dialgauge.tracking.states import checksum_text
+from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
 
 #: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
@@ -33,7 +35,7 @@ class Accumulator:
     def __init__(
         self,
         *,
-        measures: str | Sequence[str | Measure] | None = None,
+        measures: MeasureChoice = None,
         profile: str | Profile = DEFAULT_PROFILE,
         inventory: int | None = None,
         coverage: str = "intersection",
@@ -41,28 +43,43 @@ class Accumulator:
         self.profile = profile_named(profile) if isinstance(profile, str) else profile
         self.measures = chosen_measures(measures)
         self.coverage = coverage_policy(coverage)
-        self.missing_turns = self.extra_turns = 0
         self._inventory = inventory
         if self.profile.inventory is None and inventory is None and any(m.card.name == "SA" for m in self.measures):
             raise DialgaugeError(
                 f"the profile {self.profile.name} has no slot inventory: give inventory=NUMBER, or leave SA out"
             )
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
         self._parts: list[Counts] = []
+        self._covered: list[TurnCoverage] = []
+        self._ids: list[str] = []
+        self._gold_sum = 0
+
+    @property
+    def missing_turns(self) -> int:
+        """Gold turns without prediction."""
+        return sum(one.missing_turns for one in self._covered)
+
+    @property
+    def extra_turns(self) -> int:
+        """Predicted turns without gold."""
+        return sum(one.extra_turns for one in self._covered)
 
     def update(self, gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> None:
         """Add a batch of dialogues."""
-        study = Study(gold, {"batch": predicted}, coverage=self.coverage)
-        comparison = study.comparison("batch", self.profile)
+        comparison = Study(gold, {"batch": predicted}, coverage=self.coverage).comparison("batch", self.profile)
         counts = comparison.counts_with_slots() if any(m.grouped for m in self.measures) else comparison.counts
         for measure in self.measures:
             if why := measure.obstacle(counts):
                 raise DialgaugeError(f"{measure} cannot be computed: {why}")
         if self._parts and self._parts[0].flags_only != counts.flags_only:
             raise DialgaugeError("some batches have predicted states and some only correctness flags: keep them apart")
-        covered = comparison.aligned.coverage
-        self.missing_turns += covered.missing_turns
-        self.extra_turns += covered.extra_turns
-        self._parts.append(_with_inventory(counts, self._inventory))
+        self._parts.append(counts if self._inventory is None else replace(counts, inventory=self._inventory))
+        self._covered.append(comparison.aligned.coverage)
+        self._ids += comparison.aligned.ids
+        self._gold_sum += comparison.gold_sum
 
     def merge(self, other: Accumulator) -> None:
         """Add what another accumulator has seen."""
@@ -73,23 +90,48 @@ class Accumulator:
         if self._parts and other._parts and self._parts[0].flags_only != other._parts[0].flags_only:
             raise DialgaugeError("one accumulator has seen predicted states and the other only flags: keep them apart")
         self._parts += other._parts
-        self.missing_turns += other.missing_turns
-        self.extra_turns += other.extra_turns
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._parts.clear()
-        self.missing_turns = self.extra_turns = 0
+        self._covered += other._covered
+        self._ids += other._ids
+        self._gold_sum += other._gold_sum
 
     def compute(self) -> dict[str, float]:
         """The value of every measure over everything seen; NaN where undefined."""
         counts = self._counts()
         return {str(measure): measure.value(counts) for measure in self.measures}
 
-    def compute_intervals(self, how: Resampling | None = None) -> dict[str, tuple[float, float]]:
-        """The interval of every measure over everything seen."""
-        bounds = intervals([(self._counts(), self.measures)], how or Resampling())[0]
-        return {str(measure): bound for measure, bound in zip(self.measures, bounds, strict=True)}
+    def scores(self, how: Resampling | None = None) -> Scores:
+        """The scores that :func:`dialgauge.score` gives for everything seen; with intervals where it is said how."""
+        counts = self._counts()
+        inventory = self._inventory or (counts.inventory if self.profile.inventory is not None else "")
+        signature = Signature(
+            profile=self.profile.label,
+            slots=str(inventory),
+            coverage=self.coverage,
+            dialogues=str(counts.dialogues),
+            turns=str(len(counts)),
+            gold=checksum_text(self._gold_sum),
+        )
+        system = SystemEvidence(
+            evidence=counts,
+            measures=self.measures,
+            dialogues=tuple(self._ids),
+            signature=signature,
+            coverage=self._coverage(),
+        )
+        return score_systems([system], how)[0]
+
+    def _coverage(self) -> Coverage:
+        parts = [one.counts() for one in self._covered]
+        units = {
+            unit: Count(
+                expected=sum(part[unit].expected or 0 for part in parts),
+                read=sum(part[unit].read or 0 for part in parts),
+                scored=sum(part[unit].scored or 0 for part in parts),
+                failed=0,
+            )
+            for unit in ("dialogues", "turns")
+        }
+        return Coverage(units, self.coverage)
 
     def _settings(self) -> tuple[object, ...]:
         return [str(measure) for measure in self.measures], self.profile.label, self._inventory, self.coverage
@@ -105,7 +147,7 @@ def compute(
     *,
     predictions: Sequence[Sequence[LooseState]],
     references: Sequence[Sequence[LooseState]],
-    measures: str | Sequence[str | Measure] | None = None,
+    measures: MeasureChoice = None,
     profile: str | Profile = DEFAULT_PROFILE,
     inventory: int | None = None,
 ) -> dict[str, float]:
@@ -167,7 +209,3 @@ def _values(value: str | Sequence[str], slot: str, dialogue: int, turn: int) -> 
                 turn=turn,
             )
     return values
-
-
-def _with_inventory(counts: Counts, inventory: int | None) -> Counts:
-    return counts if inventory is None else replace(counts, inventory=inventory)

@@ -7,13 +7,15 @@ counted in the :class:`TurnCoverage`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct, structs
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Count, Coverage
+from dialgauge.text import counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
 
 #: ``intersection`` scores what both sides have; ``empty`` scores absent predictions as the empty state.
@@ -23,9 +25,8 @@ POLICIES: tuple[Policy, ...] = ("intersection", "empty")
 _LISTED = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnCoverage:
-    """What was scored, and what was not."""
+class TurnCoverage(Struct, frozen=True, kw_only=True):
+    """What was scored and what was not, by name where that helps; :meth:`counts` is the run's coverage."""
 
     policy: Policy
     gold_dialogues: int
@@ -57,6 +58,18 @@ class TurnCoverage:
         """Was every gold turn scored, be it against an empty state?"""
         return self.policy == "empty" or not self.missing_turns
 
+    def counts(self) -> Coverage:
+        """How much was scored, in dialogues and in turns."""
+        return Coverage(
+            {
+                "dialogues": Count(
+                    expected=self.gold_dialogues, read=self.predicted_dialogues, scored=self.dialogues, failed=0
+                ),
+                "turns": Count(expected=self.gold_turns, read=self.predicted_turns, scored=self.turns, failed=0),
+            },
+            self.policy,
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON; long lists are cut, their numbers are not."""
         return {
@@ -82,17 +95,17 @@ class TurnCoverage:
     def sentence(self) -> str:
         """One line for people."""
         text = (
-            f"{self.turns:,} of {number(self.gold_turns, 'gold turn')} in {number(self.dialogues, 'dialogue')} scored"
+            f"{self.turns:,} of {counted(self.gold_turns, 'gold turn')} in {counted(self.dialogues, 'dialogue')} scored"
         )
         if self.missing_turns:
             treated = "scored as empty" if self.policy == "empty" else "left out"
             whole = len(self.missing_dialogues)
-            dialogues = f" ({number(whole, 'whole dialogue')})" if whole else ""
-            text += f"; no prediction for {number(self.missing_turns, 'turn')}{dialogues}: {treated}"
+            dialogues = f" ({counted(whole, 'whole dialogue')})" if whole else ""
+            text += f"; no prediction for {counted(self.missing_turns, 'turn')}{dialogues}: {treated}"
         if self.extra_turns:
-            text += f"; no gold for {number(self.extra_turns, 'predicted turn')}: ignored"
+            text += f"; no gold for {counted(self.extra_turns, 'predicted turn')}: ignored"
         if self.turn_count_mismatch:
-            text += f"; the number of turns differs in {number(len(self.turn_count_mismatch), 'dialogue')}"
+            text += f"; the number of turns differs in {counted(len(self.turn_count_mismatch), 'dialogue')}"
         if self.excluded:
             text += f"; excluded: {', '.join(self.excluded)}"
         if self.not_found:
@@ -102,8 +115,7 @@ class TurnCoverage:
         return text
 
 
-@dataclass(frozen=True)
-class Aligned:
+class Aligned(Struct, frozen=True, eq=False):
     """The scored turns: for each its row on both sides (-1: no prediction), its dialogue and its number."""
 
     ids: list[str]
@@ -118,11 +130,6 @@ class Aligned:
 
     def __len__(self) -> int:
         return len(self.turn)
-
-
-def number(count: int, what: str) -> str:
-    """``1 turn``, ``1,200 turns``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def align(
@@ -150,7 +157,7 @@ def align(
     starts = np.flatnonzero(first).astype(np.int32)
     ids = [gold.ids[number] for number in place[kept][starts].tolist()]
     coverage = _coverage(gold, predicted, policy, chosen, has_gold, has_both, len(ids), int(kept.sum()), exclude)
-    coverage = replace(coverage, only_domains=sorted(set(only_domains)))
+    coverage = structs.replace(coverage, only_domains=sorted(set(only_domains)))
     return Aligned(
         ids,
         (np.cumsum(first) - 1).astype(np.int32),

@@ -1,23 +1,32 @@
-"""From dialogues to integers, once per input.
+"""From dialogues to integers: states become cells once per input, cells become codes once per profile.
 
-A state becomes cells: the row of its user turn and the number of a distinct (domain, slot, values) item. All inputs of
-one study share the :class:`Items`, so a profile later looks at every distinct item once, however many turns, systems
-and profiles there are.
+A cell is the row of a user turn and the number of a distinct (domain, slot, values) item. All inputs of one study share
+the :class:`Items`, so a profile looks at every distinct item once, however many turns, systems and profiles there are.
+
+A code stands for the acceptable normalised values of a slot under a profile. Equal codes are equal values, so for most
+profiles comparing states is comparing integers. Pairs of different codes need a closer look only where a code holds
+several values or the profile's match is more lenient than identity; each distinct pair is looked at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
+
+Codes: TypeAlias = NDArray[np.int32]
+Counters: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+Verdicts: TypeAlias = NDArray[np.uint8]
 
 Item: TypeAlias = tuple[str, str, Values]
 #: Which attribute of a turn is read.
@@ -41,8 +50,7 @@ class Items:
         return list(islice(self.numbers, start, stop))
 
 
-@dataclass(frozen=True)
-class EncodedDialogues:
+class EncodedDialogues(Struct, frozen=True, eq=False):
     """One side of one input: dialogues in file order, a row per user turn, a cell per filled slot."""
 
     kind: Kind
@@ -148,12 +156,6 @@ def _carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
     return any(getattr(turn, kind) is not None for dialogue in dialogues for turn in dialogue.turns)
 
 
-# A profile applied to distinct items: slot numbers and value codes that both sides share.
-#
-# A value code stands for the acceptable normalised values of a slot. Equal codes are equal values, so for most profiles
-# comparing states is comparing integers. Pairs of different codes need a closer look only where a code holds several
-# values or the profile's match is more lenient than identity; each distinct pair is looked at once.
-
 #: A side of the comparison, or the flags that stand in for a predicted state; flags are not normalised.
 Part: TypeAlias = Side | Literal["judged"]
 
@@ -246,12 +248,3 @@ class Coder:
 
     def _overlap(self, left: int, right: int) -> bool:
         return not set(self.values[left]).isdisjoint(self.values[right])
-
-
-# Names for the kinds of arrays the scorer passes around.
-
-Codes: TypeAlias = NDArray[np.int32]
-Counters: TypeAlias = NDArray[np.int32]
-Floats: TypeAlias = NDArray[np.float64]
-Flags: TypeAlias = NDArray[np.bool_]
-Verdicts: TypeAlias = NDArray[np.uint8]

@@ -6,30 +6,37 @@ turns, and ends by recovery or with the dialogue.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct, structs
 
-from dialgauge.tracking.comparison import StateComparison
-from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG
-from dialgauge.tracking.encode import Codes, Verdicts
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.encode import Codes
+from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
 from dialgauge.values import Pair
 
-KINDS = {WRONG: "wrong value", MISSED: "missed", SPURIOUS: "spurious"}
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.report import Table
+    from dialgauge.tracking.results import SystemScores
+
+_KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 
 
-@dataclass(frozen=True)
-class Episodes:
+class Episodes(Struct, frozen=True, eq=False):
     """All episodes, ordered by dialogue, slot and turn: arrays of equal length."""
 
     dialogue: Codes
+    #: The number of the slot among :attr:`Faults.pairs`.
     slot: Codes
     #: User-turn number where the error begins, and the kind of error it is there.
     origin: Codes
-    kind: Verdicts
+    kind: Any
     turns: Codes
     recovered: Codes
 
@@ -37,8 +44,7 @@ class Episodes:
         return len(self.slot)
 
 
-@dataclass(frozen=True)
-class SlotFaults:
+class SlotFaults(Struct, frozen=True):
     """The episodes of one slot."""
 
     pair: Pair
@@ -51,8 +57,7 @@ class SlotFaults:
     recovered: int
 
 
-@dataclass(frozen=True)
-class FirstErrors:
+class FirstErrors(Struct, frozen=True):
     """The first wrong turn of dialogues whose last turn is wrong (RSA paper, Figure 1)."""
 
     dialogues: int
@@ -70,43 +75,43 @@ class FirstErrors:
 
 
 class Faults:
-    """The errors of one system under one profile."""
+    """The errors of one system under one profile, from the tables of its run."""
 
-    def __init__(self, comparison: StateComparison) -> None:
-        self.comparison = comparison
+    def __init__(self, system: SystemScores) -> None:
+        if SLOT_ERRORS not in system.run.tables:
+            raise DialgaugeError(
+                "where it goes wrong needs predicted states, and there are only flags", file=system.name
+            )
+        self.system = system
 
     @cached_property
-    def _cells(self) -> tuple[Codes, Codes, Verdicts, Codes, Codes]:
-        """Every wrong slot in every turn: turn (row), slot, kind, gold code, predicted code."""
-        parts: list[tuple[Codes, Codes, Verdicts, Codes, Codes]] = []
-        for stretch in self.comparison.stretches():
-            verdicts = self.comparison.verdicts(stretch)
-            slot, turn = np.nonzero(verdicts > CORRECT)
-            parts.append(
-                (
-                    (turn + stretch.start).astype(np.int32),
-                    stretch.slots[slot],
-                    verdicts[slot, turn],
-                    stretch.gold[slot, turn],
-                    stretch.predicted[slot, turn],
-                )
-            )
+    def _errors(self) -> polars.DataFrame:
+        """``slot_errors`` with the row of each turn and the number of each slot."""
+        import polars
+
+        run = self.system.run
+        places = run.table(TURN_SCORES).select("dialogue", "turn").with_row_index("row")
         return (
-            np.concatenate([part[0] for part in parts]),
-            np.concatenate([part[1] for part in parts]),
-            np.concatenate([part[2] for part in parts]),
-            np.concatenate([part[3] for part in parts]),
-            np.concatenate([part[4] for part in parts]),
+            run.table(SLOT_ERRORS)
+            .join(places, on=["dialogue", "turn"], how="left")
+            .with_columns(number=polars.struct("domain", "slot").rank("dense").cast(polars.Int32) - 1)
         )
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """The slots that are ever wrong, by number."""
+        named = self._errors.select("number", "domain", "slot").unique().sort("number")
+        return list(named.select("domain", "slot").iter_rows())
 
     @cached_property
     def episodes(self) -> Episodes:
         """All stretches of turns in which a slot stays wrong."""
-        row, slot, kind, _, _ = self._cells
-        counts = self.comparison.counts
+        counts = self.system.counts
+        row, slot = (self._errors[name].to_numpy().astype(np.int32) for name in ("row", "number"))
         dialogue = counts.dialogue[row]
         order = np.lexsort((row, slot, dialogue))
-        row, slot, kind, dialogue = row[order], slot[order], kind[order], dialogue[order]
+        row, slot, dialogue = row[order], slot[order], dialogue[order]
+        kind = self._errors["kind"].to_numpy()[order]
         begins = np.ones(len(row), bool)
         begins[1:] = (slot[1:] != slot[:-1]) | (dialogue[1:] != dialogue[:-1]) | (row[1:] != row[:-1] + 1)
         start = np.flatnonzero(begins)
@@ -119,36 +124,37 @@ class Faults:
 
     def by_slot(self) -> list[SlotFaults]:
         """The episodes of each slot, slots with most wrong turns first."""
-        found, pairs = self.episodes, self.comparison.slots
+        all_episodes = self.episodes
         table = []
-        for slot in np.unique(found.slot).tolist():
-            mine = found.slot == slot
-            kinds = Counter(found.kind[mine].tolist())
+        for number, pair in enumerate(self.pairs):
+            mine = all_episodes.slot == number
+            wrong, missed, spurious = (int((all_episodes.kind[mine] == kind).sum()) for kind in _KINDS)
             table.append(
                 SlotFaults(
-                    pairs[slot],
+                    pair,
                     int(mine.sum()),
-                    kinds[WRONG],
-                    kinds[MISSED],
-                    kinds[SPURIOUS],
-                    float(found.origin[mine].mean()),
-                    float(found.turns[mine].mean()),
-                    int(found.recovered[mine].sum()),
+                    wrong,
+                    missed,
+                    spurious,
+                    float(all_episodes.origin[mine].mean()),
+                    float(all_episodes.turns[mine].mean()),
+                    int(all_episodes.recovered[mine].sum()),
                 )
             )
         return sorted(table, key=lambda entry: (-entry.episodes * entry.mean_turns, entry.pair))
 
     def first_errors(self) -> FirstErrors:
         """Among dialogues whose last turn is wrong: where the first wrong turn is, and which recover in between."""
-        counts, ids = self.comparison.counts, self.comparison.aligned.ids
-        offsets = self.comparison.aligned.offsets.tolist()
+        counts = self.system.counts
+        ids = self.system.run.table(TURN_SCORES)["dialogue"].to_list()
+        starts = [*np.flatnonzero(counts.first).tolist(), len(counts)]
         turn, position, after, recovering = {}, {}, {}, []
-        for number, name in enumerate(ids):
-            exact = counts.exact[offsets[number] : offsets[number + 1]]
+        for start, stop in pairwise(starts):
+            exact = counts.exact[start:stop]
             if exact[-1]:
                 continue
-            place = int(np.argmin(exact))
-            turn[name] = int(counts.turn[offsets[number] + place])
+            name, place = ids[start], int(np.argmin(exact))
+            turn[name] = int(counts.turn[start + place])
             position[name], after[name] = place / len(exact), (place + 1) / len(exact)
             if exact[place:].any():
                 recovering.append(name)
@@ -156,31 +162,81 @@ class Faults:
 
     def confusions(self, most: int | None = None) -> list[tuple[Pair, str, str, int]]:
         """(slot, gold value, predicted value, turns), most frequent first; an absent slot is an empty string."""
-        _, slot, _, gold, predicted = self._cells
-        values, pairs = self.comparison.coder.values, self.comparison.slots
-        triples, counts = np.unique(np.stack([slot, gold, predicted]), axis=1, return_counts=True)
+        counted = self._errors.group_by("domain", "slot", "gold", "predicted").len()
         listed = [
-            (pairs[which], " | ".join(values[wanted]), " | ".join(values[given]), int(number))
-            for (which, wanted, given), number in zip(triples.T.tolist(), counts, strict=True)
+            ((domain, slot), gold or "", predicted or "", int(turns))
+            for domain, slot, gold, predicted, turns in counted.iter_rows()
         ]
         return sorted(listed, key=lambda entry: (-entry[3], entry[:3]))[:most]
 
+    def as_dict(self, most: int = 100) -> dict[str, Any]:
+        """For JSON: errors by slot, the most frequent confusions, first errors, slots per dialogue."""
+        first = self.first_errors()
+        return {
+            "slots": [{**structs.asdict(entry), "pair": "-".join(entry.pair)} for entry in self.by_slot()],
+            "confusions": [
+                {"slot": "-".join(pair), "gold": gold, "predicted": predicted, "turns": turns}
+                for pair, gold, predicted, turns in self.confusions(most)
+            ],
+            "first_error": {**structs.asdict(first), "histogram": first.histogram()},
+            "slots_per_dialogue": np.bincount(slots_per_dialogue(self.system.counts)).tolist(),
+        }
 
-def slots_per_dialogue(comparison: StateComparison) -> Codes:
+
+def slots_per_dialogue(counts: Counts) -> Codes:
     """For each dialogue the largest number of gold slots in one of its turns (RSA paper, Figure 2)."""
-    sizes = comparison.counts.gold_size
-    return np.maximum.reduceat(sizes, comparison.aligned.offsets[:-1])
+    return np.maximum.reduceat(counts.gold_size, np.flatnonzero(counts.first))
 
 
-def faults_as_dict(faults: Faults, most: int = 100) -> dict[str, Any]:
-    """For JSON: errors by slot, the most frequent confusions, first errors, slots per dialogue."""
-    first = faults.first_errors()
-    return {
-        "slots": [{**asdict(entry), "pair": "-".join(entry.pair)} for entry in faults.by_slot()],
-        "confusions": [
-            {"slot": "-".join(pair), "gold": gold, "predicted": predicted, "turns": turns}
-            for pair, gold, predicted, turns in faults.confusions(most)
+def fault_tables(system: SystemScores, most: int = 15) -> list[Table]:
+    """Where errors begin, how long they last, and which values are confused."""
+    from dialgauge.report import Column, Table
+
+    faults = Faults(system)
+    slots = Table(
+        f"{system.name}: errors by slot ({system.profile})",
+        [
+            "slot",
+            "episodes",
+            *_KINDS.values(),
+            Column("mean origin (turn)", digits=1),
+            Column("mean length (turns)", digits=1),
+            Column("recovered %", digits=1, percent=True),
         ],
-        "first_error": {**asdict(first), "histogram": first.histogram()},
-        "slots_per_dialogue": np.bincount(slots_per_dialogue(faults.comparison)).tolist(),
-    }
+        notes=[
+            "An episode is a slot that stays wrong over consecutive turns; it recovers if it ends before the dialogue."
+        ],
+    )
+    for entry in faults.by_slot()[:most]:
+        slots.add(
+            "-".join(entry.pair),
+            entry.episodes,
+            entry.wrong_value,
+            entry.missed,
+            entry.spurious,
+            entry.mean_origin,
+            entry.mean_turns,
+            entry.recovered / entry.episodes,
+        )
+    confused = Table(f"{system.name}: confused values ({system.profile})", ["slot", "gold", "predicted", "turns"])
+    for pair, gold, predicted, turns in faults.confusions(most):
+        confused.add("-".join(pair), gold or "(absent)", predicted or "(absent)", turns)
+    return [slots, confused, _first_error_table(system, faults)]
+
+
+def _first_error_table(system: SystemScores, faults: Faults) -> Table:
+    from dialgauge.report import Table
+
+    first, slots = faults.first_errors(), slots_per_dialogue(system.counts)
+    table = Table(
+        f"{system.name}: position of the first error in dialogues that end wrong ({system.profile})",
+        ["part of the dialogue", "dialogues"],
+        notes=[
+            f"{first.dialogues} dialogues end wrong; {len(first.recovering)} of them were exact again in between.",
+            f"Gold slots per dialogue: at most {int(slots.max())}; "
+            f"{float((slots < 12).mean()):.1%} of the dialogues have fewer than 12.",
+        ],
+    )
+    for place, number in enumerate(first.histogram()):
+        table.add(f"{place * 10}% to {place * 10 + 10}%", number)
+    return table

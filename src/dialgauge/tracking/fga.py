@@ -49,8 +49,8 @@ def _judged(counts: Counts, rule: Rule) -> tuple[Verdicts, Floats]:
     if key not in counts.memo:
         types = _types(counts, rule)
         counts.memo[key] = types, turns_since_error(counts, types)
-    found: tuple[Verdicts, Floats] = counts.memo[key]
-    return found
+    judged: tuple[Verdicts, Floats] = counts.memo[key]
+    return judged
 
 
 def _types(counts: Counts, rule: Rule) -> Verdicts:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
-from dialgauge.dialogue import Dialogue, Ontology
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, read
-from dialgauge.tracking.align import number
+from dialgauge.text import counted
 
 Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
 
@@ -20,8 +22,7 @@ SELF = "self"
 _ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
 
 
-@dataclass(frozen=True)
-class SystemInput:
+class SystemInput(Struct, frozen=True, eq=False):
     """One input, read: its name for people, its dialogues, and what is known of where they came from."""
 
     name: str
@@ -33,8 +34,8 @@ class SystemInput:
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
         turns = sum(1 for dialogue in self.dialogues for _ in dialogue.user_turns())
-        found = f"{self.format}, " if self.format else ""
-        return f"{self.name}: {found}{number(len(self.dialogues), 'dialogue')}, {number(turns, 'user turn')}"
+        kind = f"{self.format}, " if self.format else ""
+        return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 
 
 def load(source: Source, name: str | None = None, format: str | None = None) -> SystemInput:
@@ -48,7 +49,7 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
-    ontology = next((found.ontology for found in corpus.resources if found.ontology is not None), None)
+    ontology = next((one.ontology for one in corpus.resources if one.ontology is not None), None)
     return SystemInput(name, corpus.dialogues, corpus.format, path, ontology)
 
 
@@ -99,3 +100,48 @@ def system_names(paths: Sequence[str]) -> list[str]:
     if len(set(longer)) == len(longer):
         return longer
     return [f"{name} ({number})" if longer.count(name) > 1 else name for number, name in enumerate(longer, 1)]
+
+
+def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
+    """For a file of one-domain predictions the domain of each dialogue, by dialogue key; empty for all others.
+
+    Zero-shot experiments (T5-DST) predict one held-out domain and write only its slots; the other domains of the gold
+    states are outside the experiment, not missed: gold is cut down before it is compared.
+
+    It is such a file when every dialogue declares exactly one domain, and no state, its own gold or predicted, reaches
+    beyond it. Files that declare the first of a dialogue's domains, and then hold a single other one throughout, are
+    read as files of that domain.
+    """
+    if not dialogues or any(len(dialogue.domains) != 1 for dialogue in dialogues):
+        return {}
+    occurring = {dialogue.id: set(_domains(dialogue)) for dialogue in dialogues}
+    everywhere = set[str]().union(*occurring.values())
+    if all(occurring[dialogue.id] <= {dialogue.domains[0].lower()} for dialogue in dialogues):
+        return {dialogue_key(dialogue.id): dialogue.domains[0].lower() for dialogue in dialogues}
+    if len(everywhere) == 1:
+        return dict.fromkeys((dialogue_key(dialogue.id) for dialogue in dialogues), everywhere.pop())
+    return {}
+
+
+def cut_down(gold: Sequence[Dialogue], scope: Mapping[str, str]) -> list[Dialogue]:
+    """Gold dialogues with only the slots in scope; dialogues that the file does not have stay whole."""
+    return [_cut(dialogue, scope.get(dialogue_key(dialogue.id))) for dialogue in gold]
+
+
+def _cut(dialogue: Dialogue, domain: str | None) -> Dialogue:
+    if domain is None:
+        return dialogue
+    return replace(dialogue, turns=tuple(_cut_turn(turn, domain) for turn in dialogue.turns))
+
+
+def _cut_turn(turn: Turn, domain: str) -> Turn:
+    if turn.state is None or all(name.lower() == domain for name in turn.state):
+        return turn
+    kept: State = {name: slots for name, slots in turn.state.items() if name.lower() == domain}
+    return replace(turn, state=kept)
+
+
+def _domains(dialogue: Dialogue) -> Iterator[str]:
+    for turn in dialogue.turns:
+        for state in (turn.state, turn.predicted):
+            yield from (domain.lower() for domain in state or ())

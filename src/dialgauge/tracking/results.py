@@ -1,122 +1,157 @@
-"""Scores, and everything that is told about them: tables, JSON, a notebook rendering."""
+"""What scoring gives: runs of systems, and everything that is shown of them, in memory or from a store alike.
+
+results = dialgauge.score("test.json", ["augpt.json", "ubar.json"])
+results["augpt"]["JGA"], results["augpt"].by("domain"), results.table()
+stored = Store().add(results["augpt"].run)
+present([stored]).table()
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from msgspec import convert
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
-from dialgauge.report import Cell, Column, Table
+from dialgauge.measures import Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.tracking.align import TurnCoverage
-from dialgauge.tracking.comparison import StateComparison
-from dialgauge.tracking.intervals import Resampling
-from dialgauge.tracking.measures.base import Measure
-from dialgauge.tracking.signature import Signature
-from dialgauge.tracking.views import View, view
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
+    from dialgauge.report import Cell, Table
+    from dialgauge.runs import Run
+    from dialgauge.tracking.counts import Counts
+    from dialgauge.tracking.faults import Faults
+    from dialgauge.tracking.sensitivity import Sensitivity
+    from dialgauge.tracking.views import View
 
-@dataclass(frozen=True)
-class Score:
-    """The value of a measure (a fraction), its interval where one was made, and its signature."""
+KIND = "tracking"
+#: The table in which runs keep what other profiles do to a score.
+SENSITIVITY = "sensitivity"
 
-    measure: str
-    value: float
-    low: float | None
-    high: float | None
-    signature: Signature
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON: undefined is null."""
-        return {
-            "value": _defined(self.value),
-            "low": _defined(self.low),
-            "high": _defined(self.high),
-            "signature": self.signature.long(),
-        }
+#: Up to this many systems stand side by side, measures below each other with their intervals.
+_SIDE_BY_SIDE = 4
+_SHOWN = 3
 
 
-@dataclass(frozen=True)
 class SystemScores:
-    """One system under one profile."""
+    """One system under one profile: a tracking run, and what can be seen in it."""
 
-    name: str
-    comparison: StateComparison
-    measures: list[Measure]
-    scores: dict[str, Score]
-    #: Measures that were left out because the input cannot give them, with the reason.
-    left_out: dict[str, str] = field(default_factory=dict)
-    extra: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, run: Run, measures: Sequence[Measure[Any]] | None = None) -> None:
+        if run.kind != KIND or "evidence" not in run.details:
+            told = "it was stored by an older dialgauge: score again" if run.kind == KIND else f"it is of {run.kind}"
+            raise DialgaugeError(f"run {run.id} cannot be shown as scores of a tracker: {told}")
+        self.run = run
+        self._measures = measures
+
+    @property
+    def name(self) -> str:
+        """The system."""
+        return self.run.name
 
     @property
     def profile(self) -> str:
         """The profile's name."""
-        return self.comparison.coder.profile.name
+        return str(self.run.details["profile"])
 
-    @property
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        """The scores by measure; SGD's official ones stand apart, under ``run.details["sgd"]``."""
+        if "sgd" not in self.run.details:
+            return self.run.scores
+        return {name: score for name, score in self.run.scores.items() if not _official(score)}
+
+    @cached_property
+    def measures(self) -> list[Measure[Any]]:
+        """The measures behind the scores."""
+        return list(self._measures or (parse_measure(name, KIND) for name in self.scores))
+
+    @cached_property
     def coverage(self) -> TurnCoverage:
         """What was scored and what was not."""
-        return self.comparison.aligned.coverage
+        return convert(self.run.details["coverage"], TurnCoverage)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Measures that the input cannot give, with the reason."""
+        return dict(self.run.details.get("left_out", {}))
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What the scores share, but for the measure."""
+        return Signature.shared(Signature.parse(one.signature) for one in self.scores.values()).with_(measure="")
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts of all turns."""
+        from dialgauge.tracking.tables import read_counts
+
+        return read_counts(self.run)
+
+    @property
+    def turns(self) -> polars.DataFrame:
+        """The table ``turn_scores``: the counts of every turn, the error type, and every measure."""
+        return self.run.table("turn_scores")
 
     def __getitem__(self, measure: str) -> float:
         if measure not in self.scores:
             why = self.left_out.get(measure)
-            told = f": {why}" if why else f": it was not asked for.{nearest(measure, self.scores)}"
-            raise DialgaugeError(f"{self.name} has no score {measure}{told}")
-        return self.scores[measure].value
+            reason = f": {why}" if why else f": it was not asked for.{nearest(measure, self.scores)}"
+            raise DialgaugeError(f"{self.name} has no score {measure}{reason}")
+        value = self.scores[measure].value
+        return math.nan if value is None else value
+
+    def is_share(self, measure: str) -> bool:
+        """Whether a measure is a fraction, shown as percent."""
+        return measure not in self.scores or self.scores[measure].unit in ("share", None)
 
     def by(self, name: str) -> View:
         """The scores by domain, service, slot, turn or n-domains."""
-        return view(name, self.comparison, self.measures)
+        from dialgauge.tracking.views import view
+
+        return view(name, self)
 
     @cached_property
-    def dialogue_scores(self) -> polars.DataFrame:
-        """One row per dialogue and measure: numerator and denominator."""
-        from dialgauge.tracking.frames import dialogue_scores
+    def faults(self) -> Faults:
+        """Where it goes wrong: episodes, confused values, first errors."""
+        from dialgauge.tracking.faults import Faults
 
-        return dialogue_scores(self)
+        return Faults(self)
 
-    @cached_property
-    def turns(self) -> polars.DataFrame:
-        """One row per turn: the counts, the error type, and every measure."""
-        from dialgauge.tracking.frames import turn_table
-
-        return turn_table(self)
-
-    @cached_property
-    def slots(self) -> polars.DataFrame:
-        """One row per dialogue and slot that occurs in it: the four counts."""
-        from dialgauge.tracking.frames import slot_table
-
-        return slot_table(self)
-
-    def as_dict(self, views: tuple[str, ...] = ()) -> dict[str, Any]:
+    def as_dict(self, views: Sequence[str] = (), *, faults: bool = False) -> dict[str, Any]:
         """For JSON."""
-        return {
+        content = {
             "name": self.name,
             "profile": self.profile,
             "dialogues": self.coverage.dialogues,
             "turns": self.coverage.turns,
-            "scores": {name: score.as_dict() for name, score in self.scores.items()},
+            "scores": {name: _score_dict(score) for name, score in self.scores.items()},
             "by": {name: _clean(self.by(name)) for name in views},
-            "counts": self.comparison.counts.totals() | {"off_ontology": self.comparison.off_ontology},
+            "counts": self.run.details["counts"],
             "left_out": self.left_out,
-            **self.extra,
         }
+        if faults:
+            content["faults"] = self.faults.as_dict()
+        if sgd := self.run.details.get("sgd"):
+            content |= {"sgd": sgd["scores"], "sgd_signature": sgd["signature"]}
+        return content
+
+    def __repr__(self) -> str:
+        return f"<{self.name} under {self.profile}: {_listed(self.scores)}>"
 
 
-@dataclass(frozen=True)
 class Results:
     """All systems under all profiles, in the order they were named."""
 
-    systems: list[SystemScores]
-    resampling: Resampling | None
+    def __init__(self, systems: Iterable[SystemScores]) -> None:
+        self.systems = list(systems)
+        if not self.systems:
+            raise DialgaugeError("there are no scores to show; name at least one run")
 
     def __iter__(self) -> Iterator[SystemScores]:
         return iter(self.systems)
@@ -133,54 +168,103 @@ class Results:
         raise DialgaugeError(f"there is no system '{name}'.{nearest(name, (one.name for one in self.systems))}")
 
     @property
+    def runs(self) -> list[Run]:
+        """The runs of the systems; a store takes them: ``store.add(run)``."""
+        return [system.run for system in self.systems]
+
+    @cached_property
+    def resampling(self) -> Resampling | None:
+        """How the intervals were made, where they were made alike."""
+        made = {Signature.parse(run.signature).get("interval", "") for run in self.runs}
+        if len(made) > 1 or made == {""}:
+            return None
+        level, _, rest = made.pop().partition("-bootstrap-")
+        resamples, _, seed = rest.partition("-")
+        return Resampling(int(resamples), int(seed), float(level))
+
+    @cached_property
     def signature(self) -> Signature:
         """What all scores share; where systems differ in the turns or slots they were scored on, it is left open."""
-        bases = [system.comparison.signature for system in self.systems]
-        shared = {
-            name: values.pop()
-            for name in ("slots", "coverage", "dialogues", "turns", "gold")
-            if len(values := {getattr(base, name) for base in bases}) == 1
-        }
-        profiles = "+".join(dict.fromkeys(base.profile for base in bases))
-        return Signature(profile=profiles, interval=str(self.resampling) if self.resampling else "", **shared)
+        shared = Signature.shared(system.signature for system in self.systems)
+        profiles = "+".join(dict.fromkeys(system.signature["profile"] for system in self.systems))
+        interval = str(self.resampling) if self.resampling else ""
+        return Signature(**({"profile": "", **shared} | {"profile": profiles})).with_(interval=interval)
 
     @property
     def several_profiles(self) -> bool:
         """Was more than one profile asked for?"""
         return len({system.profile for system in self.systems}) > 1
 
-    def best(self, measure: str) -> Callable[[Iterable[float]], float]:
-        """``max``, or ``min`` for a measure of which less is better."""
-        cards = {str(one): one.card for system in self.systems for one in system.measures}
-        return max if cards[measure].higher_is_better else min
+    @cached_property
+    def sensitivity(self) -> Sensitivity | None:
+        """The first measure under other profiles, where it was asked for when the systems were scored."""
+        if all(SENSITIVITY not in run.tables for run in self.runs):
+            return None
+        from dialgauge.tracking.sensitivity import read_sensitivity
 
-    def as_dict(self, views: tuple[str, ...] = ()) -> dict[str, Any]:
+        return read_sensitivity(self.runs)
+
+    def as_dict(self, views: Sequence[str] = (), *, faults: bool = False) -> dict[str, Any]:
         """The JSON that ``dialgauge score --json`` writes."""
-        return {
+        content = {
             "signature": self.signature.long(),
             "coverage": {
                 "policy": self.systems[0].coverage.policy,
                 "systems": {system.name: system.coverage.as_dict() for system in self.systems},
             },
-            "systems": [system.as_dict(views) for system in self.systems],
+            "systems": [system.as_dict(views, faults=faults) for system in self.systems],
         }
+        return content | {"sensitivity": self.sensitivity.as_dict()} if self.sensitivity else content
 
-    def table(self) -> Table:
-        """Systems down, measures across, in percent."""
-        names = list(dict.fromkeys(name for system in self.systems for name in system.scores))
+    def table(self, *, compact: bool = False) -> Table:
+        """Systems down, measures across, in percent; ``compact``: measures down and systems across while that fits."""
+        if compact and len(self) <= _SIDE_BY_SIDE and all(self._shares.values()):
+            return self._side_by_side()
+        from dialgauge.report import Table, score_column
+
         lead = ["system", *(["profile"] if self.several_profiles else []), "dialogues", "turns"]
-        ranked = len(self.systems) > 1 and not self.several_profiles
-        marks: list[Literal["max", "min"] | None] = [
-            ("max" if self.best(name) is max else "min") if ranked else None for name in names
-        ]
-        columns = [Column(name, digits=2, percent=True, best=best) for name, best in zip(names, marks, strict=True)]
-        table = Table("State-tracking scores (percent)", [*lead, *columns])
+        columns = []
+        for name, share in self._shares.items():
+            score = self._score(name)
+            columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
+        table = Table(self._title, [*lead, *columns], notes=self.notes())
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
-            cells = [_cell(system.scores.get(name)) for name in names]
+            cells = [_cell(system.scores.get(name)) for name in self._shares]
             table.add(system.name, *profile, system.coverage.dialogues, system.coverage.turns, *cells)
-        table.notes = self.notes()
         return table
+
+    def _side_by_side(self) -> Table:
+        from dialgauge.report import Column, Table
+
+        titles = [f"{one.name} {one.profile}" if self.several_profiles else one.name for one in self.systems]
+        columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
+        table = Table(self._title, columns, notes=self.notes())
+        for name in self._shares:
+            scores = [system.scores.get(name) for system in self.systems]
+            best = self._best(name, scores) if self._ranked else None
+            table.add(name, *(_cell(score, best) for score in scores))
+        return table
+
+    @property
+    def _ranked(self) -> bool:
+        return len(self) > 1 and not self.several_profiles
+
+    @cached_property
+    def _shares(self) -> dict[str, bool]:
+        """All measures that any system has, and whether each is a share."""
+        return {name: system.is_share(name) for system in self.systems for name in system.scores}
+
+    @property
+    def _title(self) -> str:
+        return f"State-tracking scores{' (percent)' if all(self._shares.values()) else ''}"
+
+    def _score(self, measure: str) -> Score:
+        return next(system.scores[measure] for system in self.systems if measure in system.scores)
+
+    def _best(self, measure: str, scores: Iterable[Score | None]) -> float | None:
+        known = Scores(dialogues=(), sums={}, scores={measure: self._score(measure)})
+        return known.best(measure, (score.value for score in scores if score))
 
     def notes(self) -> list[str]:
         """The signature, the meaning of intervals, and what was not scored."""
@@ -190,7 +274,7 @@ class Results:
                 f"Intervals: {self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues, "
                 f"seed {self.resampling.seed}."
             )
-        scored_on = {(system.profile, system.comparison.signature.gold) for system in self.systems}
+        scored_on = {(system.profile, system.signature.get("gold")) for system in self.systems}
         if len(scored_on) > len({system.profile for system in self.systems}):
             notes.append(
                 "The systems were not scored on the same gold turns: compare them with care, or score missing "
@@ -200,6 +284,27 @@ class Results:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")
         return notes
+
+    def tables(self, views: Sequence[str] = (), *, faults: bool = False) -> list[Table]:
+        """Everything as tables: scores, views, where it goes wrong, and what else the runs keep."""
+        tables = [self.table(compact=True)]
+        if views:
+            from dialgauge.tracking.views import view_table
+
+            tables += [view_table(name, system) for name in views for system in self.systems]
+        if faults:
+            from dialgauge.tracking.faults import fault_tables
+
+            tables += [table for system in self.systems for table in fault_tables(system)]
+        if self.sensitivity:
+            from dialgauge.tracking.sensitivity import sensitivity_tables
+
+            tables += sensitivity_tables(self.sensitivity)
+        if any("sgd" in run.details for run in self.runs):
+            from dialgauge.tracking.sgd.official import sgd_table
+
+            tables.append(sgd_table(self.runs))
+        return tables
 
     def frame(self) -> polars.DataFrame:
         """One row per system, profile and measure."""
@@ -211,14 +316,15 @@ class Results:
                     "system": system.name,
                     "profile": system.profile,
                     "measure": name,
-                    "value": score.value,
+                    "value": math.nan if score.value is None else score.value,
                     "low": score.low,
                     "high": score.high,
-                    "signature": score.signature.long(),
+                    "signature": score.signature,
                 }
                 for system in self.systems
                 for name, score in system.scores.items()
-            ]
+            ],
+            schema_overrides=dict.fromkeys(("value", "low", "high"), polars.Float64),
         )
 
     def pandas(self) -> pandas.DataFrame:
@@ -231,27 +337,53 @@ class Results:
     def __str__(self) -> str:
         return self.table().render("markdown")
 
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(system.name for system in self.systems))
+        profiles = dict.fromkeys(system.profile for system in self.systems)
+        return f"<Results of {_listed(names)} under {', '.join(profiles)}: {_listed(self._shares)}>"
+
     def _repr_html_(self) -> str:
-        from dialgauge.tracking.notebook import html_table
+        from dialgauge.report import notebook_html
 
-        return html_table(self.table())
+        return notebook_html([self.table()])
 
 
-def _cell(score: Score | None) -> Cell:
+def present(runs: Iterable[Run]) -> Results:
+    """Tracking runs as results: tables, views, faults and JSON of runs in memory or in a store."""
+    return Results(SystemScores(run) for run in runs)
+
+
+def _official(score: Score) -> bool:
+    from dialgauge.tracking.sgd.official import PROFILE
+
+    return Signature.parse(score.signature).get("profile") == PROFILE
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return f"{', '.join(every[:_SHOWN])}{more}"
+
+
+def _score_dict(score: Score) -> dict[str, Any]:
+    return {"value": score.value, "low": score.low, "high": score.high, "signature": score.signature}
+
+
+def _cell(score: Score | None, best: float | None = None) -> Cell:
+    from dialgauge.report import Cell
+
     if score is None:
         return Cell(None)
-    return Cell(score.value, _defined(score.low), _defined(score.high))
+    return Cell(score.value, score.low, score.high, bold=best is not None and score.value == best)
 
 
-def _defined(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
-
-
-def _clean(found: View) -> View:
+def _clean(view: View) -> View:
     return {
         group: {
-            key: {name: _defined(score) for name, score in value.items()} if key == "scores" else value
+            key: {name: None if math.isnan(score) else score for name, score in value.items()}
+            if key == "scores"
+            else value
             for key, value in facts.items()
         }
-        for group, facts in found.items()
+        for group, facts in view.items()
     }

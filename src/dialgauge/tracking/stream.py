@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.tracking.comparison import StateComparison, Stretch
+from dialgauge.measures import Count, Coverage, Measure, Resampling, Rows, Score, Scores, Signature
 from dialgauge.tracking.counts import Counts, TurnCounts, count
 from dialgauge.tracking.encode import Coder, Codes, Flags
-from dialgauge.tracking.measures.base import Measure
+from dialgauge.tracking.states import StateComparison, Stretch
 
 if TYPE_CHECKING:
     import polars
@@ -65,10 +65,10 @@ def _codes(comparison: StateComparison, stretch: Stretch) -> tuple[Codes, Codes]
     gold, predicted = _steady(coder, stretch.gold, stretch.first), _steady(coder, stretch.predicted, stretch.first)
     predicted = np.where(coder.same(stretch.gold, stretch.predicted), gold, predicted)
     if not coder.identity:
-        told = count(gold, predicted, stretch.first)
+        written = count(gold, predicted, stretch.first)
         meant = count(stretch.gold, stretch.predicted, stretch.first, coder)
-        for name in TurnCounts.__dataclass_fields__:
-            if not np.array_equal(getattr(told, name), getattr(meant, name)):
+        for name in TurnCounts.__struct_fields__:
+            if not np.array_equal(getattr(written, name), getattr(meant, name)):
                 raise DialgaugeError(
                     "the states have alternatives that cannot be written as codes: score the dialogues themselves, or "
                     "use a profile with gold_values: first"
@@ -87,28 +87,59 @@ def _steady(coder: Coder, codes: Codes, first: Flags) -> Codes:
     return steady
 
 
-def score_codes(path: Path, measures: Sequence[Measure], *, inventory: int, chunk: int = CHUNK) -> dict[str, float]:
-    """The value of every measure over a table of codes, read ``chunk`` turns at a time."""
+def score_codes(
+    path: Path, measures: Sequence[Measure[Any]], *, inventory: int, chunk: int = CHUNK, how: Resampling | None = None
+) -> Scores:
+    """The scores of a table of codes, read ``chunk`` turns at a time; with intervals where it is said how.
+
+    Only the sums of every dialogue stay in memory. There are no gold values, so the signature names neither a profile
+    nor gold states.
+    """
     grouped = [str(measure) for measure in measures if measure.grouped]
     if grouped:
         raise DialgaugeError(f"{', '.join(grouped)}: means over slots or domains are not computed from streams")
-    sums = np.zeros((len(measures), 2))
-    seen = False
-    for counts in stream_counts(path, inventory=inventory, chunk=chunk):
-        seen = True
-        for place, measure in enumerate(measures):
-            above, below = measure.by_dialogue(counts)
-            sums[place] += above.sum(), below.sum()
-    if not seen:
+    ids: list[str] = []
+    sums: list[list[Rows]] = [[] for _ in measures]
+    turns, counts = 0, None
+    for names, counts in stream_counts(path, inventory=inventory, chunk=chunk):
+        ids += names
+        turns += len(counts)
+        for parts, measure in zip(sums, measures, strict=True):
+            parts.append(measure.by_dialogue(counts))
+    if counts is None:
         raise DialgaugeError("the table has no rows", file=str(path))
-    return {
-        str(measure): float(above / below) if below else float("nan")
-        for measure, (above, below) in zip(measures, sums, strict=True)
-    }
+    whole = [(np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])) for parts in sums]
+    bounds = _intervals(whole, how) if how else [(None, None)] * len(whole)
+    base = Signature(slots=str(inventory), dialogues=str(len(ids)), turns=str(turns))
+    units = {"dialogues": len(ids), "turns": turns}
+    return Scores(
+        dialogues=ids,
+        sums={str(measure): rows for measure, rows in zip(measures, whole, strict=True)},
+        scores={
+            str(measure): Score.of(measure, _ratio(rows), low, high, base.with_(measure=measure.full(counts)))
+            for measure, rows, (low, high) in zip(measures, whole, bounds, strict=True)
+        },
+        coverage=Coverage({unit: Count(expected=n, read=n, scored=n, failed=0) for unit, n in units.items()}),
+    )
 
 
-def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[Counts]:
-    """Counts of whole dialogues, some thousand turns at a time."""
+def _ratio(rows: Rows) -> float:
+    above, below = (float(part.sum()) for part in rows)
+    return above / below if below else float("nan")
+
+
+def _intervals(rows: Sequence[Rows], how: Resampling) -> list[tuple[float, float]]:
+    from dialgauge.stats import ratio_intervals
+
+    above, below = (np.stack([row[side] for row in rows]) for side in (0, 1))
+    limits = ratio_intervals(above, below, resamples=how.resamples, seed=how.seed, level=how.level)
+    return [(low, high) for low, high in limits.tolist()]
+
+
+def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[tuple[list[str], Counts]]:
+    """Ids and counts of whole dialogues, some thousand turns at a time."""
+    import polars
+
     slots: list[str] | None = None
     for frame in _frames(path, chunk):
         slots = slots or _slots(frame, path)
@@ -120,12 +151,16 @@ def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator
         gold, predicted = _dense(frame, GOLD, slots), _dense(frame, PREDICTED, slots)
         for start, stop in _blocks(first):
             begins = first[start:stop]
-            yield Counts(
-                turns=count(gold[:, start:stop], predicted[:, start:stop], begins),
-                dialogue=(np.cumsum(begins) - 1).astype(np.int32),
-                turn=turn[start:stop],
-                first=begins,
-                inventory=inventory,
+            names = dialogue[start:stop].filter(polars.Series(begins)).cast(polars.String).to_list()
+            yield (
+                names,
+                Counts(
+                    turns=count(gold[:, start:stop], predicted[:, start:stop], begins),
+                    dialogue=(np.cumsum(begins) - 1).astype(np.int32),
+                    turn=turn[start:stop],
+                    first=begins,
+                    inventory=inventory,
+                ),
             )
 
 

@@ -1,22 +1,107 @@
-"""A study: gold and any number of systems, read and encoded once, compared under any number of profiles."""
+"""Scoring: gold and any number of systems, read and encoded once, compared under any number of profiles."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
+from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
-from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.align import Aligned, Policy, align
-from dialgauge.tracking.comparison import StateComparison
+from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
+from dialgauge.runs import Run, new_run
+from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
-from dialgauge.values import Pair, Profile
+from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
+from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
+from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.states import StateComparison
+from dialgauge.tracking.tables import run_tables
+from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
 
 
-@dataclass(frozen=True)
-class System:
+def score(
+    gold: Source | None,
+    pred: Source | Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: MeasureChoice = None,
+    profile: str | Profile | Sequence[str | Profile] = DEFAULT_PROFILE,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    intervals: bool = True,
+    resamples: int = 1000,
+    seed: int = 0,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+) -> Results:
+    """Score one or several trackers.
+
+    ``gold`` and ``pred`` are files in any known format, corpora from :func:`dialgauge.read`, or lists of dialogues;
+    ``pred`` may also be several files, or a mapping of names to any of these. ``gold=None`` uses the gold states inside
+    the prediction files. Measures are names such as ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two
+    values are the same. Intervals are 95%, from resampling dialogues.
+
+    >>> from dialgauge import Dialogue, Turn, score
+    >>> gold = [Dialogue(id="d", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
+    >>> pred = [Dialogue(id="d", turns=(Turn(speaker="user", predicted={"hotel": {"area": ("north",)}}),))]
+    >>> score(gold, pred)[0]["JGA"]
+    1.0
+    """
+    reference = None if gold is None or gold == SELF else load(gold, "gold", gold_format)
+    study = build_study(
+        reference, load_systems(pred, pred_format), coverage=coverage, exclude=exclude, ontology=ontology
+    )
+    profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
+    if not profiles:
+        raise DialgaugeError("no profile was named; leave profile out for the usual one")
+    return score_study(
+        study,
+        chosen_measures(measures),
+        [profile_named(one) if isinstance(one, str) else one for one in profiles],
+        resampling=Resampling(resamples, seed) if intervals else None,
+        required=required_measures(measures),
+    )
+
+
+def build_study(
+    gold: SystemInput | None,
+    systems: Sequence[SystemInput],
+    *,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+) -> Study:
+    """A study of inputs that were read."""
+    reference = [("gold", gold.path)] if gold and gold.path else []
+    return Study(
+        gold.dialogues if gold else None,
+        {system.name: system.dialogues for system in systems},
+        coverage=coverage_policy(coverage),
+        exclude=exclude,
+        ontology=ontology or (gold.ontology if gold else None),
+        gold_name=(gold.path or gold.name) if gold else "gold",
+        files={
+            system.name: [*reference, *([("predictions", system.path)] if system.path else [])] for system in systems
+        },
+    )
+
+
+def coverage_policy(name: str) -> Policy:
+    """A coverage policy by name."""
+    for policy in POLICIES:
+        if policy == name:
+            return policy
+    raise DialgaugeError(f"there is no coverage policy '{name}'.{nearest(name, POLICIES)}")
+
+
+class System(Struct, frozen=True, eq=False):
     """One set of predictions: encoded, with the gold it is scored against (None: flags without gold), aligned."""
 
     name: str
@@ -28,7 +113,10 @@ class System:
 
 
 class Study:
-    """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file."""
+    """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
+
+    ``files`` are the files each system was read from, with their roles, for the record.
+    """
 
     def __init__(
         self,
@@ -39,11 +127,14 @@ class Study:
         exclude: Collection[str] = (),
         ontology: Ontology | None = None,
         gold_name: str = "gold",
+        files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     ) -> None:
         if not systems:
             raise DialgaugeError("there is nothing to score: name at least one prediction file")
         self.items = Items()
         self.policy: Policy = coverage
+        self.excluded = sorted(exclude)
+        self.files = files or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
         shared: EncodedDialogues | None = None
@@ -94,49 +185,118 @@ class Study:
         return frozenset(pair for pair in pairs if pair is not None)
 
 
-# Prediction files that hold one domain only: gold of all domains is cut down to it before it is compared.
-#
-# Zero-shot experiments (T5-DST) predict one held-out domain and write only its slots; the other domains of the gold
-# states are outside the experiment, not missed.
+class _Prepared(Struct, frozen=True, eq=False):
+    """A system under a profile, ready to be measured."""
+
+    system: System
+    comparison: StateComparison
+    evidence: SystemEvidence
 
 
-def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
-    """For a file of one-domain predictions the domain of each dialogue, by dialogue key; empty for all others.
+def score_study(
+    study: Study,
+    measures: Sequence[Measure[Any]],
+    profiles: Sequence[Profile],
+    *,
+    resampling: Resampling | None,
+    required: Collection[str] = (),
+    sgd: SgdScoring | None = None,
+    sensitivity: Sequence[Profile] = (),
+    advance: Callable[[int], None] = lambda steps: None,
+) -> Results:
+    """Score every system of a study under every profile.
 
-    It is such a file when every dialogue declares exactly one domain, and no state, its own gold or predicted, reaches
-    beyond it. Files that declare the first of a dialogue's domains, and then hold a single other one throughout, are
-    read as files of that domain.
+    A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
+    it, it is an error. With ``sensitivity``, the first measure is also computed under those profiles; ``advance`` is
+    told of every comparison that takes.
     """
-    if not dialogues or any(len(dialogue.domains) != 1 for dialogue in dialogues):
-        return {}
-    occurring = {dialogue.id: set(_domains(dialogue)) for dialogue in dialogues}
-    everywhere = set[str]().union(*occurring.values())
-    if all(occurring[dialogue.id] <= {dialogue.domains[0].lower()} for dialogue in dialogues):
-        return {dialogue_key(dialogue.id): dialogue.domains[0].lower() for dialogue in dialogues}
-    if len(everywhere) == 1:
-        return dict.fromkeys((dialogue_key(dialogue.id) for dialogue in dialogues), everywhere.pop())
-    return {}
+    prepared = [_prepared(study, name, profile, measures, required) for profile in profiles for name in study.systems]
+    scored = score_systems([one.evidence for one in prepared], resampling)
+    official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
+    tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
+    if sensitivity:
+        from dialgauge.tracking.sensitivity import profile_sensitivity
+
+        result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
+        tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
+    return Results(
+        SystemScores(
+            _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name)),
+            one.evidence.measures,
+        )
+        for one, scores in zip(prepared, scored, strict=True)
+    )
 
 
-def cut_down(gold: Sequence[Dialogue], scope: Mapping[str, str]) -> list[Dialogue]:
-    """Gold dialogues with only the slots in scope; dialogues that the file does not have stay whole."""
-    return [_cut(dialogue, scope.get(dialogue_key(dialogue.id))) for dialogue in gold]
+def _prepared(
+    study: Study, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
+) -> _Prepared:
+    comparison = study.comparison(name, profile)
+    comparison.require_scope(name)
+    counts = comparison.counts
+    obstacles = {str(measure): measure.obstacle(counts) for measure in measures}
+    left_out = {measure: why for measure, why in obstacles.items() if why}
+    for measure, why in left_out.items():
+        if measure in required:
+            raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
+    possible = [measure for measure in measures if str(measure) not in left_out]
+    if any(one.grouped for one in possible):
+        counts = comparison.counts_with_slots()
+    evidence = SystemEvidence(
+        evidence=counts,
+        measures=possible,
+        dialogues=comparison.aligned.ids,
+        signature=comparison.signature,
+        coverage=comparison.aligned.coverage.counts(),
+        left_out=left_out,
+    )
+    return _Prepared(study.systems[name], comparison, evidence)
 
 
-def _cut(dialogue: Dialogue, domain: str | None) -> Dialogue:
-    if domain is None:
-        return dialogue
-    return replace(dialogue, turns=tuple(_cut_turn(turn, domain) for turn in dialogue.turns))
-
-
-def _cut_turn(turn: Turn, domain: str) -> Turn:
-    if turn.state is None or all(name.lower() == domain for name in turn.state):
-        return turn
-    kept: State = {name: slots for name, slots in turn.state.items() if name.lower() == domain}
-    return replace(turn, state=kept)
-
-
-def _domains(dialogue: Dialogue) -> Iterator[str]:
-    for turn in dialogue.turns:
-        for state in (turn.state, turn.predicted):
-            yield from (domain.lower() for domain in state or ())
+def _run(
+    study: Study,
+    prepared: _Prepared,
+    scores: Scores,
+    how: Resampling | None,
+    tables: Mapping[str, Any],
+    official: OfficialScores | None,
+) -> Run:
+    """The run of one system under one profile; its tables are made when they are asked for."""
+    system, comparison, measures = prepared.system, prepared.comparison, prepared.evidence.measures
+    coder = comparison.coder
+    details: dict[str, Any] = {
+        "profile": coder.profile.name,
+        "coverage": comparison.aligned.coverage,
+        "counts": comparison.counts.totals() | {"off_ontology": comparison.off_ontology},
+        "evidence": {
+            "slots": comparison.inventory,
+            "slots_by_domain": comparison.slots_by_domain,
+            "gold": comparison.has_gold,
+            "flags": comparison.flags_only,
+            "slots_renamed": len(coder.renamed),
+            "slots_out_of_scope": len(coder.out_of_scope),
+        },
+    }
+    signature = comparison.signature
+    if official:
+        scores = scores.joined(official.scores(signature["gold"]))
+        details["sgd"] = official.details(signature["gold"])
+        signature = Signature.shared(Signature.parse(one.signature) for one in scores.scores.values())
+    return new_run(
+        kind=KIND,
+        name=system.name,
+        scores=scores,
+        tables={**run_tables(comparison, system, measures), **tables},
+        corpus=system.gold_dialogues,
+        config={
+            "system": system.name,
+            "profile": coder.profile.label,
+            "coverage": study.policy,
+            "exclude": study.excluded,
+        },
+        inputs=study.files.get(system.name, ()),
+        seeds=how.seed if how else None,
+        signature=signature.with_(interval=str(how) if how else ""),
+        details=details,
+        notes=[comparison.aligned.coverage.sentence()],
+    )

@@ -1,156 +1,272 @@
-"""Results as tables for people: scores, views, where it goes wrong, sensitivity."""
+"""The tables of a tracking run: made from a comparison of states when asked for, and read back as counts.
+
+Beside the tables of every run, where ``turn`` is the position of the turn in the dialogue and ``user_turn`` the number
+of the user's turn:
+
+``turn_scores``      dialogue, turn, user_turn, the counts, exact, error_type, the flags that FGA and TurnLabel need,
+                     and a column for each measure
+``slot_scores``      dialogue, domain, slot and the counts over the dialogue's turns, for every slot that occurs in it
+``slot_errors``      dialogue, turn, user_turn, domain, slot, kind (wrong, missed, spurious), gold, predicted: every
+                     slot that is not right, values as the profile normalises them, null for an absent slot
+``slot_rewordings``  the same without kind: slots that are right in other words than gold's
+``turn_domains``     dialogue, turn, user_turn, domain and the counts of its slots, for every domain in either state
+``predictions``      dialogue, turn, user_turn, state (the prediction as its source writes it, JSON; null: none), text
+                     (the user's words, where the corpus lacks them)
+
+Correctness flags tell neither values nor slots of gold, so that runs of them have only the first and the last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialgauge.errors import DialgaugeError
-from dialgauge.report import Cell, Column, Table
-from dialgauge.tracking.faults import KINDS, Faults, slots_per_dialogue
-from dialgauge.tracking.measures.base import Card
-from dialgauge.tracking.profile_sensitivity import Sensitivity
-from dialgauge.tracking.results import Results, SystemScores
-from dialgauge.tracking.views import View
+import msgspec
+import numpy as np
 
-#: Up to this many systems stand side by side, measures below each other with their intervals.
-_SIDE_BY_SIDE = 4
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.measures import Measure
+from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
+from dialgauge.tracking.encode import Codes, Kind
+from dialgauge.tracking.fga import default_rule, error_types
+from dialgauge.tracking.states import StateComparison
 
+if TYPE_CHECKING:
+    import polars
 
-def score_table(results: Results) -> Table:
-    """Measures down and systems across while that fits a screen, systems down otherwise."""
-    if len(results) > _SIDE_BY_SIDE:
-        return results.table()
-    names = list(dict.fromkeys(name for system in results for name in system.scores))
-    titles = [f"{system.name} {system.profile}" if results.several_profiles else system.name for system in results]
-    table = Table(
-        "State-tracking scores (percent)",
-        ["measure", *(Column(title, digits=2, percent=True) for title in titles)],
-        notes=results.notes(),
-    )
-    for name in names:
-        values = [system.scores[name].value for system in results if name in system.scores]
-        best = results.best(name)(values) if len(results) > 1 and not results.several_profiles else None
-        table.add(name, *(_cell(system, name, best) for system in results))
-    return table
+    from dialgauge.runs import Run
+    from dialgauge.tracking.study import System
 
+TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTIONS = (
+    "turn_scores", "slot_scores", "slot_errors", "slot_rewordings", "turn_domains", "predictions",
+)  # fmt: skip
 
-def _cell(system: SystemScores, name: str, best: float | None) -> Cell:
-    score = system.scores.get(name)
-    if score is None:
-        return Cell(None)
-    return Cell(score.value, score.low, score.high, bold=best is not None and score.value == best)
+#: The counts C, V, D, W, as all tables call them.
+COUNTS = ("correct", "wrong_value", "missed", "spurious")
+KINDS = {WRONG: "wrong", MISSED: "missed", SPURIOUS: "spurious"}
+ERROR_TYPES = ("exact", "type1", "type2")
+
+MakeFrame: TypeAlias = "Callable[[], polars.DataFrame]"
 
 
-def view_table(name: str, system: SystemScores, found: View) -> Table:
-    """One view of one system."""
-    facts = list(dict.fromkeys(key for entry in found.values() for key in entry if key != "scores"))
-    measures = list(dict.fromkeys(key for entry in found.values() for key in entry["scores"]))
-    table = Table(
-        f"{system.name} by {name} ({system.profile}, percent)",
-        [name, *facts, *(Column(measure, digits=2, percent=True) for measure in measures)],
-    )
-    for group, entry in found.items():
-        cells = [entry["scores"].get(measure) for measure in measures]
-        table.add(group, *(entry.get(fact) for fact in facts), *cells)
-    if name in ("domain", "service"):
-        table.notes = [
-            "Turns whose gold state has the domain, both states cut down to it; SA keeps all slots in its denominator.",
-            "spurious_domain_turns: turns where the domain is predicted but not in gold; outside the other columns.",
-        ]
-    return table
+def run_tables(
+    comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]
+) -> Mapping[str, MakeFrame]:
+    """The functions that make the tables of one system under one profile."""
+    tables: dict[str, MakeFrame] = {TURN_SCORES: partial(_turn_scores, comparison, system, measures)}
+    if not comparison.flags_only:
+        tables |= {
+            SLOT_SCORES: partial(_slot_scores, comparison),
+            SLOT_ERRORS: partial(_slot_errors, comparison, system),
+            SLOT_REWORDINGS: partial(_slot_rewordings, comparison, system),
+            TURN_DOMAINS: partial(_turn_domains, comparison, system),
+        }
+    return {**tables, PREDICTIONS: partial(_predictions, comparison, system)}
 
 
-def fault_tables(system: SystemScores, most: int = 15) -> list[Table]:
-    """Where errors begin, how long they last, and which values are confused."""
-    if system.comparison.flags_only:
-        raise DialgaugeError("where it goes wrong needs predicted states, and there are only flags", file=system.name)
-    faults = Faults(system.comparison)
-    slots = Table(
-        f"{system.name}: errors by slot ({system.profile})",
+def _turn_scores(comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]) -> polars.DataFrame:
+    import polars
+
+    counts = comparison.counts
+    types = error_types(counts, default_rule(counts))
+    columns = [
+        *_places(comparison, system),
+        *_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
+        polars.Series("exact", counts.exact),
+        polars.Series("error_type", ERROR_TYPES, polars.String).gather(types),
+        *(polars.Series(name, getattr(counts.turns, name)) for name in ("new_error", "label_match", "same_errors")),
+    ]
+    for measure in measures:
+        if not measure.grouped:
+            above, below = measure.rows(counts)
+            value = np.full(len(counts), np.nan)
+            np.divide(above, below, out=value, where=below > 0)
+            columns.append(polars.Series(str(measure), value).fill_nan(None))
+    return polars.DataFrame(columns)
+
+
+def _slot_scores(comparison: StateComparison) -> polars.DataFrame:
+    import polars
+
+    table = comparison.slot_counts
+    occurring = (table.correct + table.wrong + table.missed + table.spurious) > 0
+    slot, dialogue = np.nonzero(occurring)
+    order = np.lexsort((slot, dialogue))
+    slot, dialogue = slot[order], dialogue[order]
+    return polars.DataFrame(
         [
-            "slot",
-            "episodes",
-            *KINDS.values(),
-            Column("mean origin (turn)", digits=1),
-            Column("mean length (turns)", digits=1),
-            Column("recovered %", digits=1, percent=True),
-        ],
-        notes=[
-            "An episode is a slot that stays wrong over consecutive turns; it recovers if it ends before the dialogue."
-        ],
+            _gathered("dialogue", comparison.aligned.ids, dialogue),
+            _gathered("domain", [domain for domain, _ in table.pairs], slot),
+            _gathered("slot", [name for _, name in table.pairs], slot),
+            *_counted(*(part[slot, dialogue] for part in table.parts())),
+        ]
     )
-    for entry in faults.by_slot()[:most]:
-        slots.add(
-            "-".join(entry.pair),
-            entry.episodes,
-            entry.wrong_value,
-            entry.missed,
-            entry.spurious,
-            entry.mean_origin,
-            entry.mean_turns,
-            entry.recovered / entry.episodes,
+
+
+def _slot_errors(comparison: StateComparison, system: System) -> polars.DataFrame:
+    import polars
+
+    rows, slots, verdicts, gold, predicted = _cells(comparison, reworded=False)
+    kinds = ["", "", *KINDS.values()]
+    return polars.DataFrame(
+        [
+            *_places(comparison, system, rows),
+            *_named(comparison, slots),
+            _gathered("kind", kinds, verdicts),
+            *_written(comparison, gold, predicted),
+        ]
+    )
+
+
+def _slot_rewordings(comparison: StateComparison, system: System) -> polars.DataFrame:
+    import polars
+
+    rows, slots, _, gold, predicted = _cells(comparison, reworded=True)
+    return polars.DataFrame(
+        [*_places(comparison, system, rows), *_named(comparison, slots), *_written(comparison, gold, predicted)]
+    )
+
+
+def _cells(comparison: StateComparison, *, reworded: bool) -> tuple[Codes, Codes, Codes, Codes, Codes]:
+    """Row, slot, verdict, gold and predicted code of every slot that is wrong, or right in other words."""
+    parts = []
+    for stretch in comparison.stretches():
+        verdicts = comparison.verdicts(stretch)
+        chosen = (verdicts == CORRECT) & (stretch.gold != stretch.predicted) if reworded else verdicts > CORRECT
+        slot, turn = np.nonzero(chosen)
+        columns = (
+            turn + stretch.start,
+            stretch.slots[slot],
+            verdicts[slot, turn],
+            stretch.gold[slot, turn],
+            stretch.predicted[slot, turn],
         )
-    confused = Table(f"{system.name}: confused values ({system.profile})", ["slot", "gold", "predicted", "turns"])
-    for pair, gold, predicted, turns in faults.confusions(most):
-        confused.add("-".join(pair), gold or "(absent)", predicted or "(absent)", turns)
-    return [slots, confused, _first_error_table(system, faults)]
+        parts.append(np.stack([column.astype(np.int32) for column in columns]))
+    cells = np.concatenate(parts, axis=1)
+    row, slots, verdict, gold, predicted = cells[:, np.lexsort((cells[1], cells[0]))]
+    return row, slots, verdict, gold, predicted
 
 
-def _first_error_table(system: SystemScores, faults: Faults) -> Table:
-    first = faults.first_errors()
-    histogram = first.histogram()
-    slots = slots_per_dialogue(system.comparison)
-    table = Table(
-        f"{system.name}: position of the first error in dialogues that end wrong ({system.profile})",
-        ["part of the dialogue", "dialogues"],
-        notes=[
-            f"{first.dialogues} dialogues end wrong; {len(first.recovering)} of them were exact again in between.",
-            f"Gold slots per dialogue: at most {int(slots.max())}; "
-            f"{float((slots < 12).mean()):.1%} of the dialogues have fewer than 12.",
+def _turn_domains(comparison: StateComparison, system: System) -> polars.DataFrame:
+    import polars
+
+    names: dict[str, int] = {}
+    for domain, _ in comparison.slots:
+        names.setdefault(domain, len(names))
+    owner = np.array([names[domain] for domain, _ in comparison.slots], np.int32)
+    parts = [np.empty((6, 0), np.int32)]
+    for stretch in comparison.stretches():
+        verdicts, owners = comparison.verdicts(stretch), owner[stretch.slots]
+        for number in np.flatnonzero(np.bincount(owners)).tolist():
+            part = verdicts[owners == number]
+            turn = np.flatnonzero(part.any(axis=0))
+            kinds = [(part[:, turn] == kind).sum(axis=0) for kind in (CORRECT, WRONG, MISSED, SPURIOUS)]
+            parts.append(np.stack([turn + stretch.start, np.full(len(turn), number), *kinds]).astype(np.int32))
+    cells = np.concatenate(parts, axis=1)
+    row, domains, *counts = cells[:, np.lexsort((cells[1], cells[0]))]
+    return polars.DataFrame(
+        [*_places(comparison, system, row), _gathered("domain", list(names), domains), *_counted(*counts)]
+    )
+
+
+def _predictions(comparison: StateComparison, system: System) -> polars.DataFrame:
+    import polars
+
+    aligned, encode = comparison.aligned, msgspec.json.Encoder().encode
+    theirs, own = _user_turns(system.dialogues), _user_turns(system.gold_dialogues)
+    said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
+    states = [None if turn is None else predicted_part(turn, system.predicted.kind) for turn in said]
+    words = [
+        turn.text if turn is not None and turn.text and not own[row].text else None
+        for turn, row in zip(said, aligned.gold_row.tolist(), strict=True)
+    ]
+    written = [None if state is None else encode(state).decode() for state in states]
+    return polars.DataFrame(
+        [
+            *_places(comparison, system),
+            polars.Series("state", written, polars.String),
+            polars.Series("text", words, polars.String),
+        ]
+    )
+
+
+def predicted_part(turn: Turn, kind: Kind) -> Any:
+    """What a turn of a prediction file predicts: a state, or verdicts on slots."""
+    return turn.judged if kind == "judged" else turn.predicted if kind == "predicted" else turn.state
+
+
+def _user_turns(dialogues: Sequence[Dialogue]) -> list[Turn]:
+    return [turn for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "user"]
+
+
+def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> list[polars.Series]:
+    """dialogue, turn and user_turn of some scored turns, or of all."""
+    import polars
+
+    aligned = comparison.aligned
+    chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
+    position = np.array(
+        [
+            place
+            for dialogue in system.gold_dialogues
+            for place, turn in enumerate(dialogue.turns)
+            if turn.speaker == "user"
         ],
+        np.int64,
     )
-    for place, number in enumerate(histogram):
-        table.add(f"{place * 10}% to {place * 10 + 10}%", number)
-    return table
-
-
-def sensitivity_tables(found: Sensitivity) -> list[Table]:
-    """One measure under all profiles, and what each rule does."""
-    values = Table(
-        f"{found.measure} under each profile (percent)",
-        ["system", *(Column(profile, digits=2, percent=True, best="max") for profile in found.profiles)],
-        notes=_swap_notes(found),
-    )
-    for system, by_profile in found.values.items():
-        values.add(system, *(by_profile[profile] for profile in found.profiles))
-    rules = Table(
-        "Turns that each rule flips",
-        ["profile", "rule", "system", "exact only with it", "exact only without it",
-         Column(f"{found.measure} without it", digits=2, percent=True)],
-        notes=["Each rule is left out by itself; rules that flip no turn of any system are not listed."],
-    )  # fmt: skip
-    for effect in found.rules:
-        if effect.gained or effect.lost:
-            rules.add(effect.profile, effect.rule, effect.system, effect.gained, effect.lost, effect.value_without)
-    return [values, rules] if len(rules) else [values]
-
-
-def _swap_notes(found: Sensitivity) -> list[str]:
-    if len(found.values) < 2:
-        return []
-    if not found.swaps:
-        return ["The order of the systems is the same under all profiles."]
     return [
-        f"The order changes: {first} is ahead of {second} under {ahead}, behind under {behind}."
-        for first, second, ahead, behind in found.swaps
+        _gathered("dialogue", aligned.ids, aligned.dialogue[chosen]),
+        polars.Series("turn", position[aligned.gold_row[chosen]]),
+        polars.Series("user_turn", aligned.turn[chosen]),
     ]
 
 
-def measure_table(cards: Iterable[Card]) -> Table:
-    """What each measure means."""
-    table = Table("Measures", ["name", "parameters", "formula", "meaning"])
-    for card in cards:
-        parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
-        parameters += [f"{p.name}={'|'.join(p.choices)}" for p in card.parameters]
-        table.add(card.name, " ".join(parameters), card.formula, card.summary)
-    return table
+def _named(comparison: StateComparison, slots: Codes) -> list[polars.Series]:
+    return [
+        _gathered("domain", [domain for domain, _ in comparison.slots], slots),
+        _gathered("slot", [name for _, name in comparison.slots], slots),
+    ]
+
+
+def _written(comparison: StateComparison, *sides: Codes) -> list[polars.Series]:
+    texts = [" | ".join(values) if values else None for values in comparison.coder.values]
+    return [_gathered(name, texts, codes) for name, codes in zip(("gold", "predicted"), sides, strict=True)]
+
+
+def _counted(*counts: Codes) -> list[polars.Series]:
+    import polars
+
+    return [polars.Series(name, column, polars.Int32) for name, column in zip(COUNTS, counts, strict=True)]
+
+
+def _gathered(name: str, texts: Sequence[str | None], numbers: Any) -> polars.Series:
+    import polars
+
+    return polars.Series(name, texts, polars.String).gather(polars.Series(numbers, dtype=polars.UInt32))
+
+
+# Reading back.
+
+
+def read_counts(run: Run) -> Counts:
+    """The counts of all turns of a run, as they were when it was scored."""
+    evidence = run.details["evidence"]
+    return frame_counts(run.table(TURN_SCORES), slots=evidence["slots"], gold=evidence["gold"], flags=evidence["flags"])
+
+
+def frame_counts(frame: polars.DataFrame, *, slots: int, gold: bool, flags: bool) -> Counts:
+    """The counts of the turns in a table ``turn_scores``, or in some whole dialogues of it."""
+    dialogue = frame["dialogue"].rle_id().to_numpy().astype(np.int32)
+    first = np.ones(len(dialogue), bool)
+    first[1:] = dialogue[1:] != dialogue[:-1]
+    columns = (*COUNTS, "new_error", "label_match", "same_errors")
+    return Counts(
+        turns=TurnCounts(*(frame[name].to_numpy() for name in columns)),
+        dialogue=dialogue,
+        turn=frame["user_turn"].to_numpy(),
+        first=first,
+        inventory=slots,
+        has_gold=gold,
+        flags_only=flags,
+    )

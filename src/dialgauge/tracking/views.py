@@ -8,36 +8,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.tracking.comparison import StateComparison
-from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
-from dialgauge.tracking.encode import Codes, Flags, Verdicts
-from dialgauge.tracking.measures.base import Measure
+from dialgauge.measures import Measure
+from dialgauge.tracking.counts import Counts, TurnCounts
+from dialgauge.tracking.encode import Codes
+from dialgauge.tracking.tables import COUNTS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+    from dialgauge.tracking.results import SystemScores
 
 #: Group name to what is known about the group.
 View: TypeAlias = dict[str, dict[str, Any]]
 VIEWS = ("domain", "service", "slot", "turn", "n-domains")
 
 
-def view(name: str, comparison: StateComparison, measures: Sequence[Measure]) -> View:
+def view(name: str, system: SystemScores) -> View:
     """One view by name."""
-    counts = comparison.counts
-    makers: dict[str, Callable[[], View]] = {
-        "domain": lambda: _by_domain(comparison, measures, lambda domain: domain.split("_")[0]),
-        "service": lambda: _by_domain(comparison, measures, lambda domain: domain),
-        "slot": lambda: _by_slot(comparison),
-        "turn": lambda: _by_group(counts, measures, counts.turn),
-        "n-domains": lambda: _by_group(counts, measures, domains_per_dialogue(comparison)[counts.dialogue]),
-    }
     require_view(name)
-    if name != "turn" and (comparison.flags_only or not comparison.has_gold):
+    run, measures = system.run, system.measures
+    if name != "turn" and SLOT_SCORES not in run.tables:
         raise DialgaugeError(
             f"the view by {name} needs gold and predicted states, and there are only correctness flags"
         )
+    makers: dict[str, Callable[[], View]] = {
+        "domain": lambda: _by_domain(run, system.counts, measures, lambda domain: domain.split("_")[0]),
+        "service": lambda: _by_domain(run, system.counts, measures, lambda domain: domain),
+        "slot": lambda: _by_slot(run, len(system.counts)),
+        "turn": lambda: _by_group(system.counts, measures, system.counts.turn),
+        "n-domains": lambda: _by_group(system.counts, measures, _domains_per_turn(run)),
+    }
     return makers[name]()
 
 
@@ -47,98 +54,108 @@ def require_view(name: str) -> None:
         raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
 
 
-def _by_group(counts: Counts, measures: Sequence[Measure], group: Codes) -> View:
+def _by_group(counts: Counts, measures: Sequence[Measure[Any]], group: Codes) -> View:
     """Groups of turns: sums of the rows the turns have in the whole corpus."""
-    names, member = np.unique(group, return_inverse=True)
-    found: View = {}
-    for place, name in enumerate(names.tolist()):
-        chosen = member == place
+    rows = {str(measure): measure.rows(counts) for measure in measures if not measure.grouped}
+    groups: View = {}
+    for number in np.flatnonzero(np.bincount(group)).tolist():
+        chosen = group == number
         scores = {}
-        for measure in measures:
-            if not measure.grouped:
-                above, below = (part[chosen].sum() for part in measure.rows(counts))
-                scores[str(measure)] = float(above / below) if below else math.nan
-        found[str(name)] = {
-            "dialogues": len(np.unique(counts.dialogue[chosen])),
+        for measure, both in rows.items():
+            above, below = (part[chosen].sum() for part in both)
+            scores[measure] = float(above / below) if below else math.nan
+        groups[str(number)] = {
+            "dialogues": int(np.count_nonzero(np.bincount(counts.dialogue[chosen]))),
             "turns": int(chosen.sum()),
             "scores": scores,
         }
-    return found
+    return groups
 
 
-def _by_domain(comparison: StateComparison, measures: Sequence[Measure], group: Callable[[str], str]) -> View:
+def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group: Callable[[str], str]) -> View:
     """For each domain: the turns whose gold state has a slot of it, both states cut down to it.
 
     Slot accuracy keeps the whole inventory T in its denominator, as TRADE and SOM-DST do; ``SA(T=domain)`` is beside
     it. Turns where the domain is predicted but not in gold are outside this rule and counted apart.
     """
-    pairs = comparison.slots
-    domains = sorted({group(domain) for domain, _ in pairs})
+    sizes: dict[str, int] = {}
+    for domain, slots in run.details["evidence"]["slots_by_domain"].items():
+        sizes[group(domain)] = sizes.get(group(domain), 0) + slots
     per_turn = [measure for measure in measures if not measure.grouped and "history" not in measure.card.needs]
-    tables: dict[str, tuple[list[TurnCounts], list[Codes]]] = {domain: ([], []) for domain in domains}
-    spurious = dict.fromkeys(domains, 0)
-    for stretch in comparison.stretches():
-        verdicts = comparison.verdicts(stretch)
-        owner = np.array([group(pairs[number][0]) for number in stretch.slots.tolist()])
-        for domain in domains:
-            part = verdicts[owner == domain]
-            in_gold = ((part != 0) & (part != SPURIOUS)).any(axis=0)
-            spurious[domain] += int((~in_gold & (part == SPURIOUS).any(axis=0)).sum())
-            if in_gold.any():
-                tables[domain][0].append(_restricted(part[:, in_gold]))
-                tables[domain][1].append(np.flatnonzero(in_gold).astype(np.int32) + stretch.start)
-    known = comparison.coder.profile.inventory
-    found: View = {}
-    for domain, (parts, rows) in tables.items():
-        size = sum(group(other) == domain for other, _ in known or pairs)
-        if parts:
-            counts = _joined(comparison.counts, parts, np.concatenate(rows))
-            errors = counts.errors.sum() / len(counts)
-            found[domain] = {
-                "dialogues": counts.dialogues,
-                "turns": len(counts),
-                "spurious_domain_turns": spurious[domain],
-                "scores": {str(measure): measure.value(counts) for measure in per_turn}
-                | {"SA(T=domain)": float((size - errors) / size) if size else math.nan},
-            }
-        elif spurious[domain]:
-            found[domain] = {"dialogues": 0, "turns": 0, "spurious_domain_turns": spurious[domain], "scores": {}}
-    return found
+    groups: View = {}
+    for domain, (rows, turns) in _cut_down(run, group).items():
+        in_gold = (turns.correct + turns.wrong + turns.missed) > 0
+        spurious = int((~in_gold).sum())
+        if not in_gold.any():
+            groups[domain] = {"dialogues": 0, "turns": 0, "spurious_domain_turns": spurious, "scores": {}}
+            continue
+        counts = _restricted(whole, turns, rows, in_gold)
+        errors = counts.errors.sum() / len(counts)
+        size = sizes.get(domain, 0)
+        groups[domain] = {
+            "dialogues": counts.dialogues,
+            "turns": len(counts),
+            "spurious_domain_turns": spurious,
+            "scores": {str(measure): measure.value(counts) for measure in per_turn}
+            | {"SA(T=domain)": float((size - errors) / size) if size else math.nan},
+        }
+    return groups
 
 
-def _restricted(verdicts: Verdicts) -> TurnCounts:
-    correct, wrong, missed, spurious = (
-        (verdicts == kind).sum(axis=0, dtype=np.int32) for kind in (CORRECT, WRONG, MISSED, SPURIOUS)
+def _cut_down(run: Run, group: Callable[[str], str]) -> dict[str, tuple[Codes, TurnCounts]]:
+    """By domain, in alphabetical order: the rows of the turns with a slot of it in either state, and their counts."""
+    import polars
+
+    places = run.table(TURN_SCORES).select("dialogue", "turn").with_row_index("row")
+    frame = run.table(TURN_DOMAINS)
+    owners = polars.Series("group", [group(domain) for domain in frame["domain"]], polars.String)
+    summed = (
+        frame.with_columns(owners)
+        .join(places, on=["dialogue", "turn"], how="left")
+        .group_by("group", "row")
+        .agg(polars.col(COUNTS).sum())
+        .sort("group", "row")
     )
-    nothing: Flags = np.zeros(verdicts.shape[1], bool)
-    return TurnCounts(correct, wrong, missed, spurious, nothing, nothing, nothing)
+    parts = summed.partition_by("group", as_dict=True, maintain_order=True)
+    return {
+        str(name): (
+            part["row"].to_numpy().astype(np.int32),
+            _turn_counts(part),
+        )
+        for (name,), part in parts.items()
+    }
 
 
-def _joined(whole: Counts, parts: list[TurnCounts], rows: Codes) -> Counts:
+def _turn_counts(frame: polars.DataFrame) -> TurnCounts:
+    """The counts alone: what changed since the previous turn is not known of a part of the states."""
+    correct, wrong, missed, spurious = (frame[name].to_numpy().astype(np.int32) for name in COUNTS)
+    unknown = np.zeros(len(frame), bool)
+    return TurnCounts(correct, wrong, missed, spurious, unknown, unknown, unknown)
+
+
+def _restricted(whole: Counts, turns: TurnCounts, rows: Codes, chosen: Any) -> Counts:
     """Counts over chosen turns of the whole, dialogues numbered anew."""
-    dialogue = whole.dialogue[rows]
-    first: Flags = np.ones(len(rows), bool)
+    kept = rows[chosen]
+    dialogue = whole.dialogue[kept]
+    first = np.ones(len(kept), bool)
     first[1:] = dialogue[1:] != dialogue[:-1]
     return Counts(
-        turns=TurnCounts(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in TurnCounts.__dataclass_fields__)
-        ),
+        turns=TurnCounts(*(getattr(turns, name)[chosen] for name in TurnCounts.__struct_fields__)),
         dialogue=(np.cumsum(first) - 1).astype(np.int32),
-        turn=whole.turn[rows],
+        turn=whole.turn[kept],
         first=first,
         inventory=whole.inventory,
     )
 
 
-def _by_slot(comparison: StateComparison) -> View:
+def _by_slot(run: Run, turns: int) -> View:
     """The four counts of each slot over all turns, and what follows from them."""
-    table, turns = comparison.slot_counts, len(comparison.counts)
-    found: View = {}
-    order = sorted(range(len(table.pairs)), key=lambda number: table.pairs[number])
-    for number in order:
-        domain, slot = table.pairs[number]
-        correct, wrong, missed, spurious = (int(part[number].sum()) for part in table.parts())
-        found[f"{domain}-{slot}"] = {
+    import polars
+
+    sums = run.table(SLOT_SCORES).group_by("domain", "slot").agg(polars.col(COUNTS).cast(polars.Int64).sum())
+    groups: View = {}
+    for domain, slot, correct, wrong, missed, spurious in sorted(sums.rows()):
+        groups[f"{domain}-{slot}"] = {
             "turns": turns,
             "correct": correct,
             "wrong_value": wrong,
@@ -151,16 +168,42 @@ def _by_slot(comparison: StateComparison) -> View:
                 "F1": _share(2 * correct, 2 * correct + 2 * wrong + missed + spurious),
             },
         }
-    return found
+    return groups
 
 
 def _share(above: int, below: int) -> float:
     return above / below if below else math.nan
 
 
-def domains_per_dialogue(comparison: StateComparison) -> Codes:
-    """For each dialogue the number of domains its gold states ever have."""
-    table = comparison.slot_counts.by_domain()
-    in_gold = (table.correct + table.wrong + table.missed) > 0
-    domains: Codes = np.add.reduce(in_gold, axis=0, dtype=np.int32)
-    return domains
+def _domains_per_turn(run: Run) -> Codes:
+    """For each turn the number of domains that the gold states of its dialogue ever have."""
+    import polars
+
+    in_gold = run.table(SLOT_SCORES).filter(polars.sum_horizontal(COUNTS[:3]) > 0)
+    domains = in_gold.group_by("dialogue").agg(polars.col("domain").n_unique())
+    turns = run.table(TURN_SCORES).select("dialogue").join(domains, on="dialogue", how="left", maintain_order="left")
+    numbers: Codes = turns["domain"].fill_null(0).to_numpy().astype(np.int32)
+    return numbers
+
+
+def view_table(name: str, system: SystemScores) -> Table:
+    """One view of one system."""
+    from dialgauge.report import Column, Table
+
+    groups = system.by(name)
+    facts = list(dict.fromkeys(key for entry in groups.values() for key in entry if key != "scores"))
+    measures = list(dict.fromkeys(key for entry in groups.values() for key in entry["scores"]))
+    shares = {measure: system.is_share(measure) for measure in measures}
+    table = Table(
+        f"{system.name} by {name} ({system.profile}{', percent' if all(shares.values()) else ''})",
+        [name, *facts, *(Column(measure, digits=2, percent=share) for measure, share in shares.items())],
+    )
+    for group, entry in groups.items():
+        cells = [entry["scores"].get(measure) for measure in measures]
+        table.add(group, *(entry.get(fact) for fact in facts), *cells)
+    if name in ("domain", "service"):
+        table.notes = [
+            "Turns whose gold state has the domain, both states cut down to it; SA keeps all slots in its denominator.",
+            "spurious_domain_turns: turns where the domain is predicted but not in gold; outside the other columns.",
+        ]
+    return table

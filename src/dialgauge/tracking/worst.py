@@ -2,70 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
-from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.align import number
+from dialgauge.measures import Measure, parse_measure
+from dialgauge.text import counted
 from dialgauge.tracking.fga import EXACT, TYPE1, default_rule, error_types, turns_since_error, weights
-from dialgauge.tracking.measures.base import Measure
-from dialgauge.tracking.measures.registry import parse_measure
-from dialgauge.tracking.results import SystemScores
-from dialgauge.tracking.study import System
+from dialgauge.tracking.tables import PREDICTIONS, TURN_SCORES
 
-_RULE = "-" * 22
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+    from dialgauge.tracking.results import SystemScores
+
+_LINE = "-" * 22
 
 
-def ranking_measure(text: str) -> Measure:
+def ranking_measure(text: str) -> Measure[Any]:
     """The measure that dialogues are ranked by: one that single dialogues have."""
-    measure = parse_measure(text)
+    measure = parse_measure(text, "tracking")
     _require_dialogues(measure)
     return measure
 
 
-def _require_dialogues(measure: Measure) -> None:
+def _require_dialogues(measure: Measure[Any]) -> None:
     if measure.grouped:
         raise DialgaugeError(f"{measure} has no value for single dialogues; choose another measure for --worst-by")
 
 
-def worst_dialogues(scores: SystemScores, measure: Measure, most: int) -> list[tuple[str, float]]:
-    """The dialogues with the lowest value of a measure; longer ones first among equals."""
+def worst_dialogues(system: SystemScores, measure: Measure[Any], most: int) -> list[tuple[str, float]]:
+    """The dialogues with the worst value of a measure; longer ones first among equals."""
     _require_dialogues(measure)
-    counts, ids = scores.comparison.counts, scores.comparison.aligned.ids
+    counts = system.counts
     if why := measure.obstacle(counts):
-        raise DialgaugeError(f"{measure} cannot be computed: {why}", file=scores.name)
+        raise DialgaugeError(f"{measure} cannot be computed: {why}", file=system.name)
     above, below = measure.by_dialogue(counts)
     scored = np.flatnonzero(below > 0)
     values = above[scored] / below[scored]
     sign = 1.0 if measure.card.higher_is_better else -1.0
     turns = np.bincount(counts.dialogue, minlength=counts.dialogues)[scored]
-    order = np.lexsort((np.array(ids, dtype=object)[scored].astype(str), -turns, sign * values))[:most]
-    return [(ids[scored[place]], float(values[place])) for place in order.tolist()]
+    ids = system.run.table(TURN_SCORES)["dialogue"].to_numpy()[counts.first]
+    order = np.lexsort((ids[scored].astype(str), -turns, sign * values))[:most]
+    return [(str(ids[scored[place]]), float(values[place])) for place in order.tolist()]
 
 
-def layout(scores: SystemScores, system: System, dialogue: str, rate: float = 0.5) -> str:
+def layout(system: SystemScores, dialogue: str, rate: float = 0.5) -> str:
     """One dialogue as text: what was said, both states, whether they match, the error type and the FGA weight."""
-    gold, predicted = _find(system.gold_dialogues, dialogue), _find(system.dialogues, dialogue)
-    comparison = scores.comparison
-    counts = comparison.counts
+    gold, counts = _dialogue(system.run, dialogue), system.counts
     types = error_types(counts, default_rule(counts))
     since, weight = turns_since_error(counts, types), weights(counts, rate, default_rule(counts))
-    place = comparison.aligned.ids.index(gold.id)
-    rows = np.flatnonzero(counts.dialogue == place).tolist()
-    said, theirs = list(_with_replies(gold)), list(predicted.user_turns())
-    lines = [f"Dialogue ID : {gold.id}", _RULE]
-    for row in rows:
+    flags = system.run.details["evidence"]["flags"]
+    said = list(_with_replies(gold))
+    lines = [f"Dialogue ID : {gold.id}", _LINE]
+    for row, (state, text) in _predictions(system.run, gold.id).items():
         turn = int(counts.turn[row])
         reply, user = said[turn]
-        other = theirs[turn] if turn < len(theirs) else None
-        lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or (other.text if other else '')}", ""]
-        lines += [f"GT  : {_flat(user.state)}", f"PR  : {_predicted(other, system)}", ""]
+        lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or text}", ""]
+        lines += [f"GT  : {_flat(user.state)}", f"PR  : {_verdicts(state) if flags else _predicted(state)}", ""]
         lines.append(f"Matched : {bool(counts.exact[row])}")
         lines.append(_error(int(types[row]), float(since[row]), float(weight[row]), rate))
-        lines += ["", _RULE]
+        lines += ["", _LINE]
     return "\n".join(lines)
+
+
+def _dialogue(run: Run, name: str) -> Dialogue:
+    key = dialogue_key(name)
+    for dialogue in run.dialogues():
+        if dialogue_key(dialogue.id) == key:
+            return dialogue
+    raise DialgaugeError("the run has no such dialogue", dialogue=name)
+
+
+def _predictions(run: Run, dialogue: str) -> dict[int, tuple[Any, str]]:
+    """By row of the turn, the same as in ``turn_scores``: what was predicted, and the user's words if gold lacks them.
+
+    None where nothing was predicted.
+    """
+    frame = run.table(PREDICTIONS).with_row_index("row")
+    rows = frame.filter(frame["dialogue"] == dialogue).select("row", "state", "text").iter_rows()
+    return {row: (None if state is None else msgspec.json.decode(state), text or "") for row, state, text in rows}
 
 
 def _error(kind: int, since: float, weight: float, rate: float) -> str:
@@ -73,7 +92,7 @@ def _error(kind: int, since: float, weight: float, rate: float) -> str:
         return f"Error   : none; FGA@{rate:g} weight 1"
     if kind == TYPE1:
         return f"Error   : type 1, made in this turn; FGA@{rate:g} weight 0"
-    origin = f"{number(int(since), 'turn')} after the last new error" if np.isfinite(since) else "no earlier error"
+    origin = f"{counted(int(since), 'turn')} after the last new error" if np.isfinite(since) else "no earlier error"
     return f"Error   : type 2, carried over, {origin}; FGA@{rate:g} weight {weight:.4f}"
 
 
@@ -88,24 +107,18 @@ def _with_replies(dialogue: Dialogue) -> Iterator[tuple[str, Turn]]:
             reply = f"{reply} {turn.text}".strip()
 
 
-def _predicted(turn: Turn | None, system: System) -> str:
-    if turn is None:
+def _predicted(state: Any) -> str:
+    return "(no prediction)" if state is None else _flat(state)
+
+
+def _verdicts(judged: Mapping[str, Mapping[str, bool]] | None) -> str:
+    if judged is None:
         return "(no prediction)"
-    if system.predicted.kind == "judged":
-        wrong = [f"{d}-{s}" for d, slots in (turn.judged or {}).items() for s, right in slots.items() if not right]
-        return "wrong: " + ", ".join(wrong) if wrong else "all right"
-    return _flat(turn.predicted if system.predicted.kind == "predicted" else turn.state)
+    wrong = [f"{domain}-{slot}" for domain, slots in judged.items() for slot, right in slots.items() if not right]
+    return "wrong: " + ", ".join(wrong) if wrong else "all right"
 
 
-def _flat(state: State | None) -> str:
+def _flat(state: Any) -> str:
     if state is None:
         return "(none)"
     return str({domain: {slot: "|".join(v) for slot, v in slots.items()} for domain, slots in state.items()})
-
-
-def _find(dialogues: Sequence[Dialogue], name: str) -> Dialogue:
-    key = dialogue_key(name)
-    for dialogue in dialogues:
-        if dialogue_key(dialogue.id) == key:
-            return dialogue
-    return Dialogue(id=name, turns=())

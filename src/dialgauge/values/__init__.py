@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
-    from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_named, profile_names
+    from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_listing, profile_named, profile_names
     from dialgauge.values.rules import Pair, Side, spoken
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Side",
     "ValueTable",
     "matcher_named",
+    "profile_listing",
     "profile_named",
     "profile_names",
     "spoken",

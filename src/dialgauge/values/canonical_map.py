@@ -38,7 +38,7 @@ class Candidates:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = tuple(dict.fromkeys(texts))
-        self._found: dict[str, tuple[str, float]] = {}
+        self._nearest: dict[str, tuple[str, float]] = {}
 
     def __bool__(self) -> bool:
         return bool(self.texts)
@@ -49,10 +49,10 @@ class Candidates:
 
     def nearest(self, value: str) -> tuple[str, float]:
         """The most similar text and its similarity; of equally similar ones the first in the file."""
-        found = self._found.get(value)
-        if found is None:
-            found = self._found[value] = self._search(value)
-        return found
+        known = self._nearest.get(value)
+        if known is None:
+            known = self._nearest[value] = self._search(value)
+        return known
 
     def _search(self, value: str) -> tuple[str, float]:
         import numpy as np

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from importlib.metadata import entry_points
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from dialgauge.errors import DialgaugeError, nearest
+from msgspec import Struct
+from msgspec.structs import fields, replace
+
+from dialgauge import plugins
+from dialgauge.errors import DialgaugeError
 from dialgauge.values.match import EQUAL, matcher_named
 from dialgauge.values.rules import NameRule, Pair, Side, ValueRule
 
@@ -19,8 +22,7 @@ Choice: TypeAlias = Literal["any", "first"]
 _NAME = re.compile(r"[\w.-]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Profile:
+class Profile(Struct, frozen=True, kw_only=True, dict=True):
     """How states are made comparable: names, then values, then the test for sameness.
 
     ``inventory`` is the set of slots the dataset tracks (T of slot accuracy); ``None`` leaves it to an ontology or to
@@ -40,14 +42,16 @@ class Profile:
     predicted_values: Choice = "first"
     forgive_unlisted_domains: bool = False
     inventory: tuple[Pair, ...] | None = None
-    _concerning: dict[tuple[Pair, Side], list[ValueRule]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     def __post_init__(self) -> None:
         matcher_named(self.match)
         if not _NAME.fullmatch(self.name):
             raise DialgaugeError(f"'{self.name}' is no name for a profile: use letters, digits, '_', '-' and '.'")
+
+    @cached_property
+    def _concerning(self) -> dict[tuple[Pair, Side], list[ValueRule]]:
+        """The value rules of each slot that was asked for."""
+        return {}
 
     @property
     def label(self) -> str:
@@ -120,7 +124,7 @@ def _plain(value: Any) -> Any:
 
     Prose cannot change a comparison and is left out; so are defaults, lest a new option change every old digest.
     """
-    if is_dataclass(value):
+    if isinstance(value, Struct):
         said = [(f.name, getattr(value, f.name), f.default) for f in fields(value) if f.name not in _PROSE]
         return (type(value).__name__, *((name, _plain(given)) for name, given, default in said if given != default))
     if isinstance(value, tuple):
@@ -128,20 +132,41 @@ def _plain(value: Any) -> Any:
     return tuple(value.items()) if hasattr(value, "items") else value
 
 
-_PROSE = {"summary", "source", "why", "_concerning"}
+_PROSE = {"summary", "source", "why"}
 
 
-# Finding profiles: by name through the entry points ``dialgauge.profiles``, or in a file of the user's own.
+# Which profiles there are: our own, those of other packages (entry points ``dialgauge.profiles``), and people's files.
 
-GROUP = "dialgauge.profiles"
+_STANDARD = "dialgauge.values.standard_profiles"
+_PUBLISHED = "dialgauge.values.published_profiles"
+BUILT_IN = {
+    "plain": f"{_STANDARD}:PLAIN",
+    "canon": f"{_STANDARD}:CANON",
+    "plain_nodc": f"{_STANDARD}:PLAIN_NODC",
+    "canon_nodc": f"{_STANDARD}:CANON_NODC",
+    "multiwoz22": f"{_STANDARD}:MULTIWOZ22",
+    "verbatim": f"{_STANDARD}:VERBATIM",
+    "trade": f"{_PUBLISHED}:TRADE",
+    "trippy": f"{_PUBLISHED}:TRIPPY",
+    "trippy_variants": f"{_PUBLISHED}:TRIPPY_VARIANTS",
+    "hidst": f"{_PUBLISHED}:HIDST",
+    "mwzeval": f"{_PUBLISHED}:MWZEVAL",
+    "simpletod": f"{_PUBLISHED}:SIMPLETOD",
+    "convlab3": f"{_PUBLISHED}:CONVLAB3",
+}
 DEFAULT_PROFILE = "canon"
 #: What ``--sensitivity`` shows.
 HOUSE = ("plain", "canon", "plain_nodc", "canon_nodc")
 
 
 def profile_names() -> list[str]:
-    """The names of all installed profiles."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    """The names of all profiles, those of other packages too."""
+    return plugins.names(plugins.PROFILES, BUILT_IN)
+
+
+def profile_listing() -> list[plugins.Plugin[Profile]]:
+    """All profiles in alphabetical order, those of other packages too; what cannot be used carries the reason."""
+    return plugins.listing(plugins.PROFILES, Profile, BUILT_IN)
 
 
 def profile_named(name: str) -> Profile:
@@ -150,11 +175,4 @@ def profile_named(name: str) -> Profile:
         from dialgauge.values.profile_file import read_profile
 
         return read_profile(Path(name))
-    for point in entry_points(group=GROUP, name=name):
-        loaded = point.load()
-        if not isinstance(loaded, Profile):
-            raise DialgaugeError(
-                f"the profile '{name}' of another package is not a dialgauge Profile; tell its authors"
-            )
-        return loaded
-    raise DialgaugeError(f"there is no profile named '{name}'.{nearest(name, profile_names())}")
+    return plugins.load(plugins.PROFILES, name, Profile, BUILT_IN)

@@ -20,11 +20,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.values.profile import Choice, Profile

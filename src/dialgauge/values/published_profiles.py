@@ -1,11 +1,11 @@
-"""Profiles that repeat what other public scorers do: Hi-DST, MultiWOZ_Evaluation, SimpleTOD / coco-dst, ConvLab-3.
+"""Profiles that repeat what other public scorers do: Hi-DST, MultiWOZ_Evaluation, SimpleTOD, ConvLab-3, TRADE, TripPy.
 
 They exist so that a published number can be understood, not because they are recommended.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.values.rules import (
@@ -25,7 +25,7 @@ HIDST = replace(
     PLAIN,
     name="hidst",
     summary="The lenient test of the FGA paper's Hi-DST script: substrings match, times may be 15 minutes apart.",
-    source="Dey et al. 2022, public script; specification of dialgauge, section 8.2",
+    source="Dey et al. 2022, public script",
     match="substring-or-15-minutes",
 )
 
@@ -33,7 +33,7 @@ MWZEVAL = replace(
     PLAIN,
     name="mwzeval",
     summary="The state-tracking mode of MultiWOZ_Evaluation with slot names unified; quoting it is not recommended.",
-    source="Nekvinda and Dušek 2021, public code; specification of dialgauge, section 8.2",
+    source="Nekvinda and Dušek 2021, public code",
     values=(
         LowerCollapse(),
         ABSENT,
@@ -57,7 +57,7 @@ SIMPLETOD = replace(
     PLAIN,
     name="simpletod",
     summary="SimpleTOD and coco-dst: slots whose value contains dontcare, none or not mentioned are dropped.",
-    source="Hosseini-Asl et al. 2020, Li et al. 2021, public code; specification of dialgauge, section 8.2",
+    source="Hosseini-Asl et al. 2020, Li et al. 2021, public code",
     values=(
         LowerCollapse(),
         ABSENT,
@@ -70,7 +70,7 @@ CONVLAB3 = replace(
     PLAIN,
     name="convlab3",
     summary="ConvLab-3: spaces deleted, alternatives with | on both sides, only domains of the gold state count.",
-    source="Zhu et al. 2023, public code; specification of dialgauge, section 8.2",
+    source="Zhu et al. 2023, public code",
     values=(
         LowerCollapse(),
         ABSENT,
@@ -207,7 +207,7 @@ TRADE = replace(
     PLAIN,
     name="trade",
     summary="The label corrections of TRADE and SOM-DST, applied to the gold side only, as their code does.",
-    source="Wu et al. 2019 and Kim et al. 2020, public preprocessing; specification of dialgauge, section 8.2",
+    source="Wu et al. 2019 and Kim et al. 2020, public preprocessing",
     values=(LowerCollapse(), _TEXT, _WORDS, SAY_DONTCARE, *_corrections(), ABSENT),
 )
 
@@ -223,7 +223,7 @@ TRIPPY = replace(
     PLAIN,
     name="trippy",
     summary="TripPy's regular times, true/false slots and word-by-word spelling; values must then be identical.",
-    source="Heck et al. 2020, public code; specification of dialgauge, section 8.2",
+    source="Heck et al. 2020, public code",
     values=(
         LowerCollapse(),
         ABSENT,

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Pair: TypeAlias = tuple[str, str]
 Side: TypeAlias = Literal["gold", "predicted"]
 Sides: TypeAlias = Literal["both", "gold", "predicted"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class NameRule:
+class NameRule(Struct, frozen=True, kw_only=True):
     """A step on (domain, slot) pairs; the base class changes nothing."""
 
     name: str
@@ -31,8 +31,7 @@ class NameRule:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
-class LowerDomain(NameRule):
+class LowerDomain(NameRule, frozen=True, kw_only=True):
     """Domain names in lower case."""
 
     name: str = "lower-case domains"
@@ -44,8 +43,7 @@ class LowerDomain(NameRule):
         return "domain names in lower case"
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeepDomains(NameRule):
+class KeepDomains(NameRule, frozen=True, kw_only=True):
     """Only these domains are compared."""
 
     domains: tuple[str, ...]
@@ -58,14 +56,13 @@ class KeepDomains(NameRule):
         return "only the domains " + ", ".join(self.domains)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SlotSpelling(NameRule):
+class SlotSpelling(NameRule, frozen=True, kw_only=True):
     """Slot names in lower case, some characters deleted, a prefix stripped, whole names replaced, in this order."""
 
     name: str = "slot spelling"
     delete: str = ""
     prefix: str = ""
-    renames: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[str, str] = {}
 
     def apply(self, pair: Pair) -> Pair:
         slot = pair[1].lower()
@@ -84,8 +81,7 @@ class SlotSpelling(NameRule):
         return ", ".join(parts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValueRule:
+class ValueRule(Struct, frozen=True, kw_only=True):
     """A step on values; ``slots``, ``except_slots`` and ``domains`` limit where it applies, ``side`` to whom."""
 
     name: str
@@ -124,8 +120,7 @@ class ValueRule:
         return "; ".join(parts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LowerCollapse(ValueRule):
+class LowerCollapse(ValueRule, frozen=True, kw_only=True):
     """Lower case, runs of white space become one space, none at the ends."""
 
     name: str = "lower case"
@@ -137,8 +132,7 @@ class LowerCollapse(ValueRule):
         return "lower case, white space collapsed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drop(ValueRule):
+class Drop(ValueRule, frozen=True, kw_only=True):
     """These values mean an absent slot; with ``containing``, so does any value that contains one of them."""
 
     values: tuple[str, ...]
@@ -154,8 +148,7 @@ class Drop(ValueRule):
         return f"slots whose value {'contains' if self.containing else 'is'} {listed} are absent"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Replace(ValueRule):
+class Replace(ValueRule, frozen=True, kw_only=True):
     """Whole values replaced."""
 
     table: Mapping[str, str]
@@ -170,8 +163,7 @@ class Replace(ValueRule):
         return "; ".join(f"{', '.join(old)} → {new}" for new, old in grouped.items())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Substitute(ValueRule):
+class Substitute(ValueRule, frozen=True, kw_only=True):
     """Regular expressions replaced one after the other, then white space collapsed."""
 
     patterns: tuple[tuple[str, str], ...]
@@ -185,8 +177,7 @@ class Substitute(ValueRule):
         return "; ".join(f"/{pattern}/ → {replacement!r}" for pattern, replacement in self.patterns)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split(ValueRule):
+class Split(ValueRule, frozen=True, kw_only=True):
     """A value that lists alternatives stands for each of them."""
 
     separators: str
@@ -200,8 +191,7 @@ class Split(ValueRule):
         return f"alternatives separated by {' or '.join(self.separators)}: any of them is meant"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Variants(ValueRule):
+class Variants(ValueRule, frozen=True, kw_only=True):
     """Other wordings that are accepted in place of a value."""
 
     accepted: Mapping[str, tuple[str, ...]]
@@ -227,8 +217,7 @@ _LOOSE = re.compile(r"(\d{1,2})[:.,;](\d{1,2})")
 _WORDS = {"noon": "12:00", "midday": "12:00", "midnight": "00:00", "lunch": "12:00", "lunchtime": "12:00"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClockDigits(ValueRule):
+class ClockDigits(ValueRule, frozen=True, kw_only=True):
     """``9:15``, ``09 : 15``, ``0915`` and ``915`` are ``09:15``; anything else stays as it is."""
 
     name: str = "times"
@@ -240,8 +229,7 @@ class ClockDigits(ValueRule):
         return "H:MM, HH:MM, HHMM and HMM, with or without spaces → HH:MM"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClockWords(ValueRule):
+class ClockWords(ValueRule, frozen=True, kw_only=True):
     """Times as :class:`ClockDigits` reads them, and am, pm, other separators and a few words; 24:xx is 00:xx."""
 
     name: str = "times in words"
@@ -254,7 +242,7 @@ class ClockWords(ValueRule):
 
 
 def padded(value: str) -> str:
-    """Profile ``canon``, rule 1.
+    """A time of day in digits as HH:MM, the first rule of the profile ``canon``; anything else stays as it is.
 
     >>> padded("9 : 15"), padded("0915"), padded("915"), padded("after 9:15")
     ('09:15', '09:15', '09:15', 'after 9:15')

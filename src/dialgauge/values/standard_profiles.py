@@ -5,7 +5,7 @@ Their definitions are fixed: numbers published with them must stay reproducible,
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.values.profile import Profile
@@ -99,7 +99,7 @@ PLAIN = Profile(
     name="plain",
     version=1,
     summary="MultiWOZ's five domains; names unified, lower case; values must be identical strings.",
-    source="specification of dialgauge, section 8.1",
+    source="the definition in docs/profiles.md",
     names=NAMES,
     values=_PLAIN,
     inventory=MULTIWOZ_30,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.interaction import meet, move_to
+from dialgauge.lab.interaction import interact, move_to
 from dialgauge.rankers.episode import Point, points_of
 from dialgauge.rankers.model_folder import load_ranker, save_ranker
 from dialgauge.rankers.neural.encoding import words_of
@@ -170,7 +170,9 @@ def test_embeddings_with_margin_loss_shared_matrix_and_without_history(name: str
 def test_a_shared_matrix_survives_saving(tmp_path: Path) -> None:
     ranker = made("embeddings", shared="true")
     save_ranker(ranker, tmp_path, 1)
-    np.testing.assert_array_equal(load_ranker(tmp_path).scores(asked(1)), ranker.scores(asked(1)))
+    loaded = load_ranker(tmp_path)
+    assert isinstance(loaded, LearnedRanker)
+    np.testing.assert_array_equal(loaded.scores(asked(1)), ranker.scores(asked(1)))
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
@@ -259,8 +261,8 @@ def test_typed_solves_tasks_with_entities_it_never_saw(number: int) -> None:
         ratings=tuple(range(11, 23)),
     )
     move_to(ranker, world, seed=5)
-    found = meet(ranker, world, number, "A", 25, Parameters(seed=5))
-    assert (found.completed, found.forced.per_dialog) == (1.0, 1.0)
+    run = interact(ranker, world, number, "A", 25, Parameters(seed=5))
+    assert (run.scores["completed"].value, run.scores["per-dialog"].value) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -272,7 +274,9 @@ def test_moving_to_the_same_world_keeps_scores_by_candidate(name: str, tmp_path:
     back = [ranker.candidates.index(text) for text in order]
     np.testing.assert_allclose(ranker.scores(asked(1))[:, back], before, rtol=1e-4, atol=1e-5)
     save_ranker(ranker, tmp_path, 1)
-    np.testing.assert_array_equal(load_ranker(tmp_path).scores(asked(1)), ranker.scores(asked(1)))
+    loaded = load_ranker(tmp_path)
+    assert isinstance(loaded, LearnedRanker)
+    np.testing.assert_array_equal(loaded.scores(asked(1)), ranker.scores(asked(1)))
 
 
 def test_a_world_with_a_relation_never_seen() -> None:

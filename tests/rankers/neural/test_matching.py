@@ -13,7 +13,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import NO_RESULT, Point, points_of
 from dialgauge.rankers.neural.entities import Entities, RelationSchema
 from dialgauge.rankers.neural.matching import MatchTypes
-from dialgauge.rankers.neural.memory_network import MarkedMemory
+from dialgauge.rankers.neural.typed import MarkedMemory
 from support.tiny_world import point, tiny_task
 
 FACTS = [

@@ -1,17 +1,31 @@
 from __future__ import annotations
 
+import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from dialgauge.rankers.neural.encoding import WordBags
-from dialgauge.rankers.neural.lookup import Cells
-from dialgauge.rankers.neural.memory_network import MemoryWeights, Story, read
+from dialgauge.rankers.neural.reading import (
+    MemoryCells,
+    MemoryWeights,
+    ReadingInput,
+    VectorTables,
+    _summed,
+    _summed_by_row,
+    hop_gradients,
+    look_up,
+    read,
+    run_hops,
+    table_gradients,
+)
 from dialgauge.rankers.neural.scoring import scored
 
 TEXTS = [[], [0, 1], [2], [1, 1, 3]]
 BAGS = WordBags(TEXTS, 4, torch.device("cpu"))
 QUERIES = torch.tensor([1, 3])
-MEMORIES = Cells(torch.tensor([[2, 3], [1, 0]]), torch.tensor([[0, 1], [1, 0]]), torch.tensor([[1, 0], [0, 0]]))
+MEMORIES = MemoryCells(torch.tensor([[2, 3], [1, 0]]), torch.tensor([[0, 1], [1, 0]]), torch.tensor([[1, 0], [0, 0]]))
 EMPTY = torch.tensor([[False, False], [False, True]])
 
 
@@ -20,7 +34,7 @@ def drawn(*shape: int) -> Tensor:
 
 
 def plain(weights: MemoryWeights, row: int, hops: int) -> Tensor:
-    """One point from the formulas of ``memory_network``."""
+    """One point from the formulas of ``memn2n``."""
     embedded = [sum((weights.words[word] for word in text), torch.zeros(3)) for text in TEXTS]
     lines, speakers, times = (column[row][~EMPTY[row]].tolist() for column in MEMORIES)
     cells = zip(lines, speakers, times, strict=True)
@@ -33,7 +47,7 @@ def plain(weights: MemoryWeights, row: int, hops: int) -> Tensor:
 
 def test_reading_against_the_formulas() -> None:
     weights = MemoryWeights(drawn(4, 3), drawn(2, 3), drawn(5, 3), drawn(3, 3))
-    query, attention = read(weights, Story(BAGS, QUERIES, MEMORIES, EMPTY), 3)
+    query, attention = read(weights, ReadingInput(BAGS, QUERIES, MEMORIES, EMPTY), 3)
     expected = torch.stack([plain(weights, row, 3) for row in range(2)])
     torch.testing.assert_close(query, expected)
     assert [share.shape for share in attention] == [(2, 2)] * 3
@@ -51,3 +65,75 @@ def test_scores_against_the_formula() -> None:
     pull = drawn(2, 4).detach()
     ours = torch.autograd.grad(scores, [query, words], pull)
     torch.testing.assert_close(ours, torch.autograd.grad(expected, [query, words], pull))
+
+
+def doubles(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)), dtype=torch.float64)
+
+
+SOME_EMPTY = torch.tensor([[False] * 4, [False, False, True, True], [True] * 4])
+
+
+def plain_hops(query: Tensor, memories: Tensor, rotation: Tensor, empty: Tensor, hops: int) -> Tensor:
+    """Point by point and without padding, from the formulas."""
+    answers = []
+    for row in range(len(query)):
+        one, kept = query[row], memories[row][~empty[row]]
+        for _ in range(hops):
+            if len(kept):
+                one = one + rotation @ (kept.T @ torch.softmax(kept @ one, dim=0))
+        answers.append(one)
+    return torch.stack(answers)
+
+
+@pytest.mark.parametrize("hops", [1, 3])
+@pytest.mark.parametrize("empty", [SOME_EMPTY, None])
+def test_hops_against_the_formulas(hops: int, empty: Tensor | None) -> None:
+    inputs = [one.requires_grad_() for one in (doubles(3, 5), doubles(3, 4, 5), doubles(5, 5))]
+    query, memories, rotation = inputs
+    theirs = plain_hops(query, memories, rotation, torch.zeros_like(SOME_EMPTY) if empty is None else empty, hops)
+    pull = doubles(3, 5)
+    expected = torch.autograd.grad((theirs * pull).sum(), inputs)
+    with torch.no_grad():
+        ours, trace = run_hops(query, memories, rotation, empty, hops)
+        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(hop_gradients(trace, rotation, pull), expected)
+
+
+def test_attention_is_on_memories_only() -> None:
+    _, trace = run_hops(doubles(3, 5), doubles(3, 4, 5), doubles(5, 5), SOME_EMPTY, 3)
+    assert len(trace.shares) == 3
+    for share in trace.shares:
+        torch.testing.assert_close(share.sum(dim=2)[:, 0], torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64))
+        assert not share[:, 0][SOME_EMPTY].any()
+
+
+def numbers(below: int, *shape: int) -> Tensor:
+    return torch.randint(below, shape, generator=torch.Generator().manual_seed(below + sum(shape)))
+
+
+def test_look_up_against_plain_indexing() -> None:
+    """Fewer times than memories is what a history beyond the last time index looks like."""
+    for kept in (2, 4, 9):
+        tables = [table.requires_grad_() for table in (doubles(6, 3), doubles(2, 3), doubles(kept, 3))]
+        lines, speakers, times = tables
+        queries, memories, speaker = numbers(6, 5), numbers(6, 5, 4), numbers(2, 5, 4)
+        time = numbers(min(kept, 4), 5, 4)
+        plain = lines[queries], lines[memories] + speakers[speaker] + times[time]
+        with torch.no_grad():
+            query, stored, rows = look_up(
+                VectorTables(lines, speakers, times), queries, MemoryCells(memories, speaker, time)
+            )
+        torch.testing.assert_close((query, stored), plain)
+        pulls = doubles(5, 3), doubles(5, 4, 3)
+        torch.testing.assert_close(tuple(table_gradients(rows, *pulls)), torch.autograd.grad(plain, tables, pulls))
+
+
+@given(st.lists(st.integers(0, 6), max_size=20))
+def test_both_ways_to_add_up_by_row(rows: list[int]) -> None:
+    values, where = doubles(len(rows), 3), torch.tensor(rows, dtype=torch.int64)
+    loop = torch.zeros(7, 3, dtype=torch.float64)
+    for value, row in zip(values, rows, strict=True):
+        loop[row] += value
+    torch.testing.assert_close(_summed(values, where, 7), loop)
+    torch.testing.assert_close(_summed_by_row(values, where, 7), loop)

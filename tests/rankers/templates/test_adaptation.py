@@ -16,11 +16,18 @@ from dialgauge.rankers.episode import SILENCE, Episode, Line, points_of
 from dialgauge.rankers.task import load_task
 from dialgauge.rankers.templates import expectation as inference
 from dialgauge.rankers.templates.adaptation import adapted, planned, unadapted
-from dialgauge.rankers.templates.examples import reply_templates
 from dialgauge.rankers.templates.expectation import Expected, Known, Novelty, expectation, log_series, novelty
+from dialgauge.rankers.templates.features import reply_templates
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.logistic import Floats
-from dialgauge.rankers.templates.resemblance import Words, asked_fields, inherited, paraphrases, questions, stand_ins
+from dialgauge.rankers.templates.resemblance import (
+    QuestionWords,
+    asked_fields,
+    inherited,
+    paraphrases,
+    questions,
+    stand_ins,
+)
 from dialgauge.rankers.templates.systems import Systems, template_counts
 
 FOODS, AREAS = ("thai", "french", "welsh", "cuban"), ("north", "south", "west")
@@ -174,10 +181,10 @@ def test_questions_are_matched_by_the_field_they_ask_for(inventory: Inventory) -
     new = number(inventory, "There are places with thai food . What area do you want?")
     asks_food, asks_area = number(inventory, ASK_FOOD), number(inventory, ASK_AREA)
     assert asked_fields(dialogs, inventory) == {"R_cuisine": asks_food, "R_location": asks_area}
-    words = Words(dialogs, inventory)
-    assert words.asked(new) == "R_location"
-    assert words.asked(number(inventory, "Could you please repeat that?")) is None
-    assert words.asked(number(inventory, "bye")) is None
+    words = QuestionWords(dialogs, inventory)
+    assert words.asked_field(new) == "R_location"
+    assert words.asked_field(number(inventory, "Could you please repeat that?")) is None
+    assert words.asked_field(number(inventory, "bye")) is None
     said = [CANDIDATES.index(point.reply) for point in points_of(dialogs)]
     assert questions(dialogs, inventory, novelty(inventory, said)) == {new: asks_area}
 

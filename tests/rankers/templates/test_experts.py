@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.rankers.episode import SILENCE, Episode, Line
-from dialgauge.rankers.templates.history import trail_to
+from dialgauge.rankers.templates.history import with_predecessors
 from dialgauge.rankers.templates.logistic import Floats, log_softmax
 from dialgauge.rankers.templates.systems import Experts
 
@@ -26,14 +26,14 @@ def talk(name: str, turns: int) -> Episode:
 @given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 3)), max_size=8))
 def test_the_way_to_a_point_is_its_dialog_up_to_it(wanted: list[tuple[str, int]]) -> None:
     points = [talk(name, 4).points()[turn] for name, turn in wanted]
-    trail = trail_to(points)
-    assert [trail.points[place] for place in trail.places] == points
-    for (name, turn), place in zip(wanted, trail.places, strict=True):
+    chain = with_predecessors(points)
+    assert [chain.points[place] for place in chain.places] == points
+    for (name, turn), place in zip(wanted, chain.places, strict=True):
         way, said = [place], []
-        while trail.before[way[-1]] >= 0:
-            said.append(trail.said[way[-1]])
-            way.append(trail.before[way[-1]])
-        assert [trail.points[at].utterance for at in way] == [
+        while chain.before[way[-1]] >= 0:
+            said.append(chain.said[way[-1]])
+            way.append(chain.before[way[-1]])
+        assert [chain.points[at].utterance for at in way] == [
             point.utterance for point in talk(name, 4).points()[turn::-1]
         ]
         assert said == [f"{name} says {at}" for at in range(turn - 1, -1, -1)]
@@ -41,8 +41,8 @@ def test_the_way_to_a_point_is_its_dialog_up_to_it(wanted: list[tuple[str, int]]
 
 def test_points_in_order_are_read_once() -> None:
     points = [*talk("x", 4).points(), *talk("y", 3).points()]
-    assert trail_to(points).points == points
-    assert trail_to(points[2:]).points[2:] == points[2:]
+    assert with_predecessors(points).points == points
+    assert with_predecessors(points[2:]).points[2:] == points[2:]
 
 
 def expected_mixture(log_p: Floats, said: list[int]) -> Floats:

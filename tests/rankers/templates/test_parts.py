@@ -14,7 +14,8 @@ from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.task import load_task
 from dialgauge.rankers.templates.alignment import acts_of, ownership, words_in_common
-from dialgauge.rankers.templates.filling import Filling, FillingLikelihood, MarkedPoint
+from dialgauge.rankers.templates.features import MarkedPoint
+from dialgauge.rankers.templates.filling import Filling, FillingLikelihood
 from dialgauge.rankers.templates.inventory import Inventory, Slot, learn_lexicon
 from dialgauge.rankers.templates.logistic import CueVocabulary, Floats, fit_logistic, log_softmax
 from dialgauge.rankers.templates.ranker import Templates
@@ -133,7 +134,7 @@ def release(shared_data: Path) -> Path:
 
 
 def test_the_two_systems_of_task_6(release: Path) -> None:
-    """Specification, section 10.4: 1,157 and 461 dialogs, the second nearly all at the start of the file."""
+    """1,157 and 461 dialogs, the second nearly all at the start of the file."""
     task = load_task(release, 6, ("trn",))
     dialogs = task.split("trn")
     inventory = Inventory(learn_lexicon(task.facts, dialogs, task.candidates), task.candidates)

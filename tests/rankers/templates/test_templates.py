@@ -193,7 +193,9 @@ def test_the_wording_follows_the_dialog(fitted: Templates, task: RankingTask) ->
 def test_a_saved_model_gives_the_same_scores(task: RankingTask, fitted: Templates, tmp_path: Path) -> None:
     save_ranker(fitted, tmp_path, 6)
     points = points_of(task.split("tst"))
-    assert np.array_equal(load_ranker(tmp_path, task=task).scores(points), fitted.scores(points))
+    loaded = load_ranker(tmp_path, task=task)
+    assert isinstance(loaded, Templates)
+    assert np.array_equal(loaded.scores(points), fitted.scores(points))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,9 @@ def test_a_saved_model_of_acts_gives_the_same_scores(
     ranker.fit(RankingTask(number=6, splits={"trn": task.split("trn")}, candidates=task.candidates, facts=task.facts))
     save_ranker(ranker, tmp_path, 6)
     points = points_of(task.split("tst"))
-    assert np.array_equal(load_ranker(tmp_path, task=task).scores(points), ranker.scores(points))
+    loaded = load_ranker(tmp_path, task=task)
+    assert isinstance(loaded, kind)
+    assert np.array_equal(loaded.scores(points), ranker.scores(points))
     for name in ("act_of", "stand_in", "acts", "wording", "adapted_extra"):
         short = {**ranker.arrays(), name: ranker.arrays()[name][:-1]}
         with pytest.raises(DialgaugeError, match="do not fit"):

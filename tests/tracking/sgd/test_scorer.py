@@ -8,13 +8,14 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.corpus import read, read_ontology
-from dialgauge.tracking.sgd.official import ALL, SEEN, SGD_CARDS, UNSEEN, SgdScores, score_sgd
+from dialgauge.measures import Measure, SystemEvidence, card_named, parse_measure, score_systems
+from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
+from dialgauge.tracking.sgd.official import SgdFrames, score_sgd
 
 SCHEMA = Ontology(
     domains={
@@ -71,7 +72,7 @@ def test_gold_against_itself_is_perfect_everywhere(shared_data: Path) -> None:
     gold = dialogues(shared_data / "sgd", "dev")
     scores = score_sgd(gold, gold, read_ontology(shared_data / "sgd" / "dev_schema.json.gz"))
     assert {value for group in scores.official().values() for value in group.values()} == {1.0}
-    assert set(scores.values()) == set(SGD_CARDS)
+    assert set(scores.values()) == {card.name for card in SGD_CARDS}
 
 
 def test_sums_by_dialogue_give_the_corpus_value(shared_data: Path) -> None:
@@ -82,16 +83,18 @@ def test_sums_by_dialogue_give_the_corpus_value(shared_data: Path) -> None:
         read_ontology(folder / "dev_schema.json.gz"),
     )
     for across_turn in (True, False):
-        scores = score_sgd(*arguments, across_turn=across_turn)
-        sums = {measure: np.zeros(2) for measure in SGD_CARDS}
-        for _, measure, numerator, denominator in scores.dialogue_rows():
-            assert denominator > 0
-            sums[measure] += (numerator, denominator)
-        for measure, value in scores.values().items():
-            assert sums[measure][0] / sums[measure][1] == pytest.approx(value)
+        frames = score_sgd(*arguments, across_turn=across_turn)
+        measures = [Measure(card) for card in SGD_CARDS]
+        [scores] = score_systems([SystemEvidence(evidence=frames, measures=measures, dialogues=frames.ids)])
+        rows = scores.frame()
+        assert (rows["den"] > 0).all()
+        for measure, value in frames.values().items():
+            own = rows.filter(rows["measure"] == measure)
+            assert own["num"].to_numpy().sum() / own["den"].to_numpy().sum() == pytest.approx(value)
+            assert scores[measure].value == value
 
 
-def small(*, across_turn: bool = False) -> SgdScores:
+def small(*, across_turn: bool = False) -> SgdFrames:
     gold = [dialogue("a", user(ROME), user(BOTH)), dialogue("b", user({"Hotels_2": {"city": ("Oslo",)}}))]
     predicted = [dialogue("b", user({"Hotels_2": {}}, intent="NONE")), dialogue("A.json", user(ROME), user(HALF))]
     return score_sgd(gold, predicted, SCHEMA, seen_services=["Hotels_1"], across_turn=across_turn)
@@ -110,7 +113,7 @@ def test_across_a_turn_joint_scores_multiply_and_others_do_not() -> None:
     assert scores.value("SGD-JGA") == pytest.approx(1 / 3)
     assert scores.value("SGD-JGA", "Hotels_1") == 1.0
     assert scores.value("SGD-AGA") == small().value("SGD-AGA") == 0.5
-    numerator, denominator = scores.sums("SGD-JGA")
+    numerator, denominator = Measure(card_named("SGD-JGA", "tracking")).by_dialogue(scores)
     assert (scores.ids, numerator.tolist(), denominator.tolist()) == (["a", "b"], [1.0, 0.0], [2.0, 1.0])
 
 
@@ -176,4 +179,14 @@ def test_unknown_names() -> None:
 
 
 def test_cards_have_distinct_names_here_and_there() -> None:
-    assert len({card.official for card in SGD_CARDS.values()}) == len(SGD_CARDS) == 13
+    assert [card.name for card in SGD_CARDS] == list(OFFICIAL_NAMES)
+    assert len(set(OFFICIAL_NAMES.values())) == len(SGD_CARDS) == 13
+
+
+def test_they_are_measures_like_others() -> None:
+    frames = small(across_turn=True)
+    seen = parse_measure("SGD-JGA[#SEEN_SERVICES]", "tracking")
+    assert seen.value(frames) == 1.0
+    assert seen.full(frames) == "SGD-JGA(matching=fuzzy,joint=turn)[#SEEN_SERVICES]"
+    assert parse_measure("SGD-JGA(joint=frame)").obstacle(frames) == "the frames were scored with joint=turn"
+    assert parse_measure("SGD-tagging-F1").obstacle(frames) == "no frame records it on both sides"

@@ -1,4 +1,4 @@
-"""Going through sources file by file and telling what they are, what they hold and what is wrong with them.
+"""``dialgauge data check``: what the files of a source are, what they hold and what is wrong with them.
 
 Dialogues stream: none is kept. A file that cannot be read is listed with its reason and does not hide the others.
 """
@@ -159,9 +159,6 @@ def _holds(resource: Resource) -> str:
     return counted(len(resource.texts), "line")
 
 
-# Files of one format in one source: from the counts to the report on them.
-
-
 class Tolerant(Notes):
     """Notes of a reading that goes on after a dialogue that cannot be read, and keeps only the first few reasons."""
 
@@ -187,7 +184,7 @@ class Tolerant(Notes):
 
 
 class Group:
-    """Files of one format in one source."""
+    """Files of one format in one source: from the counts to the report on them."""
 
     def __init__(self, source: str, chosen: DialogueFormat, tally: GroupTally, named: bool) -> None:
         self.source, self.chosen, self.tally, self.named = source, chosen, tally, named

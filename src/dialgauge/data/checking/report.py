@@ -1,4 +1,4 @@
-"""What ``dialgauge data check`` found, as typed records: the same for the screen and for ``--json``."""
+"""The report of ``dialgauge data check`` as typed records: the same for the screen and for ``--json``."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """Everything in the sources: dialogues by format, resources, documents, and what could not be read."""
 
     sources: list[str]
     groups: list[GroupReport]
@@ -109,8 +109,6 @@ class Report(Struct, frozen=True, kw_only=True):
         return 1 if self.unread or any(group.incomplete for group in self.groups) else 0
 
 
-# What is wrong, counted, with the first few places. Bounded in memory whatever the file holds.
-
 #: A *problem* makes scores incomplete or ambiguous; a *remark* is worth knowing and harms nothing.
 Severity: TypeAlias = Literal["problem", "remark"]
 
@@ -118,7 +116,7 @@ DEFAULT_KEPT = 5
 
 
 class FindingPlace(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Where something was found. Turns count from 0, user and system turns together."""
+    """Where something is. Turns count from 0, user and system turns together."""
 
     file: str = ""
     dialogue: str = ""
@@ -146,39 +144,36 @@ class Finding(Struct, kw_only=True):
 
 
 class Findings:
-    """All kinds that came up, in the order they first did."""
+    """All kinds that came up, in the order they first did, counted; bounded in memory whatever the file holds."""
 
     def __init__(self, kept: int = DEFAULT_KEPT) -> None:
         self._kept = kept
-        self._found: dict[str, Finding] = {}
+        self._kinds: dict[str, Finding] = {}
 
     def add(
         self, kind: str, severity: Severity, message: str, place: FindingPlace | None = None, *, count: int = 1
     ) -> None:
         """Count a finding; its place is kept while there is room."""
-        finding = self._found.get(kind)
+        finding = self._kinds.get(kind)
         if finding is None:
-            finding = self._found[kind] = Finding(kind=kind, severity=severity, message=message)
+            finding = self._kinds[kind] = Finding(kind=kind, severity=severity, message=message)
         finding.count += count
         if place is not None and len(finding.places) < self._kept:
             finding.places.append(place)
 
     def merge(self, other: Finding) -> None:
         """Add what was counted apart."""
-        finding = self._found.setdefault(other.kind, structs.replace(other, count=0, places=[]))
+        finding = self._kinds.setdefault(other.kind, structs.replace(other, count=0, places=[]))
         finding.count += other.count
         finding.places += other.places[: self._kept - len(finding.places)]
 
     def all(self) -> list[Finding]:
         """Problems first."""
-        return sorted(self._found.values(), key=lambda finding: finding.severity != "problem")
-
-
-# How much of a gold file a set of dialogues covers: expected, read and matched, and what is missing or too much.
+        return sorted(self._kinds.values(), key=lambda finding: finding.severity != "problem")
 
 
 class GoldCoverage(Struct, kw_only=True):
-    """The comparison. Turns are user turns: the ones that carry states."""
+    """How much of a gold file a set of dialogues covers. Turns are user turns: the ones that carry states."""
 
     gold: str
     files: list[str]

@@ -1,4 +1,4 @@
-"""Counting dialogues as they stream past: per file and per group, in memory that does not grow with their length."""
+"""Counting dialogues and their slots as they stream past, in memory that does not grow with their number."""
 
 from __future__ import annotations
 
@@ -123,8 +123,6 @@ class GroupTally:
                 domains.update(state)
 
 
-# Which slots are filled, how often and with what, counted in bounded memory, and how that compares to an ontology.
-
 #: Beyond these, counting goes on but nothing new is kept; the report says so.
 MOST_SLOTS = 5_000
 MOST_VALUES = 100_000
@@ -153,7 +151,7 @@ class SlotCount:
 
 
 class SlotInventory:
-    """The slots of all states of one kind (annotated or predicted)."""
+    """The slots of all states of one kind (annotated or predicted): how often filled, with what, in bounded memory."""
 
     def __init__(self) -> None:
         self.slots: dict[tuple[str, str], SlotCount] = {}

@@ -1,4 +1,4 @@
-"""What the prediction formats share: JSON objects keyed by dialogue and turn, turns in numeric order, holes.
+"""What the prediction formats share: JSON objects keyed by dialogue and turn, holes, and states written as texts.
 
 Predictions are aligned with gold by the index of the user turn. A turn number that the file leaves out therefore
 becomes :data:`HOLE`, a user turn about which nothing is recorded, and is counted in the notes; the turns after it keep
@@ -172,11 +172,6 @@ def some_have(samples: Iterable[Any], *names: str) -> bool:
     )
 
 
-# Belief states written as texts: ``domain-slot-value``, or ``domain-slot`` and a value beside it.
-#
-# A file repeats the same few thousand texts over and over, so each is taken apart once, and so do whole states
-# (:class:`Beliefs`); that takes a third of the time.
-
 Triple: TypeAlias = tuple[str, str, str]
 
 _TEXTS = msgspec.json.Decoder(list[str])
@@ -210,6 +205,9 @@ def hyphenated_slot(text: str) -> tuple[str, str]:
 
 class Beliefs:
     """Lists of texts as states, for one file. ``parse`` takes one text apart.
+
+    A file repeats the same few thousand texts over and over, so each is taken apart once, and each different state is
+    built once; that takes a third of the time.
 
     A state has one value a slot: of two different values the later stands, as in a JSON object, and that is noted.
     Values that mean "absent" are left out.
@@ -265,8 +263,8 @@ class Beliefs:
 def slot_state(values: Mapping[str, Values]) -> State:
     """The state of ``domain-slot`` to values, without empty ones."""
     state: State = {}
-    for name, found in values.items():
-        if found:
+    for name, given in values.items():
+        if given:
             domain, slot = hyphenated_slot(name)
-            state.setdefault(domain, {})[slot] = found
+            state.setdefault(domain, {})[slot] = given
     return state

@@ -49,7 +49,7 @@ class HumanEval(DialogueFormat):
     fields = frozenset({"text", "state", "predicted"})
 
     def recognise(self, peek: Peek) -> bool:
-        labels = [found[1] for line in peek.lines if (found := _LINE.fullmatch(line))]
+        labels = [match[1] for line in peek.lines if (match := _LINE.fullmatch(line))]
         return tuple(labels[:5]) == _LABELS[:5]
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
@@ -82,11 +82,11 @@ def _blocks(part: Part) -> tuple[str, list[_Block]]:
     last = _LABELS[-1]
     for number, line in enumerate(part.text().split("\n"), 1):
         due = _LABELS[(_LABELS.index(last) + 1) % len(_LABELS)]
-        found = _LINE.fullmatch(line.rstrip())
-        if found and found[1] == due:
+        match = _LINE.fullmatch(line.rstrip())
+        if match and match[1] == due:
             if due == "Turn":
                 blocks.append({})
-            blocks[-1][due] = [found[2]]
+            blocks[-1][due] = [match[2]]
             last = due
         elif last in _SPANS_LINES:
             blocks[-1][last].append(line.rstrip("\r"))

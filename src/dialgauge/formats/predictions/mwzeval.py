@@ -54,8 +54,8 @@ class MwzEval(DialogueFormat):
             try:
                 entries = decode(_DECODER, raw, part)
             except DialgaugeError as error:
-                found = _ENTRY_PATH.search(error.message)
-                raise error.at(turn=int(found[1]) if found else None) from error
+                place = _ENTRY_PATH.search(error.message)
+                raise error.at(turn=int(place[1]) if place else None) from error
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
                 try:

@@ -1,4 +1,9 @@
-"""Supervised embeddings as rankers: plain, with match types, with word pairs."""
+"""Supervised embeddings (Bai et al. 2009; Bordes et al. 2017, section 4.2): f(x, y) = (A Φ(x))ᵀ (B Φ(y)).
+
+Φ is a bag of words; A and B may be one matrix. The input is the last utterance, or the whole history with it. With
+match types a candidate's bag also has the words of its types (w_T): of those that match when the history is read, of
+all it has when only the last utterance is.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,7 @@ from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset
 from dialgauge.rankers.neural.encoding import EncodedPoints, Ints, WordBags, padded, words_and_pairs
 from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_but
 from dialgauge.rankers.neural.matching import MatchTypes
-from dialgauge.rankers.neural.memory_network import Extra
-from dialgauge.rankers.neural.scoring import scored
+from dialgauge.rankers.neural.scoring import Extra, scored
 
 
 class Embeddings(LearnedRanker):
@@ -81,13 +85,6 @@ class EmbeddingsBigrams(Embeddings):
 
     def split_candidate(self, text: str) -> list[str]:
         return words_and_pairs(text)
-
-
-# Supervised embeddings (Bai et al. 2009; Bordes et al. 2017, section 4.2): f(x, y) = (A Φ(x))ᵀ (B Φ(y)).
-#
-# Φ is a bag of words; A and B may be one matrix. The input is the last utterance, or the whole history with it. With
-# match types a candidate's bag also has the words of its types (w_T): of those that match when the history is read, of
-# all it has when only the last utterance is.
 
 
 class EmbeddingModel(nn.Module):

@@ -59,11 +59,11 @@ class Lines:
 
     def number(self, text: str) -> int:
         """The number of a line."""
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = len(self.tokens)
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.tokens)
             self.tokens.append([self._words[word] for word in self._split(text) if word in self._words])
-        return found
+        return number
 
 
 def words_of(text: str) -> list[str]:
@@ -142,14 +142,12 @@ def padded(encoded: EncodedPoints, rows: Ints) -> tuple[Ints, Ints, Ints]:
     return ids, speakers, times
 
 
-# Sums of word vectors over many texts at once.
-#
-# Distinct texts are embedded once per batch of dialogs, however often they occur in it. The gradient is the same
-# operation the other way round, over the texts that hold each word, so neither direction sorts or scatters.
-
-
 class WordBags:
-    """Texts as bags of word numbers, and for each word the texts that hold it."""
+    """Texts as bags of word numbers, and for each word the texts that hold it.
+
+    Distinct texts are embedded once per batch of dialogs, however often they occur in it. The gradient is the same
+    operation the other way round, over the texts that hold each word, so neither direction sorts or scatters.
+    """
 
     def __init__(self, texts: Sequence[Sequence[int]], words: int, device: torch.device) -> None:
         lengths = np.array([len(text) for text in texts], dtype=np.int64)

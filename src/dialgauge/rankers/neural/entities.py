@@ -48,7 +48,7 @@ class Entities:
         self.numeric = schema.numeric
         self.marks = [*_PLAIN, *(f"{side} {relation}" for relation in self.numeric for side in ("most", "least"))]
         names = list(self.kinds)
-        self._kind_word = {word: f"<{names[found[0][0]]}>" for word, found in self.of_word.items()}
+        self._kind_word = {word: f"<{names[same_word[0][0]]}>" for word, same_word in self.of_word.items()}
         self._in_line: dict[str, list[tuple[int, int]]] = {}
 
     def _add(self, kind: int, word: str) -> int:
@@ -68,27 +68,27 @@ class Entities:
 
     def mentioned(self, text: str) -> list[tuple[int, int]]:
         """(kind, entity) of each entity word in a text, in order."""
-        found = self._in_line.get(text)
-        if found is None:
-            found = [pair for word in text.lower().split() for pair in self.of_word.get(word, ())]
-            self._in_line[text] = found
-        return found
+        pairs = self._in_line.get(text)
+        if pairs is None:
+            pairs = [pair for word in text.lower().split() for pair in self.of_word.get(word, ())]
+            self._in_line[text] = pairs
+        return pairs
 
     def marked(self, point: Point) -> Marks:
         """(entity, mark) of everything the dialog says, as rows."""
-        talk = _Talk(self)
+        so_far = _DialogSoFar(self)
         for line in point.history:
-            talk.take(line)
-        talk.take(Line("user", point.utterance))
-        return np.array(sorted(talk.marks()), dtype=np.int64).reshape(-1, 2)
+            so_far.take(line)
+        so_far.take(Line("user", point.utterance))
+        return np.array(sorted(so_far.marks()), dtype=np.int64).reshape(-1, 2)
 
     def belongings(self, name: str) -> list[int]:
         """The entities that facts give to a name."""
         return self._belongings.get(name, [])
 
 
-class _Talk:
-    """What was said so far."""
+class _DialogSoFar:
+    """What was said, as far as entities go."""
 
     def __init__(self, entities: Entities) -> None:
         self._entities = entities
@@ -123,31 +123,31 @@ class _Talk:
     def marks(self) -> set[tuple[int, int]]:
         """All marks as (entity, mark)."""
         place = {mark: number for number, mark in enumerate(self._entities.marks)}
-        found = {(entity, place["present"]) for entity in self._present}
-        found.update((entity, place["latest"]) for entity in self._latest.values())
-        found.update((entity, place["of named"]) for entity in self._entities.belongings(self._named))
+        marks = {(entity, place["present"]) for entity in self._present}
+        marks.update((entity, place["latest"]) for entity in self._latest.values())
+        marks.update((entity, place["of named"]) for entity in self._entities.belongings(self._named))
         number = {name: self._name_number(name) for name in {*self._numbers, *self._offered}}
         waiting = [name for name in self._numbers if name not in self._offered]
-        found.update((number[name], place["listed"]) for name in self._numbers)
-        found.update((number[name], place["offered"]) for name in self._offered)
-        found.update((number[name], place["open"]) for name in waiting)
+        marks.update((number[name], place["listed"]) for name in self._numbers)
+        marks.update((number[name], place["offered"]) for name in self._offered)
+        marks.update((number[name], place["open"]) for name in waiting)
         for relation in self._entities.numeric:
             values = {name: self._numbers[name][relation] for name in waiting if relation in self._numbers[name]}
             for side, extreme in (("most", max), ("least", min)):
                 if values:
                     edge = extreme(values.values())
-                    found.update((number[name], place[f"{side} {relation}"]) for name in values if values[name] == edge)
-        return found
+                    marks.update((number[name], place[f"{side} {relation}"]) for name in values if values[name] == edge)
+        return marks
 
     def _name_number(self, name: str) -> int:
         return next((number for kind, number in self._entities.of_word.get(name, ()) if kind == 0), 0)
 
 
-# The relations a model knows, in the order that numbers its weights: what stays when it moves to another world.
-
-
 class RelationSchema(msgspec.Struct, frozen=True):
-    """Relations in the order of first appearance, and those of them all of whose values are numbers."""
+    """Relations in the order of first appearance, and those of them all of whose values are numbers.
+
+    Their order numbers the weights of a model; it stays when the model moves to another world.
+    """
 
     relations: tuple[str, ...]
     numeric: tuple[str, ...]

@@ -31,7 +31,7 @@ from dialgauge.rankers.neural.encoding import (
 from dialgauge.rankers.neural.entities import RelationSchema
 from dialgauge.rankers.neural.scoring import cross_entropy
 from dialgauge.rankers.neural.training import Training, device_named
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, TrainingName, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, TrainingName, silent
 from dialgauge.rankers.task import RankingTask
 
 EVALUATION_BATCH = 512
@@ -134,9 +134,10 @@ class LearnedRanker(Ranker):
     def _identity(self, task: RankingTask) -> str:
         """What a checkpoint must agree with to be taken up again: the model, its settings, and all it learns from."""
         config = msgspec.structs.replace(self.config, device="")
-        data = [task.split("trn"), task.split("dev"), task.candidates, task.facts]
-        said = msgspec.json.encode([self.name, self.seed, task.number, config, data])
-        return hashlib.sha256(said).hexdigest()
+        dialogs = ([(one.id, one.lines, one.prompts) for one in task.split(name)] for name in ("trn", "dev"))
+        data = [*dialogs, task.candidates, task.facts]
+        content = msgspec.json.encode([self.name, self.seed, task.number, config, data])
+        return hashlib.sha256(content).hexdigest()
 
     def _build(self, of_lines: Sequence[str], of_candidates: Sequence[str]) -> None:
         torch.set_num_threads(1)  # two threads were slower than one on these sizes
@@ -211,11 +212,11 @@ class LearnedRanker(Ranker):
         return right / len(points.encoded)
 
     @torch.no_grad()
-    def scores(self, points: Sequence[Point]) -> Scores:
-        found = np.zeros((len(points), len(self.candidates)))
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
+        scores = np.zeros((len(points), len(self.candidates)))
         for batch in self.batches_of(points):
-            found[batch.rows] = self.batch_scores(batch).double().cpu().numpy()
-        return found
+            scores[batch.rows] = self.batch_scores(batch).double().cpu().numpy()
+        return scores
 
     def settings(self) -> dict[str, Any]:
         return {

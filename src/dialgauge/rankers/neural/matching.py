@@ -18,7 +18,6 @@ from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.neural.encoding import Ints
 from dialgauge.rankers.neural.entities import RelationSchema
-from dialgauge.rankers.neural.memory_network import Matches
 
 
 class Pairs(NamedTuple):
@@ -54,17 +53,17 @@ class Matcher:
 
     def _pairs(self, candidates: Sequence[str]) -> Pairs:
         """Every (candidate, type) in which the candidate has an entity, with those entities (padded with 0)."""
-        found: dict[tuple[int, int], list[int]] = {}
+        entities: dict[tuple[int, int], list[int]] = {}
         for row, text in enumerate(candidates):
             for word in dict.fromkeys(text.lower().split()):
                 for kind, number in self._numbers.get(word, ()):
-                    found.setdefault((row, kind), []).append(number)
-        width = max(map(len, found.values()), default=1)
-        padded = [numbers + [0] * (width - len(numbers)) for numbers in found.values()]
+                    entities.setdefault((row, kind), []).append(number)
+        width = max(map(len, entities.values()), default=1)
+        padded = [numbers + [0] * (width - len(numbers)) for numbers in entities.values()]
         return Pairs(
-            candidate=np.array([row for row, _ in found], dtype=np.int64),
-            kind=np.array([kind for _, kind in found], dtype=np.int64),
-            entities=np.array(padded, dtype=np.int64).reshape(len(found), width),
+            candidate=np.array([row for row, _ in entities], dtype=np.int64),
+            kind=np.array([kind for _, kind in entities], dtype=np.int64),
+            entities=np.array(padded, dtype=np.int64).reshape(len(entities), width),
         )
 
     def present(self, points: Sequence[Point]) -> list[Ints]:
@@ -82,14 +81,23 @@ class Matcher:
         return np.array(sorted(numbers), dtype=np.int64)
 
     def _in(self, text: str) -> list[int]:
-        found = self._of_line.get(text)
-        if found is None:
-            found = [number for word in text.lower().split() for _, number in self._numbers.get(word, ())]
-            self._of_line[text] = found
-        return found
+        numbers = self._of_line.get(text)
+        if numbers is None:
+            numbers = [number for word in text.lower().split() for _, number in self._numbers.get(word, ())]
+            self._of_line[text] = numbers
+        return numbers
 
 
-# The match types of a learned ranker, from the knowledge base to tensors of a batch.
+class Matches:
+    """Which (candidate, type) pairs match for each point of a batch: ``present`` is batch × entities."""
+
+    def __init__(self, present: Tensor, candidate: Tensor, kind: Tensor, entities: Tensor) -> None:
+        self._candidate, self._kind = candidate, kind
+        self._matched = present[:, entities].amax(dim=2)
+
+    def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
+        """The scores with each matching pair's share (``by_row``: batch × types) added to its candidate."""
+        return scores.index_add(1, self._candidate, self._matched * by_row[:, self._kind])
 
 
 class MatchTypes:

@@ -1,4 +1,11 @@
-"""Memory networks as rankers, with and without match types."""
+"""The end-to-end memory network (Sukhbaatar et al. 2015) as used by Bordes et al. 2017, with and without match types.
+
+    m_i = A Φ(c_i),  q_1 = A Φ(x);   p = softmax(qᵀ m),  o = R Σ p_i m_i,  q ← q + o   (N hops)
+    score(y) = qᵀ W Φ(y) + Σ_T match(x, y, T) qᵀ w_T
+
+Φ is a bag of words; a memory's bag also has a word for its speaker and one for its time. One A for memories and query,
+one R for all hops; W is the candidates' own matrix. Cells that hold no memory get no attention.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +13,17 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from dialgauge.dialogue import Fact
+from dialgauge.rankers.attention import Attention
 from dialgauge.rankers.episode import Point
 from dialgauge.rankers.neural.config import Hyperparameters, memory_preset
-from dialgauge.rankers.neural.encoding import Ints, padded
+from dialgauge.rankers.neural.encoding import TIMES, Ints, WordBags, padded
 from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_but
 from dialgauge.rankers.neural.matching import MatchTypes
-from dialgauge.rankers.neural.memory_network import Extra, MemoryNetwork
-from dialgauge.responses import Attention
+from dialgauge.rankers.neural.reading import MemoryCells, MemoryWeights, ReadingInput, read
+from dialgauge.rankers.neural.scoring import Extra, scored
 
 
 class MemN2N(LearnedRanker):
@@ -85,3 +94,55 @@ class MemN2NTypes(MemN2N):
 
     def shared_with(self, batch: Batch) -> Extra | None:
         return self._types.matches(batch.contexts, self.tensor)
+
+
+class MemoryNetwork(nn.Module):
+    """Scores all candidates for a batch of points."""
+
+    def __init__(
+        self, words: int, candidate_words: int, extra: int, config: Hyperparameters, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        dim = config.dim
+
+        def drawn(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.randn(*shape, generator=generator) * config.std)
+
+        self.hops = config.hops
+        self.words = drawn(words, dim)
+        self.speakers = drawn(2, dim)
+        self.times = drawn(TIMES, dim)
+        self.rotation = drawn(dim, dim)
+        self.candidates = drawn(candidate_words, dim)
+        self.extra = drawn(extra, dim) if extra else None
+
+    def read(
+        self,
+        lines: WordBags,
+        queries: Tensor,
+        memories: Tensor,
+        speakers: Tensor,
+        times: Tensor,
+        kept: Tensor | None = None,
+    ) -> tuple[Tensor, list[Tensor]]:
+        """The query after all hops (batch × dim), and the attention of each hop (batch × memories).
+
+        ``lines`` holds the words of all lines; ``kept`` (one number per word) is 0 for words to leave out; the others
+        are line numbers, speakers and times (-1: no memory).
+        """
+        words = self.words if kept is None else self.words * kept[:, None]
+        if not memories.shape[1]:
+            return functional.embedding(queries, lines.sums(words)), []
+        weights = MemoryWeights(words, self.speakers, self.times, self.rotation)
+        empty = times < 0
+        batch = ReadingInput(lines, queries, MemoryCells(memories, speakers, times), None)
+        if empty.any():  # seldom, because batches hold points of similar length
+            batch = batch._replace(memories=MemoryCells(memories, speakers, times.clamp(min=0)), empty=empty)
+        return read(weights, batch, self.hops)
+
+    def forward(self, query: Tensor, candidates: WordBags, extra: Extra | None = None) -> Tensor:
+        """Scores (batch × candidates) from the query after all hops; ``candidates`` holds their words."""
+        scores = scored(query, self.candidates, candidates)
+        if extra is None or self.extra is None:
+            return scores
+        return extra.added(scores, query @ self.extra.T)

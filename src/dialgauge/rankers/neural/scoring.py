@@ -1,8 +1,15 @@
-"""Scores of all candidates as one operation with its own gradient: s = q Cᵀ, where C holds the sums of their words."""
+"""Scores of all candidates and their cross entropy, each one operation with its own gradient.
+
+    s = q Cᵀ, where C holds the sums of the candidates' words
+    loss = mean over the batch of  log Σ_y exp(s_y) − s_gold,    ∂loss/∂s = (softmax(s) − [gold]) / batch
+
+Scores are the largest tensor of a step. Taking the gradient from the shares that the loss needs anyhow spares a pass
+over them in each direction.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -30,12 +37,12 @@ class _Scored(torch.autograd.Function):
         return grads[0] @ ctx.embedded, ctx.candidates.spread(grads[0].T @ query), None
 
 
-# Cross entropy over all candidates as one operation with its own gradient.
-#
-#     loss = mean over the batch of  log Σ_y exp(s_y) − s_gold,    ∂loss/∂s = (softmax(s) − [gold]) / batch
-#
-# Scores are the largest tensor of a step. Taking the gradient from the shares that the loss needs anyhow spares a pass
-# over them in each direction.
+class Extra(Protocol):
+    """What candidates share with the dialogs of a batch besides words."""
+
+    def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
+        """The scores with each share added (``by_row``: batch × rows of extra weights)."""
+
 
 #: A share below this has lost digits, or all of them; its logarithm must come from the scores.
 _TINY = 1e-30

@@ -2,7 +2,7 @@
 
 Words of the dialog that are entities of the knowledge base are replaced by a word for their kind, and left out of the
 candidates, so nothing can be learned about a particular restaurant or town. What a candidate's entities have to do with
-the dialog comes in as marks (``neural/entity_marks.py``): mentioned, mentioned last, proposed before, best rated of
+the dialog comes in as marks (see ``entities``): mentioned, mentioned last, proposed before, best rated of
 those still open, and so on, each with a weight of its own per kind and mark. All weights are learned from dialogs.
 
 What facts say is in the marks, so a list of facts is one memory, however long it is: the network cannot come to depend
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+from torch import Tensor
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import NO_RESULT, Line, Point
@@ -23,7 +24,7 @@ from dialgauge.rankers.neural.encoding import Ints
 from dialgauge.rankers.neural.entities import Entities
 from dialgauge.rankers.neural.learned import Batch, all_settings_but
 from dialgauge.rankers.neural.memn2n import MemN2N
-from dialgauge.rankers.neural.memory_network import Extra, MarkedMemory
+from dialgauge.rankers.neural.scoring import Extra
 
 #: What a list of facts reads as.
 SOME_FACTS = Line("fact", "<facts>")
@@ -52,8 +53,8 @@ class Typed(MemN2N):
         pairs = [(row, entity) for row, entities in enumerate(named) for entity in entities]
         self._pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         first = np.zeros(self.entities.count, dtype=np.int64)
-        for found in self.entities.of_word.values():
-            for kind, entity in found:
+        for same_word in self.entities.of_word.values():
+            for kind, entity in same_word:
                 first[entity] = kind * len(self.entities.marks)
         self._first_row = first
 
@@ -83,3 +84,22 @@ class Typed(MemN2N):
         marked = self.tensor(point), self.tensor(entity), self.tensor(row)
         pairs = self.tensor(self._pairs[:, 0]), self.tensor(self._pairs[:, 1])
         return MarkedMemory(marked, self.entities.count, pairs)
+
+
+class MarkedMemory:
+    """Marks on entities, where other networks have match types.
+
+    The marks of a batch are three columns: point, entity, row of extra weights; ``pairs`` says which entities each
+    candidate names.
+    """
+
+    def __init__(self, marks: tuple[Tensor, Tensor, Tensor], count: int, pairs: tuple[Tensor, Tensor]) -> None:
+        self._point, self._entity, self._row = marks
+        self._count = count
+        self._candidate, self._named = pairs
+
+    def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
+        """The scores with the weight of each entity's marks added to the candidates that name it."""
+        worth = scores.new_zeros(len(scores), self._count)
+        worth = worth.index_put((self._point, self._entity), by_row[self._point, self._row], accumulate=True)
+        return scores.index_add(1, self._candidate, worth[:, self._named])

@@ -15,8 +15,8 @@ import numpy as np
 
 from dialgauge.rankers.episode import Episode
 from dialgauge.rankers.templates.alignment import ownership
-from dialgauge.rankers.templates.examples import reply_candidates, reply_templates
 from dialgauge.rankers.templates.expectation import Flags, Known, expectation, novelty
+from dialgauge.rankers.templates.features import reply_candidates, reply_templates
 from dialgauge.rankers.templates.inventory import Ints, Inventory
 from dialgauge.rankers.templates.logistic import Floats
 from dialgauge.rankers.templates.resemblance import inherited, paraphrases, questions, stand_ins
@@ -57,16 +57,16 @@ def planned(known: Sequence[Episode], inventory: Inventory, systems: Systems, *,
     Unless the systems are ``told_apart`` by some act that they word differently, they count as one.
     """
     counts = template_counts(inventory, reply_templates(known, inventory))
-    found = novelty(inventory, reply_candidates(known, inventory))
-    expected = expectation(_usage(counts, systems, found.slotted, told_apart=told_apart), found)
-    asking = questions(known, inventory, found)
-    alike = {new: old for new, old in paraphrases(inventory, found.uses).items() if new not in asking}
+    fresh = novelty(inventory, reply_candidates(known, inventory))
+    expected = expectation(_usage(counts, systems, fresh.slotted, told_apart=told_apart), fresh)
+    asking = questions(known, inventory, fresh)
+    alike = {new: old for new, old in paraphrases(inventory, fresh.uses).items() if new not in asking}
     share = expected.systems / expected.systems.max()
     return AdaptationPlan(
         np.maximum(share, _LEAST_WEIGHT) if told_apart else np.ones(len(systems.share)),
         [(old, new) for new, old in alike.items()],
-        stand_ins(inventory, found.uses, {**alike, **asking}),
-        inherited(expected, found, alike),
+        stand_ins(inventory, fresh.uses, {**alike, **asking}),
+        inherited(expected, fresh, alike),
     )
 
 

@@ -1,4 +1,4 @@
-"""Paraphrases: templates of two systems that say the same thing with the same slots, found from use and words.
+"""Paraphrases: templates of two systems that say the same thing with the same slots, learned from use and words.
 
 A template is a system's own when the other (nearly) never says it. Two own templates of different systems with the same
 kinds of slots are partners when each is the other's best match by
@@ -15,8 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dialgauge.rankers.episode import Episode, points_of
-from dialgauge.rankers.templates.examples import Reader, gold_candidates
-from dialgauge.rankers.templates.features import Cues
+from dialgauge.rankers.templates.features import Cues, Reader, gold_candidates
 from dialgauge.rankers.templates.history import Aliases
 from dialgauge.rankers.templates.inventory import Ints, Inventory
 from dialgauge.rankers.templates.logistic import Classifier, Floats
@@ -77,12 +76,10 @@ def acts_of(templates: int, pairs: list[tuple[int, int]]) -> Ints:
     """An act per template, numbered in the order of their first templates: partners share one."""
     act = list(range(templates))
     for a, b in pairs:
-        act = [act[a] if found == act[b] else found for found in act]
-    number = {found: place for place, found in enumerate(dict.fromkeys(act))}
-    return np.array([number[found] for found in act], dtype=np.int64)
+        act = [act[a] if kind == act[b] else kind for kind in act]
+    number = {kind: place for place, kind in enumerate(dict.fromkeys(act))}
+    return np.array([number[kind] for kind in act], dtype=np.int64)
 
-
-# Aligning the templates of the two largest systems of a corpus: a classifier of each looks at the other's dialogs.
 
 _PENALTY = 2.0
 #: Replies of the bot differ between systems, so the classifiers do without them.
@@ -99,11 +96,11 @@ class _Side:
         self.uses: Floats = np.bincount(self.templates, minlength=len(inventory.templates)).astype(np.float64)
         self._classifier = Classifier.fitted(self.cues, self.templates, len(inventory.templates), _PENALTY)
 
-    def looks_at(self, other: _Side) -> Floats:
+    def mean_probabilities(self, other: _Side) -> Floats:
         """[b, a]: the mean probability of a here where the other system says b."""
-        found = np.exp(self._classifier.log_probabilities(other.cues))
-        total = np.zeros((found.shape[1], found.shape[1]))
-        np.add.at(total, other.templates, found)
+        probability = np.exp(self._classifier.log_probabilities(other.cues))
+        total = np.zeros((probability.shape[1], probability.shape[1]))
+        np.add.at(total, other.templates, probability)
         mean: Floats = total / np.maximum(other.uses, 1.0)[:, None]
         return mean
 
@@ -111,10 +108,13 @@ class _Side:
 def aligned(
     dialogs: Sequence[Episode], inventory: Inventory, aliases: Aliases, system_of: Ints
 ) -> list[tuple[int, int]]:
-    """Pairs of templates that say the same in the first and the second system."""
+    """Pairs of templates that say the same in the first and the second system.
+
+    A classifier of each system is asked about the other's dialogs.
+    """
     first, second = ([dialogs[at] for at in np.flatnonzero(system_of == system).tolist()] for system in (0, 1))
     if not first or not second:
         return []
     reader = Reader(inventory, aliases, Cues(np.arange(len(inventory.templates)), _CUES))
     one, other = _Side(first, inventory, reader), _Side(second, inventory, reader)
-    return partners(inventory, (one.uses, other.uses), (one.looks_at(other), other.looks_at(one)))
+    return partners(inventory, (one.uses, other.uses), (one.mean_probabilities(other), other.mean_probabilities(one)))

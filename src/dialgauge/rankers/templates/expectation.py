@@ -4,7 +4,7 @@ candidates, which somebody must have said there.
 With D unknown dialogs and r_t uses per dialog in the system that template t belongs to,
 
     N_t = D · r_t · exp(ε),      ε ~ (1 − p) Normal(0, σ²) + p Normal(0, τ²)      uses of a template that is kept
-    m_t ~ negative binomial with mean E[new | N_t] (see :mod:`novelty`) and shape κ      new texts
+    m_t ~ negative binomial with mean E[new | N_t] (see :class:`Novelty`) and shape κ      new texts
 
 A template that only system s has is kept with probability π_s, else dropped (used next to never). What both systems
 say is kept, at a rate between theirs that leans to the system whose wording is kept. D has a broad prior around half
@@ -27,6 +27,8 @@ from scipy.special import gammaln
 
 from dialgauge.rankers.templates.inventory import Ints, Inventory
 from dialgauge.rankers.templates.logistic import Floats
+
+Flags = NDArray[np.bool_]
 
 _SIGMA, _TAU, _ODD = 0.3, 1.0, 0.1
 _SHAPE = 5.0
@@ -69,15 +71,15 @@ def expectation(known: Known, novelty: Novelty) -> Expected:
     telling = novelty.slotted & (novelty.uses > 0)
     for _ in range(_ROUNDS):
         rate = _rates(known, systems)
-        found = _Posterior(known, novelty, rate, systems, telling)
+        posterior = _Posterior(known, novelty, rate, systems, telling)
         for system in range(len(systems)):
             own = telling & (known.owner == system + 1)
-            systems[system] = (found.kept[own].sum() + 0.5) / (own.sum() + 1.0)
-    usual = np.append(1.0, systems)[known.owner] * found.dialogs * rate
-    dropped = _DROPPED * found.dialogs * rate
-    seen = np.maximum(found.kept * found.uses + (1.0 - found.kept) * dropped, novelty.new)
+            systems[system] = (posterior.kept[own].sum() + 0.5) / (own.sum() + 1.0)
+    usual = np.append(1.0, systems)[known.owner] * posterior.dialogs * rate
+    dropped = _DROPPED * posterior.dialogs * rate
+    seen = np.maximum(posterior.kept * posterior.uses + (1.0 - posterior.kept) * dropped, novelty.new)
     uses = np.where(telling, seen, np.where(novelty.uses > 0, usual, novelty.least_uses()))
-    return Expected(uses, rate, np.where(telling, found.kept, 1.0), systems, found.dialogs)
+    return Expected(uses, rate, np.where(telling, posterior.kept, 1.0), systems, posterior.dialogs)
 
 
 def _rates(known: Known, systems: Floats) -> Floats:
@@ -85,8 +87,8 @@ def _rates(known: Known, systems: Floats) -> Floats:
     rates = known.uses / np.maximum(known.dialogs, 1.0)[:, None]
     weights = systems**2 + _LEAST_WEIGHT
     every = np.vstack([weights @ rates / weights.sum(), rates])
-    found: Floats = every[known.owner, np.arange(rates.shape[1])]
-    return found
+    of_template: Floats = every[known.owner, np.arange(rates.shape[1])]
+    return of_template
 
 
 class _Posterior:
@@ -112,28 +114,18 @@ class _Posterior:
 
 def _log_likelihood(new: Floats, mean: Floats) -> Floats:
     """Log of the negative binomial probability of ``new`` texts."""
-    found: Floats = (
+    log_p: Floats = (
         gammaln(new + _SHAPE)
         - gammaln(_SHAPE)
         - gammaln(new + 1.0)
         + _SHAPE * np.log(_SHAPE / (_SHAPE + mean))
         + new * np.log(mean / (_SHAPE + mean))
     )
-    return found
+    return log_p
 
 
-# How fast a template brings texts that were never heard before: hardly, if said a thousand times; often, if rare.
-#
-# Of n uses of a template in known dialogs, n₁ had a filling that occurs only once. By Good and Turing the next use has a
-# new filling with probability u ≈ n₁ / n, and the more uses, the fewer fillings are left. In Fisher's log series, where
-# n uses have S = α ln(1 + n / α) different fillings, N further uses bring
-#
-#     E[new | N] = u · c · ln(1 + N / c),     c = n + α,     u = α / c
-#
-# new ones. Here the slope u is Good and Turing's where a template is used often enough, and the curve is the series'. A
-# template used rarely or never takes α from those with the same kinds of slots.
+# Novelty.
 
-Flags = NDArray[np.bool_]
 #: A template with fewer uses than this tells too little about itself.
 _OFTEN = 10
 #: α where hardly any filling repeats, relative to the number of fillings, and where there is but one.
@@ -144,7 +136,17 @@ _SATURATED = 1.5
 
 
 class Novelty(NamedTuple):
-    """Per template: uses in known dialogs, new texts among the candidates, whether it has slots, and the curve."""
+    """Per template: uses in known dialogs, new texts among the candidates, whether it has slots, and the curve.
+
+    Of n uses of a template in known dialogs, n₁ had a filling that occurs only once. By Good and Turing the next use
+    has a new filling with probability u ≈ n₁ / n, and the more uses, the fewer fillings are left. In Fisher's log
+    series, where n uses have S = α ln(1 + n / α) different fillings, N further uses bring
+
+        E[new | N] = u · c · ln(1 + N / c),     c = n + α,     u = α / c
+
+    new ones. Here the slope u is Good and Turing's where a template is used often enough, and the curve is the series'.
+    A template used rarely or never takes α from those with the same kinds of slots.
+    """
 
     uses: Floats
     new: Floats
@@ -154,8 +156,8 @@ class Novelty(NamedTuple):
 
     def expected_new(self, uses: Floats) -> Floats:
         """E[new | N]; the last axis but one of ``uses`` runs over the templates."""
-        found: Floats = (self.slope * self.scale)[:, None] * np.log1p(uses / self.scale[:, None])
-        return found
+        expected: Floats = (self.slope * self.scale)[:, None] * np.log1p(uses / self.scale[:, None])
+        return expected
 
     def least_uses(self) -> Floats:
         """The uses that the new texts of each template take: the curve turned round, and no fewer than the texts."""

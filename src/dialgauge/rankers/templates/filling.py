@@ -1,4 +1,11 @@
-"""Where the weights of the fillings lie: slots of templates as columns, entities of candidates, marks as numbers."""
+"""Choosing what fills a template's slots: a log-linear model over the candidates of the template.
+
+    P(c | template t, x) ∝ exp( Σ_slots j Σ_marks m of the entity at j  (u[kind, m] + v[t, j, m])
+                                + b[entity] (values)  +  Σ_marks m of the text  (u'[m] + v'[t, m]) )
+
+Weights u are shared by all templates, so that a template seen rarely (or never) fills sensibly; v are its own and
+penalised more. Marks of the text say that the bot has said exactly this before.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +18,12 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.templates.features import Mark
-from dialgauge.rankers.templates.history import Talk
+from dialgauge.rankers.templates.features import MarkedPoint
 from dialgauge.rankers.templates.inventory import NAME, Ints, Inventory
 from dialgauge.rankers.templates.logistic import Floats, log_softmax
 
 #: Marks of a whole text: said in the bot's latest reply, said earlier.
 TEXT_MARKS = 2
-
-
-class MarkedPoint(NamedTuple):
-    """A point: marks on entities, and marks on candidates that the bot has said (candidate, mark)."""
-
-    entities: list[Mark]
-    texts: list[tuple[int, int]]
 
 
 class FillingWeights(NamedTuple):
@@ -43,7 +42,7 @@ class FillingWeights(NamedTuple):
     def like(self, flat: Floats) -> FillingWeights:
         """A vector of weights in this shape."""
         parts = np.split(flat, np.cumsum([part.size for part in self])[:-1])
-        return FillingWeights(*(found.reshape(part.shape) for found, part in zip(parts, self, strict=True)))
+        return FillingWeights(*(values.reshape(part.shape) for values, part in zip(parts, self, strict=True)))
 
 
 class Slots:
@@ -99,20 +98,7 @@ class Slots:
         return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
-def said_texts(talk: Talk, index: dict[str, int]) -> list[tuple[int, int]]:
-    """(candidate, mark) of what the bot has said: 0 in its latest reply, 1 earlier."""
-    latest = talk.texts[-1:]
-    earlier = [text for text in dict.fromkeys(talk.texts) if text not in latest]
-    return [(index[text], mark) for mark, texts in enumerate((latest, earlier)) for text in texts if text in index]
-
-
-# Choosing what fills a template's slots: a log-linear model over the candidates of the template.
-#
-#     P(c | template t, x) ∝ exp( Σ_slots j Σ_marks m of the entity at j  (u[kind, m] + v[t, j, m])  +  b[entity] (values)
-#                                 + Σ_marks m of the text  (u'[m] + v'[t, m]) )
-#
-# Weights u are shared by all templates, so that a template seen rarely (or never) fills sensibly; v are its own and
-# penalised more. Marks of the text say that the bot has said exactly this before.
+# The model.
 
 _CHUNK = 64
 
@@ -150,8 +136,8 @@ class Filling:
             value, gradient = likelihood.loss(start.like(flat))
             return value + 0.5 * float((factors * flat * flat).sum()), gradient.flat() + factors * flat
 
-        found = minimize(loss, start.flat(), jac=True, method="L-BFGS-B", options={"maxiter": 80})
-        filling.weights = start.like(found.x)
+        optimum = minimize(loss, start.flat(), jac=True, method="L-BFGS-B", options={"maxiter": 80})
+        filling.weights = start.like(optimum.x)
         return filling
 
     def log_probabilities(self, points: Sequence[MarkedPoint]) -> Floats:
@@ -190,13 +176,13 @@ class Filling:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take back what :meth:`arrays` gave."""
-        found = FillingWeights(*(arrays[f"fill_{name}"] for name in FillingWeights._fields))
-        if any(one.shape != own.shape for one, own in zip(found, self.weights, strict=True)):
+        weights = FillingWeights(*(arrays[f"fill_{name}"] for name in FillingWeights._fields))
+        if any(one.shape != own.shape for one, own in zip(weights, self.weights, strict=True)):
             raise DialgaugeError("the weights of the model do not fit its templates; save it again")
-        self.weights = found
+        self.weights = weights
 
 
-# The likelihood of fillings and its gradient, template by template (see :mod:`filling` for the model).
+# Its likelihood and the gradient of it, template by template.
 
 
 class _Block(NamedTuple):
@@ -241,7 +227,7 @@ class FillingLikelihood:
             template,
             np.array([place[int(candidate)] for candidate in gold], dtype=np.int64),
             marks,
-            [found.T.tocsr() for found in marks],
+            [matrix.T.tocsr() for matrix in marks],
             np.array(texts, dtype=np.int64).reshape(-1, 3),
         )
 
@@ -276,9 +262,9 @@ class FillingLikelihood:
         members = self._inventory.members[block.template]
         for slot, transposed in enumerate(block.transposed):
             column = self._slots.column(block.template, slot)
-            found = transposed @ excess.ravel()
-            gradient.shared[self._slots.column_kind[column]] += found
-            gradient.own[column] += found
+            pull = transposed @ excess.ravel()
+            gradient.shared[self._slots.column_kind[column]] += pull
+            gradient.own[column] += pull
             entities = self._slots.entity[members, slot]
             np.add.at(gradient.entity, entities, excess.sum(axis=0) * self._slots.biased[entities])
         point, member, mark = block.texts.T

@@ -21,7 +21,7 @@ class Mention(NamedTuple):
     alias: bool = False
 
 
-class Talk:
+class DialogHistory:
     """A dialog as it goes on; :meth:`take` reads one line."""
 
     def __init__(self, inventory: Inventory, aliases: Aliases) -> None:
@@ -99,7 +99,7 @@ class Talk:
         """Was the bot's latest reply a call?"""
         return bool(self.replies) and self.inventory.is_call(self.replies[-1])
 
-    def wish(self, field: str) -> str:
+    def constraint(self, field: str) -> str:
         """The value of a field that the user said last, or an empty text."""
         said = self.by_user[field]
         return said[-1].value if said else ""
@@ -124,28 +124,23 @@ class Follower:
 
     def __init__(self, inventory: Inventory, aliases: Aliases) -> None:
         self._inventory, self._aliases = inventory, aliases
-        self._talk = Talk(inventory, aliases)
+        self._history = DialogHistory(inventory, aliases)
         self._taken: tuple[Line, ...] = ()
 
-    def at(self, point: Point) -> Talk:
+    def at(self, point: Point) -> DialogHistory:
         """The dialog up to and including the user's words; valid until the next call."""
         lines = (*point.history, Line("user", point.utterance))
         done = len(self._taken)
         if lines[:done] != self._taken or done >= len(lines):
-            self._talk, done = Talk(self._inventory, self._aliases), 0
+            self._history, done = DialogHistory(self._inventory, self._aliases), 0
         for line in lines[done:]:
-            self._talk.take(line)
+            self._history.take(line)
         self._taken = lines
-        return self._talk
+        return self._history
 
 
-# The way to a point: the points before it in its dialog, and what the bot said there.
-#
-# Points come in any order and from any place of a dialog. Those of one dialog that follow each other share their way.
-
-
-class Trail(NamedTuple):
-    """Points of dialogs, each after the one before it; ``places`` says where those asked for are."""
+class PointChain(NamedTuple):
+    """Points of dialogs, each after its predecessor; ``places`` says where those asked for are."""
 
     points: list[Point]
     #: The place of the point before, -1 for the first of a dialog.
@@ -155,27 +150,30 @@ class Trail(NamedTuple):
     places: list[int]
 
 
-def trail_to(points: Sequence[Point]) -> Trail:
-    """The points and all those on the way to them, as far as not already there."""
-    trail = Trail([], [], [], [])
+def with_predecessors(points: Sequence[Point]) -> PointChain:
+    """The points, and before each the earlier points of its dialog, as far as not already there.
+
+    Points come in any order and from any place of a dialog; those of one dialog that follow each other share theirs.
+    """
+    chain = PointChain([], [], [], [])
     for point in points:
-        asked = _asked(point.history)
-        if not (trail.points and asked and _extends(point, asked[-1], trail.points[-1])):
-            for turn, at in enumerate(asked):
+        prompts = _prompts(point.history)
+        if not (chain.points and prompts and _extends(point, prompts[-1], chain.points[-1])):
+            for turn, at in enumerate(prompts):
                 earlier = Point(point.dialogue, turn, point.history[:at], point.history[at].text, "")
-                _add(trail, earlier, asked[:turn])
-        _add(trail, point, asked)
-        trail.places.append(len(trail.points) - 1)
-    return trail
+                _add(chain, earlier, prompts[:turn])
+        _add(chain, point, prompts)
+        chain.places.append(len(chain.points) - 1)
+    return chain
 
 
-def _add(trail: Trail, point: Point, asked: Sequence[int]) -> None:
-    trail.before.append(len(trail.points) - 1 if asked else -1)
-    trail.said.append(point.history[asked[-1] + 1].text if asked else "")
-    trail.points.append(point)
+def _add(chain: PointChain, point: Point, prompts: Sequence[int]) -> None:
+    chain.before.append(len(chain.points) - 1 if prompts else -1)
+    chain.said.append(point.history[prompts[-1] + 1].text if prompts else "")
+    chain.points.append(point)
 
 
-def _asked(history: Sequence[Line]) -> list[int]:
+def _prompts(history: Sequence[Line]) -> list[int]:
     """Where a user line is answered by the bot."""
     kinds = [line.kind for line in history]
     return [at for at, pair in enumerate(pairwise(kinds)) if pair == ("user", "bot")]

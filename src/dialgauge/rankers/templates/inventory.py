@@ -1,9 +1,9 @@
-"""Which words of a text are entities, and of what kind: read off the knowledge base, the dialogs and the calls.
+"""Texts as templates with slots: which words are entities, and of what kind.
 
-Kinds are relations of the facts, and ``name`` for what the facts are about. A *field* is a relation that a call can set
-(``api_call italian R_location cheap``); a relation whose values belong to one name each (phone, address) is *owned*.
-Fields take values that no fact has (a cuisine nobody cooks): those come from calls, and by analogy from sentences that
-differ from others in one word only.
+That is read off the knowledge base, the dialogs and the calls. Kinds are relations of the facts, and ``name`` for what
+the facts are about. A *field* is a relation that a call can set (``api_call italian R_location cheap``); a relation
+whose values belong to one name each (phone, address) is *owned*. Fields take values that no fact has (a cuisine nobody
+cooks): those come from calls, and by analogy from sentences that differ from others in one word only.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import NO_RESULT, Episode
+
+Ints = NDArray[np.int64]
 
 NAME = "name"
 CALL = "api_call"
@@ -58,12 +60,12 @@ class EntityLexicon(msgspec.Struct, dict=True):
 
     def value(self, word: str) -> Slot | None:
         """The field value a word is, if any."""
-        found = self.kinds.get(word)
-        return found if found is not None and found.kind in self.values else None
+        slot = self.kinds.get(word)
+        return slot if slot is not None and slot.kind in self.values else None
 
     def named(self, text: str) -> list[str]:
         """The names a text has, in order."""
-        return [self._names[found[0].lower().replace(" ", "_")] for found in self._name_pattern.finditer(text)]
+        return [self._names[match[0].lower().replace(" ", "_")] for match in self._name_pattern.finditer(text)]
 
     def split(self, text: str) -> tuple[str, tuple[Slot, ...]]:
         """The shape of a bot's text, with ``<kind>`` for each entity, and the entities in order."""
@@ -97,7 +99,7 @@ def learn_lexicon(facts: Iterable[Fact], dialogs: Iterable[Episode], texts: Sequ
             if value != field:
                 values[field][value] = None
     return _with_analogies(
-        EntityLexicon(fields, {field: tuple(found) for field, found in values.items()}, about), texts
+        EntityLexicon(fields, {field: tuple(listed) for field, listed in values.items()}, about), texts
     )
 
 
@@ -134,7 +136,7 @@ def _with_analogies(lexicon: EntityLexicon, texts: Sequence[str]) -> EntityLexic
     """The lexicon with words added that stand where values of a field stand in many other texts."""
     shapes = [lexicon.split(text)[0].split() for text in texts]
     fillings = Counter(" ".join(shape) for shape in shapes)
-    values = {field: dict.fromkeys(found) for field, found in lexicon.values.items()}
+    values = {field: dict.fromkeys(listed) for field, listed in lexicon.values.items()}
     for shape in shapes:
         if fillings[" ".join(shape)] >= _FILLINGS:
             continue
@@ -143,7 +145,7 @@ def _with_analogies(lexicon: EntityLexicon, texts: Sequence[str]) -> EntityLexic
                 opened = " ".join([*shape[:place], f"<{field}>", *shape[place + 1 :]])
                 if not word.startswith("<") and fillings[opened] >= _FILLINGS:
                     values[field][word] = None
-    return msgspec.structs.replace(lexicon, values={field: tuple(found) for field, found in values.items()})
+    return msgspec.structs.replace(lexicon, values={field: tuple(listed) for field, listed in values.items()})
 
 
 def _any_name(names: Iterable[str]) -> re.Pattern[str]:
@@ -151,14 +153,6 @@ def _any_name(names: Iterable[str]) -> re.Pattern[str]:
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     spelled = ("[ _]".join(map(re.escape, name.split("_"))) for name in longest_first)
     return re.compile(rf"(?<!\w)(?:{'|'.join(spelled)})(?!\w)" if longest_first else r"(?!)", re.IGNORECASE)
-
-
-# The candidates, sorted into templates: which template each is, and which entities fill its slots.
-#
-# A shape that only one text has is no template with slots but a fixed sentence (``You can ask for restaurants …`` though
-# ``ask`` is also a restaurant).
-
-Ints = NDArray[np.int64]
 
 
 class Parsed(NamedTuple):
@@ -169,7 +163,11 @@ class Parsed(NamedTuple):
 
 
 class Inventory:
-    """Templates numbered in the order of the candidates, and entities numbered by kind and value."""
+    """The candidates as templates, numbered in their order, and the entities in their slots, by kind and value.
+
+    A shape that only one text has is no template with slots but a fixed sentence (``You can ask for restaurants …``
+    though ``ask`` is also a restaurant).
+    """
 
     def __init__(self, lexicon: EntityLexicon, candidates: Sequence[str]) -> None:
         self.lexicon, self.candidates = lexicon, tuple(candidates)
@@ -177,7 +175,7 @@ class Inventory:
         fillings: dict[str, set[tuple[Slot, ...]]] = {}
         for shape, slots in split:
             fillings.setdefault(shape, set()).add(slots)
-        self._open = {shape for shape, found in fillings.items() if len(found) > 1}
+        self._open = {shape for shape, filled in fillings.items() if len(filled) > 1}
         closed = [
             (shape, slots) if shape in self._open else (text, ())
             for text, (shape, slots) in zip(candidates, split, strict=True)
@@ -205,13 +203,13 @@ class Inventory:
 
     def parse(self, text: str) -> Parsed:
         """A text as template and entities."""
-        found = self._parsed.get(text)
-        if found is None:
+        parsed = self._parsed.get(text)
+        if parsed is None:
             shape, slots = self.lexicon.split(text)
             if shape not in self._open:
                 shape, slots = text, ()
-            found = self._parsed[text] = Parsed(self._number.get(shape, -1), slots)
-        return found
+            parsed = self._parsed[text] = Parsed(self._number.get(shape, -1), slots)
+        return parsed
 
     def is_call(self, template: int) -> bool:
         """Is it the template of the calls?"""

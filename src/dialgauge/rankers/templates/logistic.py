@@ -33,14 +33,14 @@ class CueVocabulary:
         self._number = {cue: number for number, cue in enumerate(self.cues)}
 
     @classmethod
-    def of(cls, found: Sequence[Sequence[str]]) -> CueVocabulary:
+    def of(cls, points: Sequence[Sequence[str]]) -> CueVocabulary:
         """The cues that occur often enough."""
-        counts = Counter(cue for cues in found for cue in cues)
+        counts = Counter(cue for cues in points for cue in cues)
         return cls([cue for cue, times in counts.items() if times >= _OCCURRENCES])
 
-    def matrix(self, found: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+    def matrix(self, points: Sequence[Sequence[str]]) -> sparse.csr_matrix:
         """Points × cues, 1 where a point has a cue; unknown cues are dropped."""
-        rows = [[self._number[cue] for cue in cues if cue in self._number] for cues in found]
+        rows = [[self._number[cue] for cue in cues if cue in self._number] for cues in points]
         ends = np.cumsum([0, *map(len, rows)])
         columns = np.array([number for row in rows for number in row], dtype=np.int64)
         return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), len(self.cues)))
@@ -67,8 +67,8 @@ def fit_logistic(
         return float(-log_p[rows, y] @ count_of + 0.5 * (pull * weights).sum()), gradient.ravel()
 
     options = {"maxiter": steps, "maxcor": 6}
-    found = minimize(loss, np.zeros(width * classes), jac=True, method="L-BFGS-B", options=options)
-    weights: Floats = found.x.reshape(width, classes)
+    optimum = minimize(loss, np.zeros(width * classes), jac=True, method="L-BFGS-B", options=options)
+    weights: Floats = optimum.x.reshape(width, classes)
     return weights
 
 
@@ -79,11 +79,8 @@ def log_softmax(scores: Floats) -> Floats:
     return result
 
 
-# A classifier of acts or templates from cues.
-
-
 class Classifier:
-    """Log-probabilities of classes; ``weights`` is cues × classes."""
+    """Log-probabilities of classes (acts or templates); ``weights`` is cues × classes."""
 
     def __init__(self, cues: Sequence[str], weights: Floats) -> None:
         self.vocabulary, self.weights = CueVocabulary(cues), weights
@@ -107,11 +104,8 @@ class Classifier:
         return log_softmax(np.asarray(self.vocabulary.matrix(cues) @ self.weights))
 
 
-# Arrays of a saved model must fit what the rest of it says, or they are of another model.
-
-
 def weights_fitting(weights: NDArray[Any], *shape: int) -> NDArray[Any]:
-    """The weights, if they have this shape."""
+    """The weights, if they have this shape; otherwise they are of another model."""
     if weights.shape != shape:
         raise DialgaugeError("the weights of the model do not fit its cues and templates; save it again")
     return weights

@@ -6,29 +6,83 @@ second classifier, over templates, tells how the act is worded, for which the hi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rankers.episode import Episode, Point, points_of
 from dialgauge.rankers.ranker import Tell, silent
 from dialgauge.rankers.templates.adaptation import Adapted, adapted, planned, unadapted
 from dialgauge.rankers.templates.alignment import acts_of, aligned
-from dialgauge.rankers.templates.examples import Example, Reader, gold_candidates, reply_templates
-from dialgauge.rankers.templates.features import Cues
+from dialgauge.rankers.templates.features import GROUPS, Cues, Example, Reader, gold_candidates, reply_templates
 from dialgauge.rankers.templates.filling import Filling
-from dialgauge.rankers.templates.history import trail_to
+from dialgauge.rankers.templates.history import with_predecessors
 from dialgauge.rankers.templates.inventory import EntityLexicon, Ints, Inventory, Slot
 from dialgauge.rankers.templates.logistic import Classifier, Floats, numbers_fitting, weights_fitting
-from dialgauge.rankers.templates.options import Options
 from dialgauge.rankers.templates.resemblance import learn_aliases
 from dialgauge.rankers.templates.systems import SYSTEMS, Experts, Systems, group_matrix, most_likely, template_counts
 
 #: Below any probability that matters; its logarithm is finite.
 _LEAST = 1e-12
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How a template ranker learns; defaults were chosen on dev and by leaving one system out."""
+
+    #: An expert for each system, weighed in each dialog by how well it foresees the replies; otherwise (and in the
+    #: transductive ranker) one classifier of acts, and one that words them.
+    experts: bool = True
+    #: Penalties (L2) of what the experts share or of the classifier of acts, of what an expert has of its own, and of
+    #: the classifier of templates that words an act.
+    penalty: float = 3.0
+    own_penalty: float = 10.0
+    wording_penalty: float = 1.0
+    #: Penalties of the filling: of weights that all templates share, and of a template's own.
+    fill_penalty: float = 3.0
+    fill_own_penalty: float = 10.0
+    #: Templates of different systems that say the same count as one act (without experts).
+    align: bool = True
+    #: Cues that templates are classified without, separated by commas: words, state, bot, history.
+    without: str = ""
+    #: Dialogs to learn from.
+    learn_from: Literal["trn", "trn+dev"] = "trn"
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of cues that are used."""
+        left_out = [name for name in self.without.split(",") if name]
+        for name in left_out:
+            if name not in GROUPS:
+                raise DialgaugeError(f"there are no cues named '{name}'.{nearest(name, GROUPS)}")
+        return [group for group in GROUPS if group not in left_out]
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits to learn from."""
+        return self.learn_from.split("+")
+
+
+def options_of(given: Mapping[str, str]) -> Options:
+    """Options from texts such as ``{"penalty": "3"}``; unknown names and bad values are errors."""
+    for name in given:
+        if name not in Options.__struct_fields__:
+            raise DialgaugeError(
+                f"the template models have no setting '{name}'.{nearest(name, Options.__struct_fields__)}"
+            )
+    try:
+        options = msgspec.convert(dict(given), Options, strict=False)
+    except msgspec.ValidationError as error:
+        raise DialgaugeError(f"a setting of the model has the wrong kind of value: {error}") from error
+    penalties = [name for name in Options.__struct_fields__ if name.endswith("penalty")]
+    if not all(0 < getattr(options, name) < math.inf for name in penalties):
+        raise DialgaugeError(f"{', '.join(penalties[:-1])} and {penalties[-1]} must be above 0 and finite")
+    options.groups  # noqa: B018 - names are checked here, not in the middle of training
+    return options
 
 
 class Model:
@@ -63,7 +117,7 @@ class Model:
         points, options = points_of(dialogs), self.options
         examples = self._reader.read(points)
         gold = gold_candidates(points, self.inventory)
-        of_points = np.repeat(of_dialogs, [len(dialog.asked) for dialog in dialogs], axis=0)
+        of_points = np.repeat(of_dialogs, [len(dialog.prompts) for dialog in dialogs], axis=0)
         self._fit_templates(examples, self.inventory.template_of[gold], of_points)
         self.filling = Filling.fitted(
             self.inventory,
@@ -89,8 +143,8 @@ class Model:
         of_act = np.log(np.exp(templates) @ self._members)
         worded = np.exp(templates - of_act[:, self.act_of]) * adapted.factor + adapted.extra
         worded /= (worded @ self._members)[:, self.act_of]
-        found: Floats = (acts + adapted.act)[:, self.act_of] + np.log(np.maximum(worded, _LEAST))
-        return found
+        log_p: Floats = (acts + adapted.act)[:, self.act_of] + np.log(np.maximum(worded, _LEAST))
+        return log_p
 
     def scores(self, points: Sequence[Point]) -> Floats:
         """log P(candidate | point), points × candidates."""
@@ -100,8 +154,8 @@ class Model:
     def _filled(self, log_templates: Floats, examples: Sequence[Example]) -> Floats:
         """log P(template) + log P(filling | template), points × candidates."""
         fillings = self.filling.log_probabilities([example.marked for example in examples])
-        found: Floats = log_templates[:, self.inventory.template_of] + fillings
-        return found
+        log_p: Floats = log_templates[:, self.inventory.template_of] + fillings
+        return log_p
 
     def read(self, points: Sequence[Point]) -> list[Example]:
         """Points as examples."""
@@ -147,21 +201,21 @@ class Model:
         )
 
 
-# The model that asks who speaks: templates by a mixture of experts, weighed by what the dialog tells so far.
-
-
 class MixtureModel(Model):
-    """log P(candidate) = log Σ_s P(s | dialog so far) P_s(template | cues) + log P(filling | template, marks)."""
+    """Templates by a mixture of experts, weighed by what the dialog tells so far about who speaks.
+
+    log P(candidate) = log Σ_s P(s | dialog so far) P_s(template | cues) + log P(filling | template, marks)
+    """
 
     experts: Experts
 
     def scores(self, points: Sequence[Point]) -> Floats:
-        trail = trail_to(points)
-        examples = self.read(trail.points)
-        said = np.array([self.inventory.parse(text).template if text else -1 for text in trail.said], dtype=np.int64)
+        chain = with_predecessors(points)
+        examples = self.read(chain.points)
+        said = np.array([self.inventory.parse(text).template if text else -1 for text in chain.said], dtype=np.int64)
         by_expert = self.experts.log_probabilities([example.cues for example in examples])
-        log_templates = self.experts.mixed(by_expert, trail.before, said)
-        return self._filled(log_templates[trail.places], [examples[place] for place in trail.places])
+        log_templates = self.experts.mixed(by_expert, chain.before, said)
+        return self._filled(log_templates[chain.places], [examples[place] for place in chain.places])
 
     def _fit_templates(self, examples: Sequence[Example], templates: Ints, of_points: Floats) -> None:
         cues = [example.cues for example in examples]
@@ -179,7 +233,7 @@ class MixtureModel(Model):
         self.experts = Experts(cues, weights_fitting(weights, SYSTEMS + 1, len(cues), len(self.inventory.templates)))
 
 
-# From dialogs to a model: who speaks, which templates are paraphrases, what to say and what to fill in.
+# From dialogs to a model.
 
 
 def learn(

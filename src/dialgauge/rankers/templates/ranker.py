@@ -3,8 +3,8 @@
     score(candidate) = log P(template | cues) + log P(filling | template, marks)
 
 Both parts are learned from dialogs; see ``docs/task6.md``. The plain ranker mixes experts for the template
-(``mixture``) and takes the candidates only as the list to choose from. The transductive one (its own name, shown apart)
-goes by way of acts (``model``) and also learns from which texts stand in the list.
+(``MixtureModel``) and takes the candidates only as the list to choose from. The transductive one (its own name, shown
+apart) goes by way of acts (``Model``) and also learns from which texts stand in the list.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dialgauge.rankers.episode import Episode, Point
-from dialgauge.rankers.ranker import Ranker, Scores, Tell, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
-from dialgauge.rankers.templates.model import Model, learn, restored
-from dialgauge.rankers.templates.options import Options, options_of
+from dialgauge.rankers.templates.model import Model, Options, learn, options_of, restored
 
 
 class Templates(Ranker):
     """Templates classified and filled."""
 
     name = "templates"
-    summary = "templates classified and filled, for real talk (ours)"
+    summary = "templates classified and filled, for real calls (ours)"
     settable = Options.__struct_fields__
     model: Model
 
@@ -41,7 +40,7 @@ class Templates(Ranker):
         """The dialogs of train and dev; None when the candidates are but a list."""
         return None
 
-    def scores(self, points: Sequence[Point]) -> Scores:
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return self.model.scores(points)
 
     def settings(self) -> dict[str, Any]:

@@ -26,37 +26,37 @@ _SAME_SLOTS, _ANY = 0.25, 0.5
 def paraphrases(inventory: Inventory, uses: Floats) -> dict[int, int]:
     """New template to the known one with the same kinds of slots and most words in common."""
     known = [t for t in np.flatnonzero(uses > 0).tolist() if inventory.signature(t)]
-    found = {}
+    known_of = {}
     for new in np.flatnonzero(uses == 0).tolist():
         alike = [t for t in known if inventory.signature(t) == inventory.signature(new)]
         best = _most_alike(inventory, new, alike, _SAME_SLOTS)
         if best is not None:
-            found[new] = best
-    return found
+            known_of[new] = best
+    return known_of
 
 
 def questions(dialogs: Sequence[Episode], inventory: Inventory, novelty: Novelty) -> dict[int, int]:
     """Question with more new texts than known uses, to the known template that asks for the same field."""
     asking = asked_fields(dialogs, inventory)
-    words = Words(dialogs, inventory)
-    found = {}
+    words = QuestionWords(dialogs, inventory)
+    known_of = {}
     for template in np.flatnonzero(novelty.new > novelty.uses).tolist():
-        known = asking.get(words.asked(template) or "")
+        known = asking.get(words.asked_field(template) or "")
         if known is not None and known != template:
-            found[template] = known
-    return found
+            known_of[template] = known
+    return known_of
 
 
 def stand_ins(inventory: Inventory, uses: Floats, resembled: Mapping[int, int]) -> Ints:
     """Per template the known one that it counts as when it is heard; itself for known ones and strangers."""
     known = np.flatnonzero(uses > 0).tolist()
-    found = np.arange(len(inventory.templates))
+    heard_as = np.arange(len(inventory.templates))
     for new in np.flatnonzero(uses == 0).tolist():
         best = _most_alike(inventory, new, known, _ANY)
-        found[new] = new if best is None else resembled.get(best, best)
+        heard_as[new] = new if best is None else resembled.get(best, best)
     for new, alike in resembled.items():
-        found[new] = alike
-    return found
+        heard_as[new] = alike
+    return heard_as
 
 
 def inherited(expected: Expected, novelty: Novelty, alike: Mapping[int, int]) -> Floats:
@@ -77,11 +77,8 @@ def _most_alike(inventory: Inventory, new: int, others: Sequence[int], least: fl
     return best if best is not None and common[best] >= least else None
 
 
-# Which field a question asks for: of a known one, users' answers tell it; of a new one, its words.
-#
-# A known question without slots asks for the field that users name next far more often than after other replies. The
-# words of a new question are judged by how users use them: ``area`` goes with locations because users who say it name
-# one, or are told one.
+# Which field a question asks for: of a known one, users' answers tell it; of a new one, its words, judged by how users
+# use them. ``area`` goes with locations because users who say it name one, or are told one.
 #
 #     lift(word, field) = P(field | word) / P(field)
 #
@@ -114,7 +111,7 @@ def asked_fields(dialogs: Iterable[Episode], inventory: Inventory) -> dict[str, 
     return {field: template for field, (_, template) in best.items()}
 
 
-class Words:
+class QuestionWords:
     """What the words of questions ask for."""
 
     def __init__(self, dialogs: Iterable[Episode], inventory: Inventory) -> None:
@@ -123,7 +120,7 @@ class Words:
             word: np.log(lift) for word, (lift, _) in _lifts(_utterances(dialogs, inventory), self._fields).items()
         }
 
-    def asked(self, template: int) -> str | None:
+    def asked_field(self, template: int) -> str | None:
         """The field that a template's question asks for, if its words tell; one that it names is not asked for."""
         words = [self._lift[word] for word in _question(self._inventory.templates[template]) if word in self._lift]
         named = self._inventory.signature(template)
@@ -148,8 +145,8 @@ def _lifts(sightings: Iterable[_Sighting], fields: Sequence[str]) -> dict[str, t
     """Per thing counted: the lift of each field, and how often it was seen."""
     count: dict[str, Floats] = {}
     total = np.zeros(len(fields) + 1)
-    for things, found in sightings:
-        row = np.array([*(field in found for field in fields), True], dtype=np.float64)
+    for things, named in sightings:
+        row = np.array([*(field in named for field in fields), True], dtype=np.float64)
         total += row
         for thing in things:
             count[thing] = count.get(thing, np.zeros(len(row))) + row
@@ -176,27 +173,24 @@ def _answers(dialogs: Iterable[Episode], inventory: Inventory) -> Iterator[_Sigh
 def _utterances(dialogs: Iterable[Episode], inventory: Inventory) -> Iterator[_Sighting]:
     """The words of each utterance that are no values, and the fields in it and in the reply."""
     for dialog in dialogs:
-        for at in dialog.asked:
+        for at in dialog.prompts:
             text = dialog.lines[at].text
             if text == SILENCE:
                 continue
             words = text.lower().split()
-            found = _named(words, inventory.lexicon)
+            named = _named(words, inventory.lexicon)
             template, slots = inventory.parse(dialog.lines[at + 1].text)
             if not inventory.is_call(template):
-                found |= {slot.kind for slot in slots}
+                named |= {slot.kind for slot in slots}
             plain = [word for word in dict.fromkeys(words) if inventory.lexicon.value(word) is None]
-            yield plain, found
+            yield plain, named
 
 
 def _named(words: Sequence[str], lexicon: EntityLexicon) -> set[str]:
     return {slot.kind for slot in map(lexicon.value, words) if slot is not None}
 
 
-# Other words that users say for a value (``center``, ``moderately``): learned from what the bot answers.
-#
-# A word is an alias of value v of a field when it begins like v, and at least half of the replies that name a value of
-# that field, right after an utterance with the word and without any value of the field, name v.
+# Aliases: other words that users say for a value (``center``, ``moderately``), learned from what the bot answers.
 
 _LETTERS = 3
 _TIMES = 2
@@ -204,11 +198,15 @@ _SHARE = 0.5
 
 
 def learn_aliases(dialogs: Iterable[Episode], inventory: Inventory) -> dict[str, Slot]:
-    """Aliases by word."""
+    """Aliases by word.
+
+    A word is an alias of value v of a field when it begins like v, and at least half of the replies that name a value
+    of that field, right after an utterance with the word and without any value of the field, name v.
+    """
     together: Counter[tuple[str, Slot]] = Counter()
     alone: Counter[tuple[str, str]] = Counter()
     for dialog in dialogs:
-        for words, slot in _answers_aliases(dialog, inventory):
+        for words, slot in _revealed_values(dialog, inventory):
             for word in dict.fromkeys(words):
                 alone[word, slot.kind] += 1
                 if inventory.lexicon.value(word) is None and _begins_like(word, slot.value):
@@ -224,7 +222,7 @@ def _begins_like(word: str, value: str) -> bool:
     return len(word) >= _LETTERS and any(part.startswith(word[:_LETTERS]) for part in value.split("_"))
 
 
-def _answers_aliases(dialog: Episode, inventory: Inventory) -> Iterator[tuple[list[str], Slot]]:
+def _revealed_values(dialog: Episode, inventory: Inventory) -> Iterator[tuple[list[str], Slot]]:
     """(what the user said, a value that the next reply names) where nobody had said the value before."""
     words: list[str] = []
     said: set[str] = set()

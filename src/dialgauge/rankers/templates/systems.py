@@ -27,9 +27,9 @@ _STARTS = 6
 def group_matrix(groups: Sequence[object]) -> Floats:
     """Members × groups, 1 where a member is in a group."""
     number = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    found = np.zeros((len(groups), len(number)))
-    found[np.arange(len(groups)), [number[group] for group in groups]] = 1.0
-    return found
+    matrix = np.zeros((len(groups), len(number)))
+    matrix[np.arange(len(groups)), [number[group] for group in groups]] = 1.0
+    return matrix
 
 
 def signature_groups(inventory: Inventory) -> Floats:
@@ -56,7 +56,7 @@ class Systems:
         groups = signature_groups(inventory)
         draws = np.random.default_rng(seed)
         starts = [draws.dirichlet(np.ones(SYSTEMS), size=len(counts)) for _ in range(_STARTS)]
-        best = max((cls._climbed(counts, groups, start) for start in starts), key=lambda found: found[0])[1]
+        best = max((cls._climbed(counts, groups, start) for start in starts), key=lambda fit: fit[0])[1]
         order = np.argsort(-best.share, kind="stable")
         return cls(best.use[order], best.share[order], groups)
 
@@ -70,8 +70,8 @@ class Systems:
         return round(float(np.logaddexp.reduce(joint, axis=1).sum()), 3), systems
 
     def _joint(self, counts: Floats) -> Floats:
-        found: Floats = counts @ self._log_wording.T + np.log(self.share)
-        return found
+        joint: Floats = counts @ self._log_wording.T + np.log(self.share)
+        return joint
 
     def posterior(self, counts: Floats) -> Floats:
         """P(system | templates so far), dialogs × systems."""
@@ -92,19 +92,7 @@ def most_likely(posterior: Floats) -> Ints:
     return np.asarray(posterior.argmax(axis=1), dtype=np.int64)
 
 
-# Who speaks? An expert for each known system, one for a system like none of them, and what the dialog tells so far.
-#
-# Systems differ in what they say when, but have much in common. The weights of system s are W + V_s; both are learned at
-# once, V_s from the dialogs of s alone and under the larger penalty:
-#
-#     maximise  Σ_i log P(t_i | x_i; W + Σ_s P(s | dialog of i) V_s)  −  λ/2 ‖W‖²  −  λ'/2 Σ_s ‖V_s‖²
-#
-# W alone is the expert for a system never heard. In a dialog, each expert is believed as far as it foresaw the replies:
-#
-#     P(t | x) = Σ_s b_s P_s(t | x),     b_s ∝ Π_{earlier replies r at y} max(P_s(r | y), ε)^τ
-#
-# All are believed alike at first, however many dialogs they learned from. The floor ε and the temper τ < 1 keep one
-# surprising reply from settling who speaks: an unknown system may share its words with one and its habits with another.
+# Experts.
 
 _FLOOR = 0.01
 _TEMPER = 0.25
@@ -114,7 +102,24 @@ _CURVATURE = 0.1
 
 
 class Experts:
-    """Log-probabilities of templates by each expert; ``weights`` is experts × cues × templates, the stranger last."""
+    """Log-probabilities of templates: an expert for each known system, and one for a system like none of them.
+
+    Systems differ in what they say when, but have much in common. The weights of system s are W + V_s; both are learned
+    at once, V_s from the dialogs of s alone and under the larger penalty:
+
+        maximise  Σ_i log P(t_i | x_i; W + Σ_s P(s | dialog of i) V_s)  −  λ/2 ‖W‖²  −  λ'/2 Σ_s ‖V_s‖²
+
+    W alone is the expert for a system never heard. In a dialog, each expert is believed as far as it foresaw the
+    replies:
+
+        P(t | x) = Σ_s b_s P_s(t | x),     b_s ∝ Π_{earlier replies r at y} max(P_s(r | y), ε)^τ
+
+    All are believed alike at first, however many dialogs they learned from. The floor ε and the temper τ < 1 keep one
+    surprising reply from settling who speaks: an unknown system may share its words with one and its habits with
+    another.
+
+    ``weights`` is experts × cues × templates, the expert for strangers last.
+    """
 
     def __init__(self, cues: Sequence[str], weights: Floats) -> None:
         self.vocabulary, self.weights = CueVocabulary(cues), weights
@@ -131,8 +136,8 @@ class Experts:
         penalty = np.repeat(penalties, [x.shape[1], systems * x.shape[1]])
         unit = 1 / np.sqrt(penalty + _CURVATURE * np.asarray(wide.sum(axis=0)).ravel())
         scaled = sparse.csr_matrix(wide @ sparse.diags_array(unit))
-        found = unit[:, None] * fit_logistic(scaled, gold, templates, penalty * unit**2, _STEPS)
-        shared, *own = found.reshape(systems + 1, x.shape[1], templates)
+        weights = unit[:, None] * fit_logistic(scaled, gold, templates, penalty * unit**2, _STEPS)
+        shared, *own = weights.reshape(systems + 1, x.shape[1], templates)
         return cls(vocabulary.cues, np.stack([*(shared + part for part in own), shared]))
 
     def log_probabilities(self, cues: Sequence[Sequence[str]]) -> Floats:
@@ -156,5 +161,5 @@ class Experts:
     def mixed(self, log_p: Floats, before: Sequence[int], said: Ints) -> Floats:
         """log P(template), points × templates."""
         belief = self.believed(log_p, before, said)
-        found: Floats = np.logaddexp.reduce(log_p + belief.T[:, :, None], axis=0)
-        return found
+        log_mixed: Floats = np.logaddexp.reduce(log_p + belief.T[:, :, None], axis=0)
+        return log_mixed

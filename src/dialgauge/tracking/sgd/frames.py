@@ -75,13 +75,13 @@ def pairs(
 
 
 def _by_key(predicted: Iterable[Dialogue]) -> dict[str, Dialogue]:
-    found: dict[str, Dialogue] = {}
+    answers: dict[str, Dialogue] = {}
     for dialogue in predicted:
         key = dialogue_key(dialogue.id)
-        if key in found:
+        if key in answers:
             raise DialgaugeError("the predictions have two dialogues of this id", dialogue=dialogue.id)
-        found[key] = dialogue
-    return found
+        answers[key] = dialogue
+    return answers
 
 
 def _turns(gold: Dialogue, predicted: Dialogue) -> Iterator[tuple[Turn, Turn]]:

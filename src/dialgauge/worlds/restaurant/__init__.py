@@ -6,10 +6,11 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.restaurant.database import FactDatabase
+    from dialgauge.worlds.restaurant.database import FactDatabase, PlannedAnswers
     from dialgauge.worlds.restaurant.draws import Draws
     from dialgauge.worlds.restaurant.dstc2 import (
         Joiner,
+        Venues,
         convert,
         entities_of,
         read_ontology,
@@ -44,9 +45,11 @@ __all__ = [
     "KnowledgeBase",
     "Parameters",
     "Phrases",
+    "PlannedAnswers",
     "Range",
     "Setting",
     "UserPlan",
+    "Venues",
     "World",
     "WorldLexicon",
     "convert",

@@ -1,12 +1,25 @@
-"""Reading DSTC2 as it was published: a folder per call with ``log.json`` and ``label.json``, and an ontology.
+"""DSTC2 as it was published, converted to dialogs of task 6.
 
-The second Dialog State Tracking Challenge: M. Henderson, B. Thomson and J. Williams, SIGDIAL 2014. What is read:
+The second Dialog State Tracking Challenge: M. Henderson, B. Thomson and J. Williams, SIGDIAL 2014. There is a folder
+per call, and an ontology. What is read:
 
 * ``log.json``: ``session-id``, and per turn ``output`` with the system's ``transcript`` and ``dialog-acts``
   (``{"act": "offer", "slots": [["name", "cote"]]}``); the system speaks first in every turn;
 * ``label.json``: per turn the user's ``transcription``, the ``goal-labels`` (cumulative constraints) and
   ``requested-slots``;
 * the ontology: ``informable`` with the values of ``food``, ``area``, ``pricerange`` and ``name``.
+
+The conversion behind task 6 was not published; these rules follow what the released files show:
+
+* entities of several words become one word, and contact details become words made from the venue's name;
+* the user's side is the transcription, silence where there is none; the last user turn is answered by `` you are
+  welcome`` (with the release's leading space);
+* before the system first offers a venue, or says that none fits, an API call with the labelled constraints is
+  inserted, its results follow, and the system's real words answer silence; a new call is made when the constraints
+  have changed since the last one. A constraint that is not set, or does not matter, is written ``R_cuisine``,
+  ``R_location``, ``R_price``;
+* results come from the knowledge base, or, where none is given, from what the systems said in all calls;
+* ratings from 0 to 10 are invented for each dialog so that venues are proposed in the order of their ratings.
 """
 
 from __future__ import annotations
@@ -109,13 +122,13 @@ def read_sessions(folder: Path, listed: Path | None = None) -> Iterator[Session]
 
 def read_ontology(folder: Path, given: Path | None = None) -> Dstc2Ontology:
     """The ontology that was named, or the only ``ontology*.json`` below the folder."""
-    found = [given] if given else sorted(folder.rglob("ontology*.json"))
-    if len(found) != 1:
-        problem = "several files are" if found else "no file is"
+    files = [given] if given else sorted(folder.rglob("ontology*.json"))
+    if len(files) != 1:
+        problem = "several files are" if files else "no file is"
         raise DialgaugeError(
             f"{problem} named ontology*.json below this folder; name one with --ontology", file=str(folder)
         )
-    return _decoded(_ONTOLOGY, found[0])
+    return _decoded(_ONTOLOGY, files[0])
 
 
 def _listed(folder: Path, listed: Path) -> list[Path]:
@@ -155,8 +168,6 @@ def _part(path: Path) -> Part:
     return resolve(path)[0]
 
 
-# The wording of task 6: entities become single words, and contact details become words made from the name.
-
 #: What DSTC2 calls contact details, and the ending task 6 gives them.
 CONTACT = {"phone": "phone", "addr": "address", "postcode": "post_code"}
 
@@ -183,7 +194,7 @@ class Joiner:
     def __call__(self, text: str) -> str:
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda found: one_word(found[0]), text)
+        return self._pattern.sub(lambda entity: one_word(entity[0]), text)
 
 
 def system_text(output: SystemOutput, venue: str, joiner: Joiner) -> str:
@@ -206,19 +217,6 @@ def _any_of(entities: list[str]) -> re.Pattern[str]:
     alternatives = "|".join(r"\s+".join(map(re.escape, entity.split())) for entity in entities)
     return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
 
-
-# DSTC2 calls as dialogs of task 6.
-#
-# The original conversion was not published; these rules follow what the released files show (specification, section 6):
-#
-# * the user's side is the transcription, silence where there is none; the last user turn is answered by `` you are
-#   welcome`` (with the release's leading space);
-# * before the system first offers a venue, or says that none fits, an API call with the labelled constraints is
-#   inserted, its results follow, and the system's real words answer silence; a new call is made when the constraints
-#   have changed since the last one. A constraint that is not set, or does not matter, is written ``R_cuisine``,
-#   ``R_location``, ``R_price``;
-# * results come from the knowledge base, or, where none is given, from what the systems said in all calls;
-# * ratings from 0 to 10 are invented for each dialog so that venues are proposed in the order of their ratings.
 
 CLOSING = " you are welcome"
 DOMAIN = "restaurant"
@@ -264,21 +262,21 @@ def convert(session: Session, venues: Venues, joiner: Joiner, *, seed: int = 0) 
     """One call as a dialog of task 6; labelled states and requests are kept on the user's turns."""
     turns: list[Turn] = []
     ratings = _ratings(session, venues, seed)
-    asked = Turn(speaker="user", text=SILENCE, state={})
+    prompt = Turn(speaker="user", text=SILENCE, state={})
     last_call, venue, constraints = "", "", dict[str, str]()
     for exchange in session.exchanges:
         venue = venue_of(exchange.system) or venue
         call = _call(constraints)
         if _consults(exchange.system) and call != last_call:
-            found = [name for name in venues if _fits(venues[name], constraints)]
-            results = tuple(fact for name in found for fact in _answer(name, venues[name], ratings[name]))
-            turns += (asked, Turn(speaker="system", text=call))
-            asked = Turn(speaker="user", text=SILENCE, state=asked.state, results=results)
+            fitting = [name for name in venues if _fits(venues[name], constraints)]
+            results = tuple(fact for name in fitting for fact in _answer(name, venues[name], ratings[name]))
+            turns += (prompt, Turn(speaker="system", text=call))
+            prompt = Turn(speaker="user", text=SILENCE, state=prompt.state, results=results)
             last_call = call
-        turns += (asked, Turn(speaker="system", text=system_text(exchange.system, venue, joiner)))
-        asked = _user_turn(exchange.user, joiner)
+        turns += (prompt, Turn(speaker="system", text=system_text(exchange.system, venue, joiner)))
+        prompt = _user_turn(exchange.user, joiner)
         constraints = {slot: one_word(value) for slot, value in exchange.user.goals.items() if slot in CONSTRAINTS}
-    turns += (asked, Turn(speaker="system", text=CLOSING))
+    turns += (prompt, Turn(speaker="system", text=CLOSING))
     return Dialogue(id=session.id, turns=tuple(turns), domains=(DOMAIN,))
 
 

@@ -1,4 +1,4 @@
-"""One half of a world made ready for one task: its knowledge base and its pools of requests.
+"""What simulated users want: one half of a world made ready for one task, and the plan of each user in it.
 
 The requests of a half are divided at random, for each task anew, into a pool for training dialogs and one for
 development and test dialogs, so that no test dialog starts from a request seen in training.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dialgauge.dialogue import Fact, Goal, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant.draws import Draws
 from dialgauge.worlds.restaurant.knowledge import KnowledgeBase, Restaurant, draw_knowledge_base
@@ -113,11 +114,11 @@ def _pools(requests: list[Request], setting: Setting) -> tuple[tuple[Request, ..
     return tuple(mixed[:count]), tuple(mixed[count:])
 
 
-# What one simulated user wants and will do, drawn before the dialog begins (specification, section 3).
-
-
 class UserPlan(Struct, frozen=True, kw_only=True):
-    """The user's decisions. Which of several phrasings is used is left to the moment of speaking."""
+    """What one user wants and will do, drawn before the dialog begins.
+
+    Which of several phrasings it uses is left to the moment of speaking.
+    """
 
     task: int
     request: Request
@@ -137,6 +138,16 @@ class UserPlan(Struct, frozen=True, kw_only=True):
         """The request after all updates."""
         values = dict(zip(FIELDS, self.request, strict=True)) | dict(self.updates)
         return (values["cuisine"], values["location"], values["size"], values["price"])
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What the knowledge base shows."""
+        return tuple(fact for restaurant in self.results for fact in restaurant.answer)
+
+    def goal(self, domain: str) -> Goal:
+        """What this user wants in the end."""
+        info = {"name": self.results[0].name} if self.task == 4 else dict(zip(FIELDS, self.final, strict=True))
+        return Goal(tasks={domain: Task(info=info, requests=self.questions)})
 
     @property
     def ranked(self) -> tuple[Restaurant, ...]:

@@ -74,19 +74,19 @@ class KnowledgeBase:
 
     def __init__(self, restaurants: Iterable[Restaurant]) -> None:
         self.restaurants = tuple(restaurants)
-        found: dict[Request, list[Restaurant]] = {}
+        fitting: dict[Request, list[Restaurant]] = {}
         for restaurant in self.restaurants:
-            found.setdefault(restaurant.request, []).append(restaurant)
-        self._found = {request: tuple(fitting) for request, fitting in found.items()}
+            fitting.setdefault(restaurant.request, []).append(restaurant)
+        self._results = {request: tuple(restaurants) for request, restaurants in fitting.items()}
 
     def query(self, request: Request) -> tuple[Restaurant, ...]:
         """The restaurants that match all four fields, in the knowledge base's order; often none."""
-        return self._found.get(request, ())
+        return self._results.get(request, ())
 
     @property
     def most_results(self) -> int:
         """The largest number of restaurants any request finds."""
-        return max(map(len, self._found.values()))
+        return max(map(len, self._results.values()))
 
 
 def draw_knowledge_base(world: World, half: Half, seed: int) -> KnowledgeBase:
@@ -147,17 +147,15 @@ def lexicon_of_world(world: World) -> WorldLexicon:
     return WorldLexicon(fields, frozenset(name for half in world.halves for name in world.restaurant_names(half)))
 
 
-# The replies a bot chooses from in tasks 1 to 5: everything the bot of a world can ever say.
-#
-# For the released world these are 12 fixed sentences, 600 API calls, and an option, a phone number and an address for
-# each of 1,200 restaurants: 4,212 in all.
-
-
 def world_candidates(world: World) -> list[str]:
-    """All candidates, fixed sentences first, then half by half. No two are equal."""
+    """Everything the bot of a world can ever say: the replies to choose from in tasks 1 to 5. No two are equal.
+
+    In the released world these are 12 fixed sentences, 600 API calls, and an option, a phone number and an address for
+    each of 1,200 restaurants: 4,212 in all.
+    """
     phrases = world.phrases
     calls = [phrases.api_call(request) for half in world.halves for request in world.requests(half)]
     names = [name for half in world.halves for name in world.restaurant_names(half)]
     options = [phrases.option(name) for name in names]
-    told = [phrases.info(f"{name}_{about}") for about in INFO for name in names]
-    return [*phrases.fixed_sentences(), *calls, *options, *told]
+    answers = [phrases.info(f"{name}_{about}") for about in INFO for name in names]
+    return [*phrases.fixed_sentences(), *calls, *options, *answers]

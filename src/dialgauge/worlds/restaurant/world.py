@@ -75,8 +75,6 @@ class World(Struct, frozen=True, kw_only=True):
         return name
 
 
-# What can be set in a simulation, with the values that give the released files, and what is refused.
-
 TASKS = (1, 2, 3, 4, 5)
 
 #: From, to; both included.
@@ -87,7 +85,7 @@ FIELDS_UPDATED: dict[int, Range] = {2: (1, 4), 5: (1, 3)}
 
 
 class Parameters(Struct, frozen=True, kw_only=True):
-    """How dialogs are drawn. The defaults are what the released files show (specification, section 3)."""
+    """How dialogs are drawn. The defaults are what the released files show."""
 
     seed: int = 0
     #: The probability that the user accepts an option that is not the last one left (tasks 3 and 5).

@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import SILENCE, resolve
+from dialgauge.formats import SILENCE
 from dialgauge.worlds.restaurant.phrases import API_CALL, FIELDS, FIXED, INFO, BotPhrases, Phrases, UserPhrases
 from dialgauge.worlds.restaurant.world import PLACEHOLDERS, Half, World
+from dialgauge.yaml_file import parse_yaml, read_yaml
 
 #: The worlds that come with dialgauge.
 BUILT_IN = ("restaurant", "bakery")
 
 _KEYS = ("title", "domain", "name", "halves", "prices", "sizes", "ratings", "phrases")
-_MAX_BYTES = 1 << 20
-_MAX_DEPTH = 50
 _WORD = re.compile(r"[^\s{}]+")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+#: More restaurants than any study needs; a world with more is a slip.
+MOST_RESTAURANTS = 200_000
 
 
 def load_world(source: str | Path = "restaurant") -> World:
@@ -34,7 +36,7 @@ def load_world(source: str | Path = "restaurant") -> World:
         return _world(_built_in(name))
     if not Path(name).exists() and not name.endswith((".yaml", ".yml")):
         raise DialgaugeError(f"there is no built-in world and no file named '{name}'.{nearest(name, BUILT_IN)}")
-    raw = _mapping(_parsed(_text(name), name), "the file", name)
+    raw = _mapping(read_yaml(name).content, "the file", name)
     try:
         base = raw.pop("base", None)
         if base is not None:
@@ -46,55 +48,9 @@ def load_world(source: str | Path = "restaurant") -> World:
         raise error.at(file=name) from None
 
 
-def _text(name: str) -> str:
-    if Path(name).is_dir():
-        raise DialgaugeError("it is a folder; a world is one YAML file", file=name)
-    parts = resolve(name, limit=_MAX_BYTES)
-    if len(parts) != 1:
-        raise DialgaugeError("a world is one YAML file", file=name)
-    text = parts[0].text()
-    if len(text) > _MAX_BYTES:
-        raise DialgaugeError(f"it is larger than {_MAX_BYTES:,} characters, too large for a world", file=name)
-    return text
-
-
 def _built_in(name: str) -> dict[str, Any]:
     text = resources.files("dialgauge.worlds.restaurant").joinpath("worlds", f"{name}.yaml").read_text("utf-8")
-    return _mapping(_parsed(text, name), "the file", name)
-
-
-def _parsed(text: str, name: str) -> Any:
-    """YAML by the safe loader, which makes plain values only; a key that stands twice is an error."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen: set[str] = set()
-            for key, _ in node.value:
-                if key.value in seen and isinstance(key, yaml.ScalarNode):
-                    line = key.start_mark.line + 1
-                    raise DialgaugeError(f"the key '{key.value}' stands twice", file=name, line=line)
-                seen.add(str(key.value))
-            return super().construct_mapping(node, deep)
-
-    if _depth(text) > _MAX_DEPTH:
-        raise DialgaugeError("its brackets are nested too deeply for a world", file=name)
-    try:
-        return yaml.load(text, Loader)  # noqa: S506 - a subclass of the safe loader
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise DialgaugeError(f"it is not valid YAML ({error.problem})", file=name, line=line) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise DialgaugeError("it is not valid YAML", file=name) from error
-
-
-def _depth(text: str) -> int:
-    """How deeply brackets are nested: the parser's time grows with the square of it."""
-    depth = deepest = 0
-    for char in text:
-        depth += (char in "[{") - (char in "]}")
-        deepest = max(deepest, depth)
-    return deepest
+    return _mapping(parse_yaml(text, name).content, "the file", name)
 
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,19 +88,19 @@ def _halves(raw: Any) -> tuple[Half, ...]:
         raise DialgaugeError(f"halves holds '{unknown}'; the halves are called A and B")
     if "A" not in halves:
         raise DialgaugeError("halves needs A, the half for training and test (B, for unseen entities, may be left out)")
-    found = []
+    checked = []
     for name in sorted(halves):
         where = f"halves.{name}"
         half = _mapping(halves[name], where)
         _keys(half, ("locations", "cuisines"), where)
-        found.append(
+        checked.append(
             Half(
                 name=name,
                 locations=_words(half["locations"], f"{where}.locations"),
                 cuisines=_words(half["cuisines"], f"{where}.cuisines"),
             )
         )
-    return tuple(found)
+    return tuple(checked)
 
 
 def _bot(raw: Any) -> BotPhrases:
@@ -159,17 +115,17 @@ def _bot(raw: Any) -> BotPhrases:
 def _user(raw: Any) -> UserPhrases:
     said = _mapping(raw, "phrases.user")
     _keys(said, UserPhrases.__struct_fields__, "phrases.user")
-    found: dict[str, Any] = {}
+    checked: dict[str, Any] = {}
     for key, value in said.items():
         where = f"phrases.user.{key}"
         groups = {"request": FIELDS, "answer": FIELDS, "ask": INFO}.get(key)
         if groups is None:
-            found[key] = _lines(value, where)
+            checked[key] = _lines(value, where)
             continue
         group = _mapping(value, where)
         _keys(group, groups, where)
-        found[key] = {name: _lines(lines, f"{where}.{name}") for name, lines in group.items()}
-    return UserPhrases(**found)
+        checked[key] = {name: _lines(lines, f"{where}.{name}") for name, lines in group.items()}
+    return UserPhrases(**checked)
 
 
 def _mapping(raw: Any, where: str, file: str | None = None) -> dict[str, Any]:
@@ -221,23 +177,15 @@ def _words(raw: Any, where: str) -> tuple[str, ...]:
 def _numbers(raw: Any, where: str) -> tuple[int, ...]:
     for item in _list(raw, where):
         if not isinstance(item, int) or isinstance(item, bool):
-            raise DialgaugeError(f"{where} must be whole numbers, found {item!r}")
+            raise DialgaugeError(f"{where} must be whole numbers, not {item!r}")
     return tuple(raw)
 
 
-# What must hold for a world before anything is simulated in it, each with the sentence a user reads when it does not.
-#
-# Most of it protects one property: a bot that knows the words and the phrases can understand every utterance.
-
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-
-
-#: More restaurants than any study needs; a world with more is a slip.
-MOST_RESTAURANTS = 200_000
-
-
 def check_world(world: World) -> None:
-    """Refuse a world that is ambiguous or too large."""
+    """Refuse a world that is ambiguous or too large, before anything is simulated in it.
+
+    Most of it protects one property: a bot that knows the words and the phrases can understand every utterance.
+    """
     _unique_values(world)
     _size(world)
     _name_pattern(world)
@@ -279,8 +227,7 @@ def _size(world: World) -> None:
 
 
 def _name_pattern(world: World) -> None:
-    found = _PLACEHOLDER.findall(world.name)
-    if sorted(found) != sorted(PLACEHOLDERS):
+    if sorted(_PLACEHOLDER.findall(world.name)) != sorted(PLACEHOLDERS):
         wanted = " ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         raise DialgaugeError(f"name '{world.name}' must hold each of {wanted} once and nothing else in braces")
     if world.name.split() != [world.name]:

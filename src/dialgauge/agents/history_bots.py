@@ -1,0 +1,158 @@
+"""Bots that answer from the dialog so far: a fitted model, a Python function, a server behind HTTP.
+
+Each keeps the lines of its conversation and says its reply to the place they lead to. That one method, ``reply``, is
+also what teacher-forced evaluation asks, with the recorded lines instead.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
+from dialgauge.dialogue import Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
+
+NO_ANSWER = "(no answer)"
+
+
+class HistoryBot(ABC):
+    """A bot that answers a :class:`Point`: the lines before, and the user's words."""
+
+    name: str
+    #: For signatures: what it was set to, and the seed of a bot that draws.
+    options: dict[str, str] = {}  # noqa: RUF012 - never changed
+    seed: int = 0
+    #: What one reply costs.
+    _usage: Usage = NO_USAGE
+
+    @abstractmethod
+    def reply(self, point: Point) -> str:
+        """What the bot says here."""
+
+    def start(self, context: SystemContext) -> None:
+        """A new dialog begins."""
+        self._dialogue = context.dialogue_id
+        self._lines: list[Line] = []
+        self._turn = 0
+
+    def respond(self, turn: Turn | None) -> Reply:
+        """The answer to what the user said, after what the database showed."""
+        text, results = (turn.text, turn.results) if turn is not None else ("", None)
+        if results is not None:
+            shown = [Line("fact", f"{fact.entity} {fact.relation} {fact.value}") for fact in results]
+            self._lines.extend(shown or [Line("fact", NO_RESULT)])
+        utterance = text.strip() or SILENCE
+        reply = self.reply(Point(self._dialogue, self._turn, tuple(self._lines), utterance, ""))
+        self._lines.extend([Line("user", utterance), Line("bot", reply)])
+        self._turn += 1
+        return Reply(turn=Turn(speaker="system", text=reply), usage=self._usage)
+
+    def overrule(self, turn: Turn) -> None:
+        self._lines[-1] = Line("bot", turn.text.strip())
+
+
+class ModelBot(HistoryBot):
+    """Says what a fitted model answers: the first candidate of a ranker, the sentence of any other."""
+
+    def __init__(self, model: ReplyModel) -> None:
+        self.model = model
+        self.name, self.options, self.seed = model.name, model.options, model.seed
+
+    def reply(self, point: Point) -> str:
+        if not isinstance(self.model, Ranker):
+            return str(self.model.reply(point))  # type: ignore[attr-defined]
+        scores = checked_scores(self.model, [point])[0]
+        best = int(scores.argmax())
+        return self.model.candidates[best] if scores[best] > -float("inf") else NO_ANSWER
+
+
+class CallableBot(HistoryBot):
+    """Any Python function from a :class:`Point` to a sentence.
+
+    >>> bot = CallableBot(lambda point: "hello what can i help you with today")
+    """
+
+    def __init__(self, function: Callable[[Point], str], name: str = "callable") -> None:
+        self._function, self.name = function, name
+
+    def reply(self, point: Point) -> str:
+        said = self._function(point)
+        if not isinstance(said, str):
+            raise DialgaugeError(
+                f"the bot returned {type(said).__name__} where a sentence belongs",
+                dialogue=point.dialogue,
+                turn=point.turn,
+            )
+        return said
+
+
+#: A reply is a sentence; an answer longer than this is none.
+_MOST_BYTES = 1 << 20
+
+
+class _Answer(msgspec.Struct):
+    reply: str
+
+
+class _TooLong(Exception):
+    """The server sent more than a reply."""
+
+
+class HttpBot(HistoryBot):
+    """A bot behind HTTP.
+
+    Each reply is one POST of ``{"dialogue", "turn", "history": [{"speaker", "text"}], "utterance"}``; the server
+    answers ``{"reply": "…"}``. Speakers are ``user``, ``bot`` and ``fact``.
+    """
+
+    name = "http"
+    _usage = Usage(calls=1)
+
+    def __init__(self, url: str, *, timeout: float = 30.0) -> None:
+        import httpx
+
+        try:
+            parsed = httpx.URL(url)
+        except httpx.InvalidURL as error:
+            raise DialgaugeError(f"'{url}' is no web address ({error})") from error
+        self._url = parsed
+        self._client = httpx.Client(timeout=float(timeout))
+        #: The address without what may be secret in it.
+        self.shown = str(parsed.copy_with(userinfo=b"", query=None, fragment=None))
+        self.options = {"url": self.shown}
+
+    def reply(self, point: Point) -> str:
+        import httpx
+
+        question = {
+            "dialogue": point.dialogue,
+            "turn": point.turn,
+            "history": [{"speaker": line.kind, "text": line.text} for line in point.history],
+            "utterance": point.utterance,
+        }
+        try:
+            return msgspec.json.decode(self._post(question), type=_Answer).reply
+        except httpx.HTTPStatusError as error:
+            reason = f"did not answer: status {error.response.status_code}"
+        except httpx.HTTPError as error:
+            reason = f"did not answer ({str(error) or type(error).__name__})"
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            reason = f'did not answer {{"reply": "…"}} ({error})'
+        except _TooLong:
+            reason = f"answered with more than {_MOST_BYTES:,} bytes"
+        raise DialgaugeError(f"the bot at {self.shown} {reason}", dialogue=point.dialogue, turn=point.turn)
+
+    def _post(self, question: dict[str, Any]) -> bytes:
+        content = b""
+        with self._client.stream("POST", self._url, json=question) as answer:
+            answer.raise_for_status()
+            for piece in answer.iter_bytes():
+                content += piece
+                if len(content) > _MOST_BYTES:
+                    raise _TooLong
+        return content

@@ -1,0 +1,64 @@
+"""A person at the keyboard, as an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from dialgauge.agents.protocol import Reply, UserContext
+from dialgauge.dialogue import Fact, Turn
+from dialgauge.formats import SILENCE
+
+#: Reasons why a person ends a conversation.
+RESTART, EXIT = "restart", "exit"
+
+#: So often in a row the bot may call the database before the person is asked again.
+_MOST_CALLS = 5
+_MOST_NAMES = 8
+
+
+class KeyboardUser:
+    """Shows what the bot says and asks for an answer.
+
+    An empty line is silence. While the database answers the bot's calls, the person is not asked. ``restart`` and
+    ``exit`` (or the end of input) end the conversation.
+    """
+
+    name = "keyboard"
+
+    def __init__(self, ask: Callable[[], str], show: Callable[[str], object]) -> None:
+        self._ask, self._show = ask, show
+
+    def start(self, context: UserContext) -> None:
+        del context
+        self._calls = 0
+
+    def respond(self, turn: Turn | None) -> Reply:
+        if turn is not None:
+            self._show(f"bot> {turn.text}")
+            if turn.results is not None and self._calls < _MOST_CALLS:
+                self._calls += 1
+                self._show(f"     ({_found(turn.results)})")
+                return _said(SILENCE)
+        self._calls = 0
+        text = self._heard()
+        if text in (RESTART, EXIT):
+            return Reply(turn=None, done=True, end_reason=text)
+        return _said(text or SILENCE)
+
+    def _heard(self) -> str:
+        try:
+            return self._ask().strip()
+        except EOFError:
+            self._show("")
+            return EXIT
+
+
+def _said(text: str) -> Reply:
+    return Reply(turn=Turn(speaker="user", text=text))
+
+
+def _found(facts: Iterable[Fact]) -> str:
+    names = list(dict.fromkeys(fact.entity for fact in facts))
+    if not names:
+        return "nothing found"
+    return f"{len(names)} found: {', '.join(names[:_MOST_NAMES])}{' …' if len(names) > _MOST_NAMES else ''}"

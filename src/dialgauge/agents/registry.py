@@ -1,0 +1,61 @@
+"""Agents by name: our own, and those of other packages (entry points ``dialgauge.agents``)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dialgauge import plugins
+from dialgauge.agents.protocol import Agent
+from dialgauge.errors import DialgaugeError, nearest
+
+#: What makes each agent: a class or a function whose keyword parameters are its options.
+BUILT_IN = {
+    "http": "dialgauge.agents.history_bots:HttpBot",
+    "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
+    "rules": "dialgauge.agents.rules:RuleAgent",
+}
+
+
+def agent_names() -> list[str]:
+    """The names of all agents, in alphabetical order."""
+    return plugins.names(plugins.AGENTS, BUILT_IN)
+
+
+def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
+    """A new agent of that name; an unknown name or option is an error with the nearest ones."""
+    factory: Callable[..., Any] = plugins.load(plugins.AGENTS, name, Callable, BUILT_IN)  # type: ignore[arg-type]
+    given = dict(options or {})
+    _check_options(name, factory, given)
+    try:
+        agent = factory(**given)
+    except DialgaugeError:
+        raise
+    except Exception as error:
+        raise DialgaugeError(f"the agent {name} cannot be made: {type(error).__name__}: {error}") from error
+    if not isinstance(agent, Agent):
+        raise DialgaugeError(
+            f"what bears the name '{name}' is no agent: "
+            f"{type(agent).__name__} lacks name, start(context) or respond(turn)"
+        )
+    return agent
+
+
+def _check_options(name: str, factory: Callable[..., Any], given: Mapping[str, str]) -> None:
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):  # some callables do not say what they take
+        return
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    unknown = next((option for option in given if option not in parameters), None)
+    if unknown is not None:
+        raise DialgaugeError(f"there is no setting '{unknown}' of {name}.{nearest(unknown, parameters)}")
+    missing = [
+        one.name
+        for one in parameters.values()
+        if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and one.name not in given
+    ]
+    if missing:
+        raise DialgaugeError(f"the agent {name} needs the setting {missing[0]}; give it with --set {missing[0]}=…")

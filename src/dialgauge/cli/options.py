@@ -1,0 +1,59 @@
+"""How a command declares what it takes, without importing the library that parses it.
+
+    app = application("State-tracking scores.")
+
+    @app.command()
+    def score(
+        files: Annotated[list[str], Argument(metavar="PRED...", help="Prediction files.")],
+        seed: Annotated[int, Option("--seed", "-s", min=0, help="Seed of the resampling.")] = 0,
+    ) -> None:
+        ...
+
+The declarations take what ``typer.Option`` and ``typer.Argument`` take. ``cli/parse.py`` reads correct calls straight
+from them and makes a typer application of them for everything else; docs/decisions/start-up.md says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+class Declaration:
+    """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ..."""
+
+    def __init__(self, *names: str, **settings: Any) -> None:
+        self.names = names
+        self.settings = settings
+
+
+class Option(Declaration):
+    """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``; a truth value needs a name."""
+
+
+class Argument(Declaration):
+    """A parameter given by its place."""
+
+
+class CommandGroup:
+    """The commands of one word of the command line. A single command is that word itself, without a second one."""
+
+    def __init__(self, help: str) -> None:
+        self.help = help
+        self.commands: dict[str, Callable[..., object]] = {}
+
+    def command(self, name: str | None = None) -> Callable[[Command], Command]:
+        """Register a function under a name; unless given, its own."""
+
+        def register(function: Command) -> Command:
+            self.commands[name or function.__name__.lower().replace("_", "-")] = function
+            return function
+
+        return register
+
+
+def application(help: str) -> CommandGroup:
+    """What a command's module calls ``app``."""
+    return CommandGroup(help)

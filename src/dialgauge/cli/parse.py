@@ -1,0 +1,169 @@
+"""Two ways from the words of a command line to a call, by the same declarations.
+
+:func:`quick_call` reads correct calls and takes a millisecond. It answers None whenever it is not sure: ``--help``, an
+unknown option, a bad or missing value, an uncommon spelling. Then :func:`typer_command` decides, which takes a sixth of
+a second and writes all help pages and error messages. Correct calls mean the same both ways: tests/cli/test_parse.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
+from pathlib import Path
+from types import FunctionType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
+
+from dialgauge.cli.options import Argument, CommandGroup, Declaration, Option
+
+if TYPE_CHECKING:
+    import typer.core
+
+#: Settings that change nothing, or only what :func:`_value` heeds.
+_SETTINGS = {"help", "metavar", "show_default", "min", "max"}
+_NUMBERS = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")}
+
+
+class _UnsureError(Exception):
+    """The quick way ends here."""
+
+
+class _Parameter(NamedTuple):
+    name: str
+    declaration: Declaration
+    type: Any  # of one value
+    many: bool
+    required: bool
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return self.declaration.names or (f"--{self.name.replace('_', '-')}",)
+
+
+def quick_call(group: CommandGroup, words: list[str]) -> Callable[[], object] | None:
+    """The call these words ask for, or None if that takes typer to say."""
+    commands = group.commands
+    name, rest = (next(iter(commands)), words) if len(commands) == 1 else (words[0] if words else "", words[1:])
+    if name not in commands:
+        return None
+    try:
+        return partial(commands[name], **keyword_arguments(commands[name], rest))
+    except _UnsureError:
+        return None
+
+
+def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[str, Any]:
+    """What the words give the command; what they leave out has its default."""
+    parameters = _parameters(command)
+    options = {name: one for one in parameters if isinstance(one.declaration, Option) for name in one.options}
+    given: dict[str, Any] = {}
+    places: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word.startswith("-") and word != "-":
+            _take_option(options, word, left, given)
+        else:
+            places.append(word)
+    _take_arguments([one for one in parameters if isinstance(one.declaration, Argument)], places, given)
+    if any(one.required and one.name not in given for one in parameters):
+        raise _UnsureError
+    return given
+
+
+def _take_option(options: dict[str, _Parameter], word: str, left: Iterator[str], given: dict[str, Any]) -> None:
+    name, equals, text = word.partition("=")
+    one = options.get(name)
+    if one is None or (equals and (one.type is bool or not name.startswith("--"))):
+        raise _UnsureError
+    if one.type is bool:
+        given[one.name] = True
+        return
+    value = _value(one, text if equals else next(left, "--"))
+    if one.many:
+        given.setdefault(one.name, []).append(value)
+    else:
+        given[one.name] = value
+
+
+def _take_arguments(arguments: list[_Parameter], places: list[str], given: dict[str, Any]) -> None:
+    for one in arguments:
+        taken, places = (places, []) if one.many else (places[:1], places[1:])
+        values = [_value(one, text) for text in taken]
+        if values:
+            given[one.name] = values if one.many else values[0]
+    if places:
+        raise _UnsureError
+
+
+def _value(one: _Parameter, text: str) -> Any:
+    """The text as the parameter's type."""
+    if text.startswith("-") and text != "-":
+        raise _UnsureError
+    if one.type is str:
+        return text
+    if one.type is Path:
+        return Path(text)
+    if one.type in _NUMBERS and _NUMBERS[one.type].fullmatch(text):
+        number, bounds = one.type(text), one.declaration.settings
+        if bounds.get("min", number) <= number <= bounds.get("max", number):
+            return number
+    if get_origin(one.type) is Literal and text in get_args(one.type):
+        return text
+    raise _UnsureError
+
+
+def _parameters(command: Callable[..., object]) -> list[_Parameter]:
+    assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
+    count = command.__code__.co_argcount
+    optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
+    hints = get_type_hints(command, include_extras=True)
+    hints.pop("return", None)
+    return [_parameter(name, hint, required=name not in optional) for name, hint in hints.items()]
+
+
+def _parameter(name: str, hint: Any, *, required: bool) -> _Parameter:
+    declaration = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Declaration)), None)
+    if declaration is None or declaration.settings.keys() - _SETTINGS:
+        raise _UnsureError
+    kind = hint.__origin__
+    if get_origin(kind) in (Union, UnionType):
+        kind, *others = (member for member in get_args(kind) if member is not NoneType)
+        if others:
+            raise _UnsureError
+    many = get_origin(kind) is list
+    return _Parameter(name, declaration, get_args(kind)[0] if many else kind, many, required)
+
+
+def typer_command(group: CommandGroup) -> typer.core.TyperGroup | typer.core.TyperCommand:
+    """The same commands as typer's own."""
+    import typer
+    import typer.main
+
+    made = typer.Typer(help=group.help, add_completion=False, no_args_is_help=True, rich_markup_mode="markdown")
+    for name, command in group.commands.items():
+        made.command(name)(_with_typer_options(command))
+    return cast("typer.core.TyperGroup | typer.core.TyperCommand", typer.main.get_command(made))
+
+
+def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]:
+    import inspect
+
+    import typer
+
+    def declared(hint: Any) -> Any:
+        facts = getattr(hint, "__metadata__", ())
+        fact = next((fact for fact in facts if isinstance(fact, Declaration)), None)
+        if fact is None:
+            return hint
+        make: Callable[..., Any] = typer.Option if isinstance(fact, Option) else typer.Argument
+        return Annotated[hint.__origin__, make(*fact.names, **fact.settings)]
+
+    @wraps(command)
+    def same(**given: Any) -> object:
+        return command(**given)
+
+    hints = get_type_hints(command, include_extras=True)
+    signature = inspect.signature(command)
+    parameters = [one.replace(annotation=declared(hints[one.name])) for one in signature.parameters.values()]
+    same.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return same

@@ -1,0 +1,126 @@
+"""Comparing runs of one kind, in memory or stored, and what keeps their scores from being comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
+from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
+from dialgauge.comparison.views import ComparisonView, view_of
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Run, Store
+
+if TYPE_CHECKING:
+    import polars
+
+SCORE_TABLE = "dialogue_scores"
+
+#: Parts of a signature in which compared systems may differ: what is compared, how much was scored, how intervals were
+#: made. The checksum of the gold differs where one run lacks a dialogue, so it counts where the sizes agree.
+OWN_PARTS = frozenset({"model", "seed", "seeds", "dialogues", "turns", "replies", "responses", "interval"})
+_MEASURE, _GOLD, _SIZES = "measure", "gold", ("dialogues", "turns", "replies")
+
+
+def compare_runs(
+    runs: Sequence[Run | str],
+    *,
+    store: Store | str | PathLike[str] | None = None,
+    measures: Sequence[str] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Comparison:
+    """Compare two or more runs of one kind over the dialogues and measures they share.
+
+    Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``.
+
+    >>> comparison = dialgauge.compare_runs(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
+    >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
+    0.0003
+    """
+    if len(runs) < 2:
+        raise DialgaugeError("a comparison needs at least two runs; name two or more")
+    named = _named(_opened(runs, store))
+    view = _common_view(named)
+    frames = {name: run.table(SCORE_TABLE) for name, run in named.items()}
+    _refuse_unscored(named, frames)
+    notes = _without_sums(named, {name for frame in frames.values() for name in frame["measure"].unique()})
+    scores = paired_scores(frames, {name: run.scores for name, run in named.items()})
+    turns = {name: view.scored_turns(run) for name, run in named.items()}
+    if all(frame is not None for frame in turns.values()):
+        scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
+    if measures is not None:
+        scores = scores.only(measures)
+    scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view)))
+    return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
+
+
+def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None) -> list[Run]:
+    place = store if isinstance(store, Store) else Store(store)
+    return [place.open(run) if isinstance(run, str) else run for run in runs]
+
+
+def _named(runs: Sequence[Run]) -> dict[str, Run]:
+    """The runs by their names where those tell them apart, by their ids where not."""
+    names, ids = ({getattr(run, part) for run in runs} for part in ("name", "id"))
+    if len(ids) < len(runs):
+        raise DialgaugeError("a run is compared with itself; name different runs")
+    return {run.name if len(names) == len(runs) else run.id: run for run in runs}
+
+
+def _common_view(runs: Mapping[str, Run]) -> ComparisonView:
+    kinds = dict.fromkeys(run.kind for run in runs.values())
+    if len(kinds) > 1:
+        listed = ", ".join(f"{name} ({run.kind})" for name, run in runs.items())
+        raise DialgaugeError(f"runs of different kinds measure different things and cannot be compared: {listed}")
+    return view_of(next(iter(kinds)))
+
+
+def _without_sums(runs: Mapping[str, Run], summed: set[str]) -> list[str]:
+    """A note on measures that no dialogue has a share of, such as F1 averaged over slots: they cannot be paired."""
+    alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in summed))
+    if not alone:
+        return []
+    sentence = f"{', '.join(alone)} cannot be compared dialogue by dialogue (each run has its value and interval)"
+    if not summed:
+        raise DialgaugeError(f"{sentence}; name another measure too")
+    return [f"{sentence}; left out"]
+
+
+def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:
+    for name, run in runs.items():
+        if not run.scores and not len(frames[name]):
+            raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
+
+
+def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
+    """Warnings where systems were scored under different settings, and so may differ because of that."""
+    notes: dict[str, None] = {}
+    for measure in scores.measures:
+        _refuse_contrary(scores, measure)
+        signatures = {system: scores.signature(system, measure) for system in scores.systems}
+        first, *others = signatures.values()
+        unlike = dict.fromkeys(
+            difference.partition(":")[0] for other in others for difference in first.differences(other)
+        )
+        same_size = not any(size in unlike for size in _SIZES)
+        for part in unlike:
+            values = "; ".join(f"{name} {signature.get(part, 'none')}" for name, signature in signatures.items())
+            if part == _MEASURE:
+                notes[f"{measure} does not mean the same for all systems: {values}"] = None
+            elif part not in OWN_PARTS | view.own_parts and (part != _GOLD or same_size):
+                notes[f"the runs were scored with a different {part}, so differences may come from that: {values}"] = (
+                    None
+                )
+    return list(notes)
+
+
+def _refuse_contrary(scores: PairedScores, measure: str) -> None:
+    directions = {known[measure].higher_is_better for known in scores.run_scores if measure in known} - {None}
+    if len(directions) > 1:
+        raise DialgaugeError(
+            f"higher values of {measure} are better in one run and worse in another; score the runs again"
+        )

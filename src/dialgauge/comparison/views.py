@@ -1,0 +1,123 @@
+"""What a family adds to a comparison of its runs: scores of turns, where runs diverge, tables and figures of its own.
+
+A family subclasses :class:`ComparisonView` and offers one instance; ``VIEWS`` says where it stands. Strings, so that
+this room imports none above it. Runs of any other kind get the default view, which compares what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from dialgauge.dialogue import dialogue_key
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.comparison.result import Comparison
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+#: Kind of run to the view of its family, ``module:attribute``.
+VIEWS = {
+    "tracking": "dialgauge.tracking.comparison_view:VIEW",
+    "responses": "dialgauge.responses.comparison_view:VIEW",
+    "users": "dialgauge.users.comparison_view:VIEW",
+    "interaction": "dialgauge.lab.comparison_view:VIEW",
+}
+
+#: How an empty slot, or a turn that one side does not have, is written.
+NOTHING = "-"
+
+
+class ItemDifference(Struct, frozen=True):
+    """One thing (a slot, a reply, a constraint) that two runs have differently; without gold, ``gold`` is None."""
+
+    item: str
+    gold: str | None
+    first: str
+    second: str
+
+
+class TurnDivergence(Struct, frozen=True):
+    """Where two runs diverge in a dialogue: the first turn that differs, on how many turns they do, and in what.
+
+    ``turn`` is the position of the turn in the dialogue, from 0, as in every table of a run.
+    """
+
+    turn: int
+    turns: int
+    items: tuple[ItemDifference, ...] = ()
+
+
+class ComparisonView:
+    """A family's view of its runs; every method has a default, so a family overrides what it has more to say about."""
+
+    #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
+    own_parts: frozenset[str] = frozenset()
+
+    def turn_scores(self, run: Run) -> polars.DataFrame | None:
+        """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""
+        return None
+
+    def scored_turns(self, run: Run) -> polars.DataFrame | None:
+        """``dialogue`` and ``turn`` of every scored turn: dialogues scored on different turns are not compared."""
+        frame = self.turn_scores(run)
+        return None if frame is None else frame.select("dialogue", "turn")
+
+    def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
+        """Where two runs diverge in a dialogue; None where they do not. Here: the first turn with another text."""
+        mine, theirs = (self._said(run, dialogue) for run in (first, second))
+        length = max(len(mine), len(theirs))
+        absent = ("", NOTHING)
+        mine, theirs = (said + [absent] * (length - len(said)) for said in (mine, theirs))
+        unlike = [place for place in range(length) if mine[place] != theirs[place]]
+        if not unlike:
+            return None
+        (speaker, one), (other_speaker, other) = mine[unlike[0]], theirs[unlike[0]]
+        return TurnDivergence(unlike[0], len(unlike), (ItemDifference(speaker or other_speaker, None, one, other),))
+
+    def tables(self, comparison: Comparison) -> Mapping[str, Callable[[], list[Table]]]:
+        """Tables by the name under which they are asked for, such as ``sweep``; made when asked for."""
+        return {}
+
+    def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
+        """The same as plain values for JSON; the records of the tables where a name is not here."""
+        return {}
+
+    def figures(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
+        """File name without ending to the function that draws the figure."""
+        return {}
+
+    def _said(self, run: Run, dialogue: str) -> list[tuple[str, str]]:
+        return dialogue_rows(run, "turns", dialogue).select("speaker", "text").rows()
+
+
+DEFAULT_VIEW = ComparisonView()
+
+
+def view_of(kind: str) -> ComparisonView:
+    """The view of a kind of run; the default one for kinds that no family of ours has."""
+    if kind not in VIEWS:
+        return DEFAULT_VIEW
+    module, _, attribute = VIEWS[kind].partition(":")
+    view: ComparisonView = getattr(import_module(module), attribute)
+    return view
+
+
+_tables: WeakKeyDictionary[Run, dict[str, dict[str, polars.DataFrame]]] = WeakKeyDictionary()
+
+
+def dialogue_rows(run: Run, table: str, dialogue: str) -> polars.DataFrame:
+    """The rows of one dialogue in a table of a run, whatever way its id is written; the table is read once per run."""
+    tables = _tables.setdefault(run, {})
+    if table not in tables:
+        frame = run.table(table)
+        parts = frame.partition_by("dialogue", as_dict=True, maintain_order=True)
+        tables[table] = {"": frame.clear(), **{dialogue_key(str(name)): part for (name,), part in parts.items()}}
+    rows = tables[table]
+    return rows.get(dialogue_key(dialogue), rows[""])

@@ -1,0 +1,88 @@
+"""The measures of agents in conversation, as cards. The evidence is :class:`Outcomes`: a unit is a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.measures import (
+    Card,
+    Count,
+    Coverage,
+    Measure,
+    Resampling,
+    Rows,
+    Scores,
+    Settings,
+    Signature,
+    SystemEvidence,
+    score_systems,
+)
+
+
+class Outcomes:
+    """How conversations ended."""
+
+    def __init__(self, conversations: Sequence[Dialogue]) -> None:
+        self.ids = tuple(one.id for one in conversations)
+        self._success = [None if one.outcome is None else one.outcome.success for one in conversations]
+
+    @property
+    def dialogues(self) -> int:
+        """How many conversations there are."""
+        return len(self.ids)
+
+    @cached_property
+    def dialogue(self) -> NDArray[np.int64]:
+        """The number of each unit's conversation: its own."""
+        return np.arange(len(self.ids))
+
+    @cached_property
+    def completed(self) -> NDArray[np.float64]:
+        """Which were carried to the end."""
+        return np.array([one is True for one in self._success], dtype=np.float64)
+
+    @cached_property
+    def judged(self) -> NDArray[np.float64]:
+        """Which can be judged: not those whose user failed."""
+        return np.array([one is not None for one in self._success], dtype=np.float64)
+
+
+def _completed(outcomes: Outcomes, settings: Settings) -> Rows:
+    return outcomes.completed, outcomes.judged
+
+
+COMPLETED = Card(
+    name="completed",
+    family="lab",
+    title="completed conversations",
+    summary="Share of the conversations that the system carried to the end, its own words on the record.",
+    formula="conversations carried to the end / conversations",
+    source="dialgauge; the simulated user of the restaurant world ends a conversation at the first mistake",
+    rows=_completed,
+)
+CARDS: tuple[Card[Any], ...] = (COMPLETED,)
+
+
+def score_conversations(
+    conversations: Sequence[Dialogue], *, signature: Signature | None = None, seed: int = 0, resamples: int = 1000
+) -> Scores:
+    """The scores of conversations; intervals come from resampling them."""
+    outcomes = Outcomes(conversations)
+    judged = int(outcomes.judged.sum())
+    count = Count(
+        expected=outcomes.dialogues, read=outcomes.dialogues, scored=judged, failed=outcomes.dialogues - judged
+    )
+    system = SystemEvidence(
+        evidence=outcomes,
+        measures=[Measure(card) for card in CARDS],
+        dialogues=outcomes.ids,
+        signature=signature or Signature(),
+        coverage=Coverage({"dialogues": count}),
+    )
+    return score_systems([system], Resampling(resamples, seed))[0]

@@ -1,0 +1,144 @@
+"""A run as tables: where it comes from, its scores with all that is needed to read them, how much was scored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Score, Signature
+from dialgauge.report.table import Cell, Column, Table, Value, notebook_html
+
+if TYPE_CHECKING:
+    from dialgauge.measures import Coverage
+    from dialgauge.runs import Run
+
+#: The unit of scores that people read in percent.
+SHARE = "share"
+
+#: Columns of a screen, those between two columns of a table, and those that a value gets at least.
+_SCREEN, _GAP, _LEAST = 80, 3, 40
+
+
+def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
+    """A column of a measure's numbers: shares in percent, others as they are; ``best`` marks the better end in bold."""
+    share = score is not None and score.unit == SHARE
+    falling = score is not None and score.higher_is_better is False
+    better: Any = ("min" if falling else "max") if best else None
+    return Column(title, digits=2 if share else 4, percent=share, signed=signed, best=better)
+
+
+def run_tables(run: Run) -> list[Table]:
+    """Everything the manifest of a run says."""
+    manifest = run.manifest
+    facts = {
+        "kind": manifest.kind,
+        "name": manifest.name,
+        "created": f"{manifest.created:%Y-%m-%d %H:%M:%S} UTC",
+        "command": " ".join(manifest.command),
+        "signature": manifest.signature or None,
+        "seeds": ", ".join(map(str, manifest.seeds)) or None,
+        "corpus": manifest.corpus or None,
+        "versions": ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
+    }
+    inputs = [(item.role or "input", _source(item)) for item in manifest.inputs]
+    where = {"folder": str(run.path)} if run.stored else {}
+    rows = [*facts.items(), *inputs, *where.items()]
+    settings = {"Configuration": manifest.config, "Details": manifest.details}
+    tables = [_fields(f"Run {run.id}", rows), *score_tables(run), *_coverage_tables(run.coverage)]
+    tables += [_fields(title, list(_flat(values))) for title, values in settings.items() if values]
+    if run.notes:
+        tables.append(Table("Notes", ["note"], [[line] for note in run.notes for line in _lines(note)]))
+    return tables
+
+
+def score_tables(run: Run) -> list[Table]:
+    """The scores of a run with interval, unit and direction; and what one was computed from that others were not."""
+    if not run.scores:
+        return []
+    table = Table("Scores", ["measure", Column("score", align="right"), "unit", "better"])
+    for name, score in run.scores.items():
+        cell = Cell(score.value, score.low, score.high, like=score_column(name, score))
+        table.add(name, cell, "percent" if score.unit == SHARE else score.unit, _direction(score))
+    own = list(_own_parts(run))
+    if any(score.unit == SHARE for score in run.scores.values()):
+        table.notes.append("Shares in percent; files have fractions.")
+    return [table, _fields("What each score depends on beyond the signature of the run", own)] if own else [table]
+
+
+def run_html(run: Run) -> str:
+    """A run as a notebook shows it."""
+    scores = score_tables(run)[:1]
+    if not scores:
+        return notebook_html(run_tables(run)[:1])
+    scores[0].title = f"{run.kind} {run.name}"
+    scores[0].notes += [line for line in (run.coverage.sentence(), run.signature, *run.notes) if line]
+    return notebook_html(scores)
+
+
+def _direction(score: Score) -> str | None:
+    return None if score.higher_is_better is None else "higher" if score.higher_is_better else "lower"
+
+
+def _own_parts(run: Run) -> Iterator[tuple[str, str]]:
+    """The parts of each score's signature that the run's does not have, unless it is the measure by its own name."""
+    common = _parsed(run.signature)
+    for name, score in run.scores.items():
+        own = {key: value for key, value in _parsed(score.signature).items() if common.get(key) != value}
+        if set(own) > {"measure"} or own.get("measure", name) != name:
+            yield name, "|".join(f"{key}:{value}" for key, value in own.items())
+
+
+def _parsed(signature: str) -> Mapping[str, str]:
+    try:
+        return Signature.parse(signature) if signature else {}
+    except DialgaugeError:  # what another version wrote
+        return {}
+
+
+def _coverage_tables(coverage: Coverage) -> list[Table]:
+    if not coverage.units:
+        return []
+    table = Table("Coverage", ["unit", "expected", "read", "scored", "failed"])
+    for unit, count in coverage.units.items():
+        table.add(unit, count.expected, count.read, count.scored, count.failed)
+    if coverage.policy:
+        table.notes.append(f"What one side lacks: {coverage.policy}.")
+    return [table]
+
+
+def _source(item: Any) -> str:
+    return f"{item.path} ({item.size:,} bytes, sha256 {item.sha256[:12] or 'unknown'})"
+
+
+def _fields(title: str, rows: Sequence[tuple[str, Value]]) -> Table:
+    """Names and values, long values over several lines."""
+    table = Table(title, ["field", "value"])
+    width = max(_LEAST, _SCREEN - _GAP - max([len("field"), *(len(name) for name, _ in rows)]))
+    for name, value in rows:
+        first, *others = _lines(value, width) if isinstance(value, str) else [value]
+        table.add(name, first)
+        for line in others:
+            table.add("", line)
+    return table
+
+
+def _lines(text: str, width: int = _SCREEN) -> list[str]:
+    """The text in lines that end after a space or a bar; a longer word is cut."""
+    words = [word[at : at + width] for word in re.findall(r"[^ |]*[ |]?", text) for at in range(0, len(word), width)]
+    lines = [""]
+    for word in words:
+        if len(f"{lines[-1]}{word}".rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:
+    """Nested values as rows, the names of the levels joined with dots."""
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value if isinstance(value, str | int | float | None) else str(value)

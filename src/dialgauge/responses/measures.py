@@ -1,0 +1,136 @@
+"""The measures of replies, as cards. The evidence is a :class:`RankingResult`: a unit is a reply.
+
+A reply is correct when the candidate that the bot puts first is exactly the gold text (Bordes et al. 2017, section 5).
+Ties at the top go to the candidate that stands first in the file, which is our choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.measures import (
+    Card,
+    Count,
+    Coverage,
+    Measure,
+    Parameter,
+    Resampling,
+    Rows,
+    Scores,
+    Settings,
+    Signature,
+    SystemEvidence,
+    parse_measures,
+    score_systems,
+)
+
+if TYPE_CHECKING:
+    from dialgauge.responses.evaluation import RankingResult
+
+PER_RESPONSE, PER_DIALOG, MRR = "per-response", "per-dialog", "MRR"
+#: What an evaluation gives unless other measures are asked for.
+DEFAULT = (PER_RESPONSE, PER_DIALOG, "hits@2", "hits@5", "hits@10", MRR)
+_BORDES = "Bordes, Boureau and Weston 2017, Learning End-to-End Goal-Oriented Dialog"
+
+
+def _per_response(replies: RankingResult, settings: Settings) -> Rows:
+    return _floats(replies.correct), _ones(replies)
+
+
+def _per_dialog(replies: RankingResult, settings: Settings) -> Rows:
+    """The dialogue's verdict stands at its first reply."""
+    wrong = np.bincount(replies.dialogue, weights=~replies.correct, minlength=replies.dialogues)
+    numbers, first = np.unique(replies.dialogue, return_index=True)
+    above, below = np.zeros(len(replies)), np.zeros(len(replies))
+    above[first], below[first] = wrong[numbers] == 0, 1.0
+    return above, below
+
+
+def _hits(replies: RankingResult, settings: Settings) -> Rows:
+    return _floats(replies.ranks <= float(settings["k"])), _ones(replies)
+
+
+def _reciprocal_rank(replies: RankingResult, settings: Settings) -> Rows:
+    return 1.0 / replies.ranks, _ones(replies)
+
+
+def _floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    return values.astype(np.float64)
+
+
+def _ones(replies: RankingResult) -> NDArray[np.float64]:
+    return np.ones(len(replies))
+
+
+CARDS: tuple[Card[Any], ...] = (
+    Card(
+        name=PER_RESPONSE,
+        family="responses",
+        title="per-response accuracy",
+        summary="Share of the replies that are exactly the gold reply.",
+        formula="correct replies / replies",
+        source=_BORDES,
+        rows=_per_response,
+    ),
+    Card(
+        name=PER_DIALOG,
+        family="responses",
+        title="per-dialog accuracy",
+        summary="Share of the dialogues in which every reply is correct.",
+        formula="dialogues with every reply correct / dialogues",
+        source=_BORDES,
+        rows=_per_dialog,
+    ),
+    Card(
+        name="hits",
+        family="responses",
+        title="hits@k",
+        summary="Share of the replies whose gold text is among the first k candidates.",
+        formula="replies with rank(gold) <= k / replies",
+        source=_BORDES,
+        rows=_hits,
+        cutoff=Parameter("k", 10, summary="how many candidates from the top count", whole=True),
+    ),
+    Card(
+        name=MRR,
+        family="responses",
+        title="mean reciprocal rank",
+        summary="Mean of one over the rank of the gold reply.",
+        formula="sum(1 / rank(gold)) / replies",
+        source="Voorhees 1999, The TREC-8 Question Answering Track Report",
+        rows=_reciprocal_rank,
+        unit="reciprocal rank",
+    ),
+)
+
+
+def reply_measures(texts: Sequence[str] = ()) -> list[Measure[Any]]:
+    """Measures of replies by name, those of other packages too; the usual ones (``default``) unless any is named."""
+    return parse_measures(texts or DEFAULT, "responses", lists={"default": DEFAULT})
+
+
+def score_replies(
+    replies: RankingResult,
+    measures: Sequence[Measure[Any]] | None = None,
+    *,
+    signature: Signature | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Scores:
+    """The scores of what a bot answered; intervals come from resampling dialogues."""
+    system = SystemEvidence(
+        evidence=replies,
+        measures=reply_measures() if measures is None else measures,
+        dialogues=replies.ids,
+        signature=signature or Signature(),
+        coverage=Coverage({"dialogues": _complete(replies.dialogues), "replies": _complete(len(replies))}),
+    )
+    return score_systems([system], Resampling(resamples, seed))[0]
+
+
+def _complete(number: int) -> Count:
+    return Count(expected=number, read=number, scored=number, failed=0)

@@ -1,0 +1,282 @@
+"""Comparing trackers: score them and compare their runs, and what tracking adds to a comparison of such runs.
+
+Added are the first turn on which two predicted states differ and in which slots, flexible goal accuracy as its
+strictness lambda moves, and figures of where errors begin and in which domains they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, figure_label
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import parse_measure
+from dialgauge.report import Column, Table
+from dialgauge.text import counted
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.faults import slots_per_dialogue
+from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
+from dialgauge.tracking.inputs import Source
+from dialgauge.tracking.measures import MeasureChoice
+from dialgauge.tracking.results import SystemScores
+from dialgauge.tracking.study import score
+from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, TURN_SCORES, frame_counts
+from dialgauge.values import DEFAULT_PROFILE, Profile
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.comparison import Comparison
+    from dialgauge.dialogue import Ontology
+    from dialgauge.runs import Run
+
+#: From joint goal accuracy (0) to nearly full forgiveness, in steps fine enough to see a crossing.
+LAMBDAS = tuple(round(0.05 * step, 2) for step in range(41))
+
+_EMPTY = "-"
+
+
+def compare(
+    gold: Source | None,
+    predictions: Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: MeasureChoice = None,
+    profile: str | Profile = DEFAULT_PROFILE,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+) -> Comparison:
+    """Which tracker is better, and by which measure?
+
+    ``gold`` and ``predictions`` are as for :func:`dialgauge.score`; two systems at least. Tests are paired over the
+    dialogues of which all systems were scored on the same turns.
+
+    >>> comparison = dialgauge.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
+    >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
+    0.0132
+    """
+    from dialgauge.comparison import compare_runs
+
+    if len(predictions) < 2:
+        raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
+    results = score(
+        gold,
+        predictions,
+        measures=measures,
+        profile=profile,
+        coverage=coverage,
+        exclude=exclude,
+        ontology=ontology,
+        intervals=False,
+        gold_format=gold_format,
+        pred_format=pred_format,
+    )
+    return compare_runs(results.runs, resamples=resamples, seed=seed, level=level)
+
+
+class TrackingView(ComparisonView):
+    """What tracking runs add to their comparison."""
+
+    def turn_scores(self, run: Run) -> polars.DataFrame | None:
+        """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""
+        return run.table(TURN_SCORES) if _is_complete(run) else None
+
+    def scored_turns(self, run: Run) -> polars.DataFrame | None:
+        """The user turns by their number, which two gold files agree on even if one has no turns of the system."""
+        import polars
+
+        frame = self.turn_scores(run)
+        return None if frame is None else frame.select("dialogue", polars.col("user_turn").alias("turn"))
+
+    def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
+        """The first turn on which the predicted states differ; None where there are only correctness flags."""
+        if any(SLOT_REWORDINGS not in run.tables for run in (first, second)):
+            return None
+        positions, others = ({turn: place for place, turn in _turns(run, dialogue)} for run in (first, second))
+        mine, theirs = _differing(first, dialogue), _differing(second, dialogue)
+        parted: dict[int, list[ItemDifference]] = {}
+        for turn in sorted(positions.keys() & others.keys()):
+            one, other = mine.get(turn, {}), theirs.get(turn, {})
+            slots = (_difference(slot, one.get(slot), other.get(slot)) for slot in sorted({*one, *other}))
+            if items := [item for item in slots if item.first != item.second]:
+                parted[turn] = items
+        if not parted:
+            return None
+        turn = min(parted)
+        return TurnDivergence(positions[turn], len(parted), tuple(parted[turn]))
+
+    def tables(self, comparison: Comparison) -> Mapping[str, Callable[[], list[Table]]]:
+        """``sweep``: flexible goal accuracy at any strictness."""
+        return {"sweep": lambda: [sweep_table(_sweep(comparison))]} if comparison.turn_scores else {}
+
+    def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
+        """The same for JSON."""
+        return {"sweep": lambda: _sweep(comparison).as_dict()} if comparison.turn_scores else {}
+
+    def figures(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
+        """Where errors begin, the sweep over lambda, gold slots per dialogue, scores by domain."""
+        if not comparison.turn_scores:
+            return {}
+        figures: dict[str, Callable[[], Any]] = {}
+        for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
+            figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
+        figures["lambda_sweep"] = lambda: _sweep(comparison).figure()
+        with_gold = [run for run in comparison.runs.values() if run.details["evidence"]["gold"]]
+        if with_gold:
+            sizes = slots_per_dialogue(SystemScores(with_gold[0]).counts).tolist()
+            figures["slots_per_dialogue"] = partial(_slot_histogram, sizes)
+        for measure in ("JGA", "RSA"):
+            if measure in comparison.measures and any(TURN_DOMAINS in run.tables for run in comparison.runs.values()):
+                figures[f"domains_{measure}"] = partial(_domain_bars, comparison, measure)
+        return figures
+
+
+VIEW = TrackingView()
+
+
+def _is_complete(run: Run) -> bool:
+    return "evidence" in run.details and TURN_SCORES in run.tables
+
+
+def _turns(run: Run, dialogue: str) -> list[tuple[int, int]]:
+    """Position and number of the scored turns of a dialogue."""
+    return dialogue_rows(run, TURN_SCORES, dialogue).select("turn", "user_turn").rows()
+
+
+def _differing(run: Run, dialogue: str) -> dict[int, dict[str, tuple[str, str]]]:
+    """By turn and slot gold and predicted value, wherever the prediction is not gold word by word."""
+    values: dict[int, dict[str, tuple[str, str]]] = {}
+    for table in (SLOT_ERRORS, SLOT_REWORDINGS):
+        rows = dialogue_rows(run, table, dialogue).select("user_turn", "domain", "slot", "gold", "predicted")
+        for turn, domain, slot, gold, predicted in rows.iter_rows():
+            values.setdefault(turn, {})[f"{domain}-{slot}"] = (gold or _EMPTY, predicted or _EMPTY)
+    return values
+
+
+def _difference(slot: str, first: tuple[str, str] | None, second: tuple[str, str] | None) -> ItemDifference:
+    """Gold and both predictions of a slot that at least one run predicts in other words than gold's."""
+    gold = (first or second or (_EMPTY, _EMPTY))[0]
+    return ItemDifference(slot, gold, first[1] if first else gold, second[1] if second else gold)
+
+
+class Swap(Struct, frozen=True):
+    """Below ``at``, ``before`` is higher; above it, ``after``."""
+
+    at: float
+    before: str
+    after: str
+
+
+class Sweep(Struct, frozen=True):
+    """Corpus values of FGA at each lambda, by system."""
+
+    lambdas: tuple[float, ...]
+    scores: Mapping[str, Sequence[float]]
+
+    def swaps(self) -> list[Swap]:
+        """Every crossing of two systems, interpolated between the two lambdas around it; touching is no crossing."""
+        swaps = []
+        for first, second in combinations(self.scores, 2):
+            gap = np.asarray(self.scores[first]) - np.asarray(self.scores[second])
+            steps = np.flatnonzero(np.abs(gap) > 1e-12)
+            for left, right in pairwise(steps.tolist()):
+                if gap[left] * gap[right] < 0:
+                    share = gap[left] / (gap[left] - gap[right])
+                    at = self.lambdas[left] + share * (self.lambdas[right] - self.lambdas[left])
+                    order = (first, second) if gap[left] > 0 else (second, first)
+                    swaps.append(Swap(float(at), *order))
+        return sorted(swaps, key=lambda swap: (swap.at, swap.before, swap.after))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "lambdas": self.lambdas,
+            "scores": self.scores,
+            "swaps": [structs.asdict(swap) for swap in self.swaps()],
+        }
+
+    def figure(self, note: str = "") -> Any:
+        """A line for each system, dashed rules where two change places."""
+        from dialgauge.report import lambda_sweep
+
+        return lambda_sweep(self.lambdas, self.scores, swaps=[swap.at for swap in self.swaps()], note=note)
+
+
+def sweep_counts(systems: Mapping[str, Counts], lambdas: Sequence[float] = LAMBDAS) -> Sweep:
+    """FGA over all turns of each system at each lambda."""
+    return Sweep(tuple(lambdas), {name: [_flexible(counts, at) for at in lambdas] for name, counts in systems.items()})
+
+
+def _flexible(counts: Counts, rate: float) -> float:
+    """The mean weight of the turns: exact ones count 1, and those that carry an error what FGA forgives of it."""
+    rule = default_rule(counts)
+    types, weight = error_types(counts, rule), weights(counts, rate, rule)
+    return float((float((types == EXACT).sum()) + weight[types == TYPE2].sum()) / len(types))
+
+
+def _sweep(comparison: Comparison) -> Sweep:
+    return sweep_counts(
+        {name: _frame_counts(frame, comparison.runs[name]) for name, frame in comparison.turn_scores.items()}
+    )
+
+
+def _frame_counts(frame: polars.DataFrame, run: Run) -> Counts:
+    evidence = run.details["evidence"]
+    return frame_counts(frame, slots=evidence["slots"], gold=evidence["gold"], flags=evidence["flags"])
+
+
+def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)) -> Table:
+    """FGA at some lambdas, and where systems swap places."""
+    places = [place for place, at in enumerate(sweep.lambdas) if at in shown]
+    columns = [Column("system"), *(Column(f"λ = {sweep.lambdas[place]:g}", best="max") for place in places)]
+    table = Table("Flexible goal accuracy by strictness", columns)
+    for name, values in sweep.scores.items():
+        table.add(name, *(float(values[place]) for place in places))
+    swaps = [f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep.swaps()]
+    table.notes.append(
+        ("; ".join(swaps) if swaps else f"No two systems change places up to λ = {sweep.lambdas[-1]:g}") + "."
+    )
+    return table
+
+
+def _error_onset(system: str, frame: polars.DataFrame) -> Any:
+    from dialgauge.report import error_onset
+
+    exact = frame.group_by("dialogue", maintain_order=True).agg("exact")["exact"].to_list()
+    positions = [marks.index(False) / len(marks) for marks in exact if not marks[-1]]
+    return error_onset(positions, note=f"{system}: {len(positions):,} of {len(exact):,} dialogues end wrong")
+
+
+def _slot_histogram(sizes: Sequence[int]) -> Any:
+    from dialgauge.report import slot_histogram
+
+    return slot_histogram(sizes, note=counted(len(sizes), "dialogue"))
+
+
+def _domain_bars(comparison: Comparison, measure: str) -> Any:
+    from dialgauge.report import domain_bars
+
+    chosen = [parse_measure(measure, "tracking")]
+    views = {
+        name: SystemScores(run, chosen).by("domain")
+        for name, run in comparison.runs.items()
+        if TURN_DOMAINS in run.tables
+    }
+    bars = {
+        domain: {name: view.get(domain, {}).get("scores", {}).get(measure) for name, view in views.items()}
+        for domain in sorted({domain for view in views.values() for domain in view})
+    }
+    note = "turns whose gold state has the domain, both states cut down to it"
+    return domain_bars(bars, value=measure, note=note)

@@ -1,0 +1,361 @@
+"""The measures of states: for each a declared card and a pure function that gives every turn its share.
+
+C, V, D, W are the counts of :mod:`dialgauge.tracking.counts`, T is the slot inventory. Which measures are reported,
+and what ``default`` and ``all`` stand for, is said below the cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import OVER, Card, Measure, Parameter, Rows, Setting, Settings, asked_for, parse_measures
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.encode import Floats
+from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, turn_match, weights
+from dialgauge.tracking.sgd.cards import SGD_CARDS
+
+if TYPE_CHECKING:
+    from dialgauge.report import Table
+
+FAMILY = "tracking"
+
+#: What a measure cannot do without: gold states, values on both sides (not only flags), the turns in their order.
+Need: TypeAlias = Literal["gold", "values", "history"]
+
+_DSTC2 = "Henderson et al., The second dialog state tracking challenge, SIGDIAL 2014"
+_TRADE = "Wu et al., Transferable multi-domain state generator, ACL 2019"
+_FGA = "Dey, Kummara and Desarkar, Towards fair evaluation of dialogue state tracking, ACL 2022"
+_RSA = "Kim et al., Mismatch between joint goal accuracy and slot accuracy, ACL 2022"
+_SGD = "Rastogi et al., Towards scalable multi-domain conversational agents, AAAI 2020"
+
+RULE = Parameter("rule", "auto", RULES, "which wrong turns are type 1: as the authors' code, the paper, or error sets")
+LAMBDA = Parameter("lambda", 0.5, (), "forgetting rate")
+
+
+def needing(*needs: Need) -> dict[str, Any]:
+    """What a card says about its needs: ``Card(name="Mine", ..., **needing("gold", "values"))``."""
+    return {"needs": frozenset(needs), "obstacle": partial(_obstacle, frozenset(needs))}
+
+
+def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str | None:
+    if "values" in needs and counts.flags_only:
+        return "it needs predicted values, and the predictions are only right or wrong flags"
+    if "gold" in needs and not counts.has_gold:
+        return "it needs gold states, and there are only correctness flags: give the gold file too"
+    if counts.flags_only and settings.get("form") == "jaccard":
+        return "it counts a wrong value twice, and flags do not tell wrong values from missed ones"
+    rule = settings.get("rule")
+    if counts.flags_only and rule in ("code", "paper"):
+        return f"rule {rule} needs predicted states, and there are only flags: use rule=error-set"
+    return None
+
+
+def _ones(counts: Counts) -> Floats:
+    return np.ones(len(counts))
+
+
+def _ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
+    result: Floats = np.full(len(above), otherwise)
+    np.divide(above, below, out=result, where=below > 0)
+    return result
+
+
+def _jga(counts: Counts, settings: Settings) -> Rows:
+    return counts.exact.astype(np.float64), _ones(counts)
+
+
+def _sa(counts: Counts, settings: Settings) -> Rows:
+    if not counts.inventory:
+        return np.zeros(len(counts)), np.zeros(len(counts))
+    return (counts.inventory - counts.errors) / counts.inventory, _ones(counts)
+
+
+def _aga(counts: Counts, settings: Settings) -> Rows:
+    correct = counts.turns.correct.astype(np.float64)
+    jaccard = settings["form"] == "jaccard"
+    size = counts.union + counts.turns.wrong if jaccard else counts.gold_size
+    return _ratio(correct, size.astype(np.float64)), (size > 0).astype(np.float64)
+
+
+def _rsa(counts: Counts, settings: Settings) -> Rows:
+    union = counts.union.astype(np.float64)
+    empty = settings["empty"]
+    value = _ratio(counts.turns.correct.astype(np.float64), union, 1.0 if empty == "one" else 0.0)
+    return value, (union > 0).astype(np.float64) if empty == "skip" else _ones(counts)
+
+
+def _f1(counts: Counts, settings: Settings) -> Rows:
+    double = 2.0 * counts.turns.correct.astype(np.float64)
+    size = double + 2 * counts.turns.wrong + counts.turns.missed + counts.turns.spurious
+    if settings["average"] == "turn":
+        return _ratio(double, size, 1.0), _ones(counts)
+    return double, size
+
+
+def _f1_groups(counts: Counts, settings: Settings) -> Rows:
+    if counts.slots is None:
+        raise ValueError("a mean over slots or domains needs the counts of every slot")
+    table = counts.slots.by_domain() if settings["average"] == "domain" else counts.slots
+    double = 2.0 * table.correct.astype(np.float64)
+    return double, double + 2 * table.wrong + table.missed + table.spurious
+
+
+def _precision(counts: Counts, settings: Settings) -> Rows:
+    correct = counts.turns.correct.astype(np.float64)
+    return correct, correct + counts.turns.wrong + counts.turns.spurious
+
+
+def _recall(counts: Counts, settings: Settings) -> Rows:
+    return counts.turns.correct.astype(np.float64), counts.gold_size.astype(np.float64)
+
+
+def _resolved(counts: Counts, settings: Settings) -> Settings:
+    return {**settings, "rule": default_rule(counts)} if settings["rule"] == "auto" else settings
+
+
+def _rule(settings: Settings) -> Rule:
+    return next(rule for rule in RULES if rule == settings["rule"])
+
+
+def _rate(pairs: dict[str, str]) -> dict[str, Setting]:
+    """Lambda from the turns t_f in which a share p of a mistake is forgotten: ``FGA(tf=6,p=0.95)``."""
+    if not {"tf", "p"} & pairs.keys():
+        return {}
+    try:
+        return {"lambda": forgetting_rate(float(pairs.pop("tf")), float(pairs.pop("p")))}
+    except (KeyError, ValueError):
+        raise DialgaugeError("lambda from t_f and p needs both, as numbers: FGA(tf=6,p=0.95)") from None
+
+
+def _fga(counts: Counts, settings: Settings) -> Rows:
+    return weights(counts, float(settings["lambda"]), _rule(settings)), _ones(counts)
+
+
+def _turn_match(counts: Counts, settings: Settings) -> Rows:
+    return turn_match(counts, _rule(settings)).astype(np.float64), _ones(counts)
+
+
+def _turn_label(counts: Counts, settings: Settings) -> Rows:
+    return counts.turns.label_match.astype(np.float64), _ones(counts)
+
+
+def _final_jga(counts: Counts, settings: Settings) -> Rows:
+    return (counts.exact & counts.last).astype(np.float64), counts.last.astype(np.float64)
+
+
+def _dialogue_exact(counts: Counts, settings: Settings) -> Rows:
+    return (counts.dialogue_exact[counts.dialogue] & counts.last).astype(np.float64), counts.last.astype(np.float64)
+
+
+JGA = Card(
+    name="JGA",
+    family=FAMILY,
+    title="Joint goal accuracy",
+    summary="Share of turns whose predicted state is exactly the gold state; two empty states are equal.",
+    formula="1 if V + D + W = 0 else 0",
+    source=_DSTC2,
+    rows=_jga,
+    parameters=(OVER,),
+    **needing(),
+)
+SA = Card(
+    name="SA",
+    family=FAMILY,
+    title="Slot accuracy",
+    summary="Share of all slots of the inventory that are right, empty ones included; high even for empty predictions.",
+    formula="(T - V - D - W) / T",
+    source=f"{_TRADE}; {_FGA}, eq. 1; {_RSA}, eq. 2",
+    rows=_sa,
+    parameters=(OVER,),
+    lower=float("-inf"),
+    **needing(),
+)
+AGA = Card(
+    name="AGA",
+    family=FAMILY,
+    title="Average goal accuracy",
+    summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard also counts spurious.",
+    formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
+    source=f"{_SGD}; {_FGA}, section 2.3",
+    rows=_aga,
+    parameters=(
+        Parameter("form", "paper", ("paper", "jaccard"), "recall as in the papers, or the fix the FGA paper suggests"),
+        OVER,
+    ),
+    **needing("gold"),
+)
+RSA = Card(
+    name="RSA",
+    family=FAMILY,
+    title="Relative slot accuracy",
+    summary="Share of the slots of either state that are right.",
+    formula="C / (C + V + D + W); a turn with two empty states scores 0 (zero), 1 (one) or nothing (skip)",
+    source=f"{_RSA}, eq. 3",
+    rows=_rsa,
+    parameters=(Parameter("empty", "zero", ("zero", "one", "skip"), "the score of a turn with two empty states"), OVER),
+    **needing("gold"),
+)
+F1 = Card(
+    name="F1",
+    family=FAMILY,
+    title="Slot F1",
+    summary="Harmonic mean of precision and recall of slot values: over all turns, per turn, per slot or per domain.",
+    formula="2C / (2C + 2V + D + W)",
+    source=f"{_TRADE}; {_RSA}",
+    rows=_f1,
+    groups=_f1_groups,
+    grouped_by=("average", ("slot", "domain")),
+    parameters=(
+        Parameter("average", "micro", ("micro", "turn", "slot", "domain"), "what is averaged over, if anything"),
+        OVER,
+    ),
+    **needing("gold", "values"),
+)
+PRECISION = Card(
+    name="Precision",
+    family=FAMILY,
+    title="Slot precision (micro)",
+    summary="Share of predicted slots that are right.",
+    formula="C / (C + V + W)",
+    source=_TRADE,
+    rows=_precision,
+    parameters=(OVER,),
+    **needing("gold", "values"),
+)
+RECALL = Card(
+    name="Recall",
+    family=FAMILY,
+    title="Slot recall (micro)",
+    summary="Share of gold slots that are right.",
+    formula="C / (C + V + D)",
+    source=_TRADE,
+    rows=_recall,
+    parameters=(OVER,),
+    **needing("gold"),
+)
+FGA = Card(
+    name="FGA",
+    family=FAMILY,
+    title="Flexible goal accuracy",
+    summary="JGA that forgives old mistakes: a turn wrong only through an error x turns ago scores 1 - exp(-lambda x).",
+    formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
+    source=f"{_FGA}, Algorithm 1",
+    rows=_fga,
+    cutoff=LAMBDA,
+    parameters=(RULE, OVER),
+    resolve=_resolved,
+    shorthand=_rate,
+    **needing("history"),
+)
+TURN_MATCH = Card(
+    name="TurnMatch",
+    family=FAMILY,
+    title="Turn-level match (M2)",
+    summary="Share of turns that made no error themselves: exact, or wrong only through an earlier error.",
+    formula="1 if exact or type 2 else 0",
+    source=f"{_FGA}, Table 1",
+    rows=_turn_match,
+    parameters=(RULE, OVER),
+    resolve=_resolved,
+    **needing("history"),
+)
+TURN_LABEL = Card(
+    name="TurnLabel",
+    family=FAMILY,
+    title="Turn-label accuracy",
+    summary="Share of turns where gold and prediction added and changed exactly the same slots.",
+    formula="1 if B_t \\ B_(t-1) = B'_t \\ B'_(t-1) else 0",
+    source=f"{_FGA}, section 3",
+    rows=_turn_label,
+    parameters=(OVER,),
+    **needing("gold", "values", "history"),
+)
+FINAL_JGA = Card(
+    name="FinalJGA",
+    family=FAMILY,
+    title="Final-turn joint goal accuracy",
+    summary="Joint goal accuracy of the last turn of each dialogue.",
+    formula="JGA of the last turn",
+    source="Kim et al., Efficient dialogue state tracking by selectively overwriting memory, ACL 2020",
+    rows=_final_jga,
+    **needing("history"),
+)
+DIALOGUE_EXACT = Card(
+    name="DialogueExact",
+    family=FAMILY,
+    title="Exact dialogues",
+    summary="Share of dialogues all of whose turns are exact.",
+    formula="1 if all turns have V + D + W = 0 else 0",
+    source=_DSTC2,
+    rows=_dialogue_exact,
+    **needing("history"),
+)
+
+CARDS: tuple[Card[Any], ...] = (
+    JGA, SA, AGA, RSA, F1, PRECISION, RECALL, FGA, TURN_MATCH, TURN_LABEL, FINAL_JGA, DIALOGUE_EXACT, *SGD_CARDS,
+)  # fmt: skip
+
+#: What is reported unless measures are named.
+DEFAULT_MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+#: What ``all`` stands for: the defaults, and every other form.
+ALL_MEASURES = (
+    *DEFAULT_MEASURES,
+    "Precision",
+    "Recall",
+    "F1(average=turn)",
+    "F1(average=slot)",
+    "F1(average=domain)",
+    "AGA(form=jaccard)",
+    "RSA(empty=one)",
+    "RSA(empty=skip)",
+    "FGA@0.5(rule=paper)",
+    "FGA@0.5(over=dialogues)",
+    "TurnMatch",
+    "TurnLabel",
+    "FinalJGA",
+    "DialogueExact",
+)
+_LISTS = {"default": DEFAULT_MEASURES, "all": ALL_MEASURES}
+
+#: Measures as people name them: one text or several, or measures themselves; None is the usual ones.
+MeasureChoice: TypeAlias = str | Sequence[str | Measure[Counts]] | None
+
+
+def chosen_measures(measures: MeasureChoice) -> list[Measure[Any]]:
+    """Measures from names; the usual ones where none is named."""
+    if measures is None:
+        return parse_measures(DEFAULT_MEASURES, FAMILY)
+    listed = [measures] if isinstance(measures, str) else list(measures)
+    if not listed:
+        raise DialgaugeError("no measure was named; leave measures out for the usual ones")
+    parsed = ([one] if isinstance(one, Measure) else parse_measures([one], FAMILY, _LISTS) for one in listed)
+    return list({str(measure): measure for measures in parsed for measure in measures}.values())
+
+
+def required_measures(measures: MeasureChoice) -> frozenset[str]:
+    """The names of the measures that were asked for one by one: leaving one of them out is an error."""
+    listed = [measures] if isinstance(measures, str) else list(measures or ())
+    given = frozenset(str(one) for one in listed if isinstance(one, Measure))
+    return given | asked_for((one for one in listed if isinstance(one, str)), FAMILY, _LISTS)
+
+
+def measure_table() -> Table:
+    """What each measure means, those of other packages included; notes name the ones that cannot be used."""
+    from dialgauge.measures import card_listing
+    from dialgauge.report import Table
+
+    table = Table("Measures", ["name", "parameters", "formula", "meaning"])
+    for entry in card_listing(FAMILY):
+        card = entry.content
+        if card is None:
+            table.notes.append(f"{entry.name}: {entry.reason}")
+            continue
+        parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
+        parameters += [f"{p.name}={'|'.join(p.choices)}" for p in card.parameters]
+        table.add(card.name, " ".join(parameters), card.formula, card.summary)
+    return table

@@ -1,1 +1,0 @@
-"""State-tracking measures: declared cards and their names."""

@@ -1,0 +1,289 @@
+"""Gold and one system under one profile: dense codes in stretches of whole dialogues, counts over all, a signature.
+
+A signature's ``gold`` is a checksum of the scored gold turns under the profile: it does not depend on the order of
+dialogues or on the file format, but on which turns were scored and on every gold value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Signature
+from dialgauge.tracking.align import Aligned
+from dialgauge.tracking.counts import (
+    CORRECT,
+    MISSED,
+    SPURIOUS,
+    WRONG,
+    Counts,
+    SlotCounts,
+    TurnCounts,
+    count,
+    count_flags,
+    verdicts,
+)
+from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part, Verdicts
+from dialgauge.values import Pair, Side
+
+#: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
+_CELLS = 1 << 20
+#: Beyond this many slots a stretch looks only at the slots that occur in it.
+_COMPACT = 256
+
+
+class Stretch(Struct, frozen=True, eq=False):
+    """Whole dialogues, dense: the turns ``start`` up to ``stop``, and for each row of the arrays its slot number."""
+
+    start: int
+    stop: int
+    slots: Codes
+    gold: Codes
+    predicted: Codes
+    first: Flags
+
+
+class StateComparison:
+    """One system against gold under one profile."""
+
+    def __init__(
+        self,
+        gold: EncodedDialogues | None,
+        predicted: EncodedDialogues,
+        aligned: Aligned,
+        items: Items,
+        coder: Coder,
+        inventory: Collection[Pair] | None = None,
+    ) -> None:
+        self.aligned, self.coder = aligned, coder
+        self._sides = {
+            "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
+            "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
+        }
+        self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
+        self._given_inventory = inventory
+        self._items = items
+        self._encoded: dict[Side, EncodedDialogues | None] = {"gold": gold, "predicted": predicted}
+
+    @property
+    def slots(self) -> list[Pair]:
+        """(domain, slot) pairs by number."""
+        return list(self.coder.slots)
+
+    @cached_property
+    def inventory(self) -> int:
+        """T of slot accuracy: the profile's or the ontology's slots, else the slots that occur in the gold states."""
+        if self.coder.profile.inventory is not None:
+            return len(self.coder.profile.inventory)
+        if self._given_inventory is not None:
+            return len(self._given_inventory)
+        return len(_distinct(self._sides["gold" if self.has_gold else "predicted"][1]))
+
+    @cached_property
+    def off_ontology(self) -> int:
+        """Predicted slots (counted once per turn) that the inventory does not have."""
+        known = self.coder.profile.inventory or self._given_inventory
+        if known is None:
+            return 0
+        numbers = [number for pair, number in self.coder.slots.items() if pair in known]
+        return int((~np.isin(self._sides["predicted"][1], numbers)).sum())
+
+    def require_scope(self, name: str) -> None:
+        """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
+        for side, encoded in self._encoded.items():
+            used = _distinct(encoded.cell_item) if encoded else _NONE
+            numbers = self.coder.table(_part(side, encoded), self._items, encoded.items)[0][used] if encoded else _NONE
+            if len(used) and (numbers < 0).all():
+                listed = self._items.listed(0, len(self._items))
+                examples = ", ".join(dict.fromkeys("-".join(listed[place][:2]) for place in used[:3].tolist()))
+                profile = self.coder.profile.name
+                raise DialgaugeError(
+                    f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
+                    "for datasets other than MultiWOZ use the profile verbatim",
+                    file=name,
+                )
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What all scores of this comparison share. Where there is no gold, the checksum is of the turns alone."""
+        coverage = self.aligned.coverage
+        return Signature(
+            profile=self.coder.profile.label,
+            slots=str(self.inventory),
+            coverage=coverage.policy,
+            dialogues=str(coverage.dialogues),
+            turns=str(coverage.turns),
+            gold=checksum_text(self.gold_sum),
+        )
+
+    @cached_property
+    def gold_sum(self) -> int:
+        """The sum behind the checksum of the gold turns; those of disjoint sets of dialogues add up."""
+        return gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
+
+    @property
+    def slots_by_domain(self) -> dict[str, int]:
+        """How many slots each domain has: the profile's, else those that occur in any input of the study."""
+        sizes: dict[str, int] = {}
+        for domain, _ in self.coder.profile.inventory or self.coder.slots:
+            sizes[domain] = sizes.get(domain, 0) + 1
+        return sizes
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The dense codes, a bounded number of cells at a time."""
+        total = len(self.coder.slots)
+        offsets = self.aligned.offsets
+        most = max(1, _CELLS // max(1, total))
+        place = 0
+        while place < len(offsets) - 1:
+            end = int(np.searchsorted(offsets, offsets[place] + most, side="right")) - 1
+            end = min(max(end, place + 1), len(offsets) - 1)
+            yield self._stretch(int(offsets[place]), int(offsets[end]), total)
+            place = end
+
+    def _stretch(self, start: int, stop: int, total: int) -> Stretch:
+        parts = {side: _between(cells, start, stop) for side, cells in self._sides.items()}
+        slots = np.arange(total, dtype=np.int32)
+        if total > _COMPACT:
+            slots = _distinct(np.concatenate([part[1] for part in parts.values()]))
+        dense = {}
+        for side, (rows, numbers, codes) in parts.items():
+            dense[side] = np.zeros((len(slots), stop - start), np.int32)
+            places = numbers if total <= _COMPACT else np.searchsorted(slots, numbers)
+            dense[side][places, rows - start] = codes
+        if self.coder.profile.forgive_unlisted_domains:
+            self._forgive(slots, dense["gold"], dense["predicted"])
+        return Stretch(start, stop, slots, dense["gold"], dense["predicted"], self.aligned.first[start:stop])
+
+    def _forgive(self, slots: Codes, gold: Codes, predicted: Codes) -> None:
+        """Delete predictions in domains that the gold state of the turn does not have."""
+        pairs = self.slots
+        domains = np.array([pairs[number][0] for number in slots.tolist()])
+        for domain in sorted(set(domains.tolist())):
+            rows = np.flatnonzero(domains == domain)
+            absent = ~(gold[rows] != 0).any(axis=0)
+            predicted[np.ix_(rows, np.flatnonzero(absent))] = 0
+
+    def verdicts(self, stretch: Stretch) -> Verdicts:
+        """What happened to every slot of a stretch in every turn."""
+        return verdicts(stretch.gold, stretch.predicted, self.coder)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts of all turns."""
+        return Counts(
+            turns=TurnCounts.joined([self._count(stretch) for stretch in self.stretches()]),
+            dialogue=self.aligned.dialogue,
+            turn=self.aligned.turn,
+            first=self.aligned.first,
+            inventory=self.inventory,
+            has_gold=self.has_gold,
+            flags_only=self.flags_only,
+        )
+
+    @cached_property
+    def slot_counts(self) -> SlotCounts:
+        """The counts of every slot in every dialogue."""
+        pairs = self.slots
+        tables = np.zeros((4, len(pairs), self.aligned.coverage.dialogues), np.int32)
+        for stretch in self.stretches():
+            verdicts = self.verdicts(stretch)
+            dialogues = self.aligned.dialogue[stretch.start : stretch.stop]
+            begins = np.flatnonzero(stretch.first)
+            for which, verdict in enumerate((CORRECT, WRONG, MISSED, SPURIOUS)):
+                sums = np.add.reduceat((verdicts == verdict).view(np.uint8), begins, axis=1, dtype=np.int32)
+                tables[which][stretch.slots[:, None], dialogues[begins][None, :]] = sums
+        occurring = np.flatnonzero(tables.any(axis=(0, 2)))
+        return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring])
+
+    def counts_with_slots(self) -> Counts:
+        """The counts of all turns, and of every slot."""
+        return structs.replace(self.counts, slots=self.slot_counts)
+
+    def _count(self, stretch: Stretch) -> TurnCounts:
+        if not self.flags_only:
+            return count(stretch.gold, stretch.predicted, stretch.first, self.coder)
+        judged, right = stretch.predicted != 0, stretch.predicted == self._right
+        if not self.has_gold:
+            return count_flags(None, judged & ~right, stretch.first)
+        # A turn without flags is scored only where missing predictions count as empty: all of its gold is missed.
+        missing = self.aligned.predicted_row[stretch.start : stretch.stop] < 0
+        gold = (stretch.gold != 0) & (judged | missing)
+        return count_flags(gold, (judged & ~right) | (gold & missing), stretch.first)
+
+    @cached_property
+    def _right(self) -> int:
+        return self.coder.values.index(RIGHT) if RIGHT in self.coder.values else -1
+
+
+_NONE = np.empty(0, np.int32)
+_NO_CELLS = (_NONE, _NONE, _NONE)
+
+
+def _distinct(numbers: Codes) -> Codes:
+    """The numbers that occur, in order; np.unique of a plain array would import numpy.ma."""
+    return np.flatnonzero(np.bincount(numbers)).astype(np.int32)
+
+
+def _part(side: Side, encoded: EncodedDialogues) -> Part:
+    return "judged" if encoded.kind == "judged" else side
+
+
+def _cells(
+    encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, side: Part
+) -> tuple[Codes, Codes, Codes]:
+    """Turn, slot number and value code of every filled slot among the scored turns, in order of turns."""
+    slots, codes = coder.table(side, items, encoded.items)
+    target = np.full(len(encoded.present) + 1, -1, np.int32)
+    target[rows] = np.arange(len(rows), dtype=np.int32)
+    target[-1] = -1  # turns without a prediction point at row -1
+    turn, slot, code = target[encoded.cell_row], slots[encoded.cell_item], codes[encoded.cell_item]
+    kept = (turn >= 0) & (slot >= 0) & (code > 0)
+    turn, slot, code = turn[kept], slot[kept], code[kept]
+    if np.any(turn[1:] < turn[:-1]):
+        order = np.argsort(turn, kind="stable")
+        turn, slot, code = turn[order], slot[order], code[order]
+    return turn, slot, code
+
+
+def _between(cells: tuple[Codes, Codes, Codes], start: int, stop: int) -> tuple[Codes, Codes, Codes]:
+    low, high = np.searchsorted(cells[0], [start, stop])
+    return cells[0][low:high], cells[1][low:high], cells[2][low:high]
+
+
+def gold_sum(
+    aligned: Aligned, cells: tuple[Codes, Codes, Codes], slots: list[Pair], values: list[tuple[str, ...]]
+) -> int:
+    """A sum over the scored gold turns that is the same in whatever order they come."""
+    turn_hash = _mixed(_hashes([dialogue_key(name) for name in aligned.ids])[aligned.dialogue], aligned.turn + 1)
+    turn, slot, code = cells
+    slot_hash = _hashes(["\0".join(pair) for pair in slots])
+    used, inverse = np.unique(code, return_inverse=True)
+    value_hash = _hashes(["\0".join(sorted(values[number])) for number in used.tolist()])
+    cell_hash = _mixed(turn_hash[turn] ^ slot_hash[slot], value_hash[inverse])
+    return int(turn_hash.sum(dtype=np.uint64)) + int(cell_hash.sum(dtype=np.uint64))
+
+
+def checksum_text(total: int) -> str:
+    """The checksum as signatures write it."""
+    return f"{total % (1 << 64):016x}"[:12]
+
+
+def _hashes(texts: list[str]) -> NDArray[np.uint64]:
+    digests = b"".join(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, np.dtype("<u8")).astype(np.uint64)
+
+
+def _mixed(left: NDArray[np.uint64], right: NDArray[np.uint64] | Codes) -> NDArray[np.uint64]:
+    """Two numbers into one, so that no swap or shift of parts goes unnoticed (the finaliser of splitmix64)."""
+    mixed = left * np.uint64(0x9E3779B97F4A7C15) + right.astype(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

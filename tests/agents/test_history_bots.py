@@ -1,0 +1,193 @@
+"""Bots that answer from the dialog so far: rankers, functions, and a real server behind HTTP with all its moods."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from dialgauge.agents.history_bots import NO_ANSWER, CallableBot, HttpBot, ModelBot
+from dialgauge.agents.protocol import SystemContext
+from dialgauge.agents.rules import Rules
+from dialgauge.dialogue import Fact, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.episode import Point
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
+from dialgauge.rankers.task import RankingTask
+from dialgauge.responses.evaluation import evaluate
+from dialgauge.worlds.restaurant.database import FactDatabase
+from support.tiny_world import point, tiny_task
+
+GREETING = "hello what can i help you with today"
+
+
+def test_a_function_is_a_bot() -> None:
+    task = tiny_task(1)
+    bot = CallableBot(lambda one: GREETING if not one.history else "something nobody ever says")
+    result = evaluate(bot, task.split("tst"), task.candidates)
+    assert result.correct.sum() == len(task.split("tst"))
+    assert result.unanswered == len(result) - len(task.split("tst"))
+
+
+def test_a_function_that_returns_no_sentence() -> None:
+    bot = CallableBot(cast(Callable[[Any], str], lambda one: 7))
+    with pytest.raises(DialgaugeError, match="returned int where a sentence belongs"):
+        bot.reply(point())
+
+
+CONTEXT = SystemContext(dialogue_id="d", database=FactDatabase([]))
+
+
+def said(bot: CallableBot | ModelBot, text: str, facts: tuple[Fact, ...] | None = None) -> str:
+    reply = bot.respond(Turn(speaker="user", text=text, results=facts))
+    assert reply.turn is not None
+    return reply.turn.text
+
+
+def test_a_bot_keeps_its_own_words_and_the_facts() -> None:
+    seen: list[Point] = []
+
+    def answer(point: Point) -> str:
+        seen.append(point)
+        return "i'm on it" if len(seen) == 1 else "well"
+
+    bot = CallableBot(answer)
+    bot.start(CONTEXT)
+    assert said(bot, "hi") == "i'm on it"
+    assert said(bot, "", (Fact("inn", "R_phone", "inn_phone"),)) == "well"
+    bot.overrule(Turn(speaker="system", text=" not so well "))
+    assert said(bot, "x", ()) == "well"
+    assert [line.text for line in seen[2].history] == [
+        "hi",
+        "i'm on it",
+        "inn R_phone inn_phone",
+        "<SILENCE>",
+        "not so well",
+        "api_call no result",
+    ]
+    assert [(one.dialogue, one.turn) for one in seen] == [("d", 0), ("d", 1), ("d", 2)]
+    bot.start(CONTEXT)
+    said(bot, "hi")
+    assert seen[-1].history == ()
+
+
+class Second(Ranker):
+    """Prefers the second candidate, and has no answer to silence."""
+
+    name = "second"
+    summary = "second"
+    candidates = ("one", "two")
+
+    def fit(self, task: RankingTask, tell: Tell = silent) -> None:
+        """Nothing to learn."""
+
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
+        return np.array([[-np.inf, -np.inf] if one.utterance == "<SILENCE>" else [0.0, 1.0] for one in points])
+
+
+def test_a_ranker_says_its_first_candidate() -> None:
+    bot = ModelBot(Second(seed=3))
+    bot.start(CONTEXT)
+    assert (bot.name, bot.seed) == ("second", 3)
+    assert [said(bot, "hi"), said(bot, "")] == ["two", NO_ANSWER]
+
+
+@contextmanager
+def server(respond: Callable[[dict[str, Any]], tuple[int, bytes]]) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status, body = respond(question)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Silence."""
+
+    class Quiet(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A client that hangs up is part of the play."""
+
+    running = Quiet(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{running.server_address[1]}/reply"
+    finally:
+        running.shutdown()
+        running.server_close()
+        thread.join()
+
+
+def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
+    task = tiny_task(1)
+    rules = Rules()
+    rules.fit(task)
+    asked: list[dict[str, Any]] = []
+
+    def respond(question: dict[str, Any]) -> tuple[int, bytes]:
+        asked.append(question)
+        history = [(line["speaker"], line["text"]) for line in question["history"]]
+        said = rules.reply(point(*history, utterance=question["utterance"]))
+        return 200, json.dumps({"reply": said}).encode()
+
+    with server(respond) as url:
+        bot = HttpBot(url)
+        result = evaluate(bot, task.split("tst")[:5], task.candidates)
+    assert result.per_dialog == 1.0
+    assert set(asked[0]) == {"dialogue", "turn", "history", "utterance"}
+    assert bot.options == {"url": url}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "message"),
+    [
+        (500, b"oops", "status 500"),
+        (404, b"", "status 404"),
+        (200, b"<html>", "did not answer"),
+        (200, b'{"answer": "x"}', "missing required field `reply`"),
+        (200, b'{"reply": 3}', "did not answer"),
+        (200, b"\xff\xff", "did not answer"),
+        (200, b"x" * ((1 << 20) + 1), "more than 1,048,576 bytes"),
+    ],
+)
+def test_failures_are_sentences_with_dialog_and_turn(status: int, body: bytes, message: str) -> None:
+    with server(lambda question: (status, body)) as url:
+        bot = HttpBot(url.replace("http://", "http://me:secret@") + "?token=secret")
+        with pytest.raises(DialgaugeError, match=message) as caught:
+            bot.reply(point(("user", "hi"), ("bot", "hello")))
+    assert (caught.value.dialogue, caught.value.turn) == ("made-up", 1)
+    assert "secret" not in str(caught.value)
+
+
+def test_nobody_there_and_nobody_answering() -> None:
+    with server(lambda question: (200, b"")) as url:
+        pass
+    bot = HttpBot(url)
+    with pytest.raises(DialgaugeError, match="did not answer"):
+        bot.reply(point())
+
+    def sleepy(question: dict[str, Any]) -> tuple[int, bytes]:
+        time.sleep(0.5)
+        return 200, b"{}"
+
+    with server(sleepy) as url:
+        bot = HttpBot(url, timeout=0.1)
+        with pytest.raises(DialgaugeError, match="timed out"):
+            bot.reply(point())
+
+
+@pytest.mark.parametrize("url", ["http://[", "ftp://127.0.0.1/x", "not an address"])
+def test_addresses_that_are_none(url: str) -> None:
+    with pytest.raises(DialgaugeError, match=r"no web address|did not answer"):
+        bot = HttpBot(url)
+        bot.reply(point())

@@ -1,0 +1,230 @@
+"""The session loop: what crosses to the other side, what is recorded, how conversations end, and agents that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from dialgauge.agents.protocol import Limits, Reply, SystemContext, Usage, UserContext
+from dialgauge.agents.replay import Replay
+from dialgauge.agents.session import EXPLANATION, Scenario, converse
+from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Outcome, Speaker, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab.conversations import restaurant_scenario
+from dialgauge.lab.corpora import simulate, world_facts
+from dialgauge.worlds.restaurant.database import FactDatabase, PlannedAnswers
+from dialgauge.worlds.restaurant.goals import UserPlan, prepare
+from dialgauge.worlds.restaurant.knowledge import KnowledgeBase
+from dialgauge.worlds.restaurant.world import Parameters
+from dialgauge.worlds.restaurant.world_file import load_world
+
+INN = Fact("inn", "R_cuisine", "thai")
+DATABASE = FactDatabase([INN])
+GOAL = Goal(tasks={"restaurant": Task(info={"cuisine": "thai"})})
+
+
+class Scripted:
+    """Gives its replies in order and remembers what it was told."""
+
+    name = "scripted"
+
+    def __init__(self, speaker: Speaker, *replies: Reply | str | Callable[[], Any]) -> None:
+        self._speaker, self._replies = speaker, replies
+        self.contexts: list[UserContext | SystemContext] = []
+        self.heard: list[Turn | None] = []
+
+    def start(self, context: UserContext | SystemContext) -> None:
+        self.contexts.append(context)
+        self._left = iter(self._replies)
+
+    def respond(self, turn: Turn | None) -> Reply:
+        self.heard.append(turn)
+        reply = next(self._left)
+        if isinstance(reply, str):
+            return Reply(turn=Turn(speaker=self._speaker, text=reply))
+        return reply if isinstance(reply, Reply) else reply()
+
+
+BYE = Reply(turn=None, done=True, success=True)
+
+
+def talk(user: Any, system: Any, **options: Any) -> Dialogue:
+    return converse(user, system, Scenario(dialogue_id="d", database=DATABASE, goal=GOAL, **options))
+
+
+def said(dialogue: Dialogue) -> list[tuple[str, str]]:
+    return [(turn.speaker, turn.text) for turn in dialogue.turns]
+
+
+def test_the_user_speaks_first_and_may_leave_without_a_word() -> None:
+    user, system = Scripted("user", "hi", "thai please", BYE), Scripted("system", "hello", "sure")
+    dialogue = talk(user, system, domains=("restaurant",))
+    assert said(dialogue) == [("user", "hi"), ("system", "hello"), ("user", "thai please"), ("system", "sure")]
+    assert (dialogue.id, dialogue.goal, dialogue.domains) == ("d", GOAL, ("restaurant",))
+    assert dialogue.outcome == Outcome(success=True, reason="user_done", ended_by="user")
+    assert user.heard == [None, Turn(speaker="system", text="hello"), Turn(speaker="system", text="sure")]
+
+
+def test_closing_words_are_answered_too() -> None:
+    closing = Reply(turn=Turn(speaker="user", text="bye"), done=True, end_reason="user_gave_up", explanation="bored")
+    dialogue = talk(Scripted("user", closing), Scripted("system", "goodbye"))
+    assert said(dialogue) == [("user", "bye"), ("system", "goodbye")]
+    assert dialogue.outcome == Outcome(
+        success=None, reason="user_gave_up", ended_by="user", details={EXPLANATION: "bored"}
+    )
+
+
+@pytest.mark.parametrize("last", ["closed", None])
+def test_a_system_may_end_it(last: str | None) -> None:
+    turn = None if last is None else Turn(speaker="system", text=last)
+    dialogue = talk(Scripted("user", "hi"), Scripted("system", Reply(turn=turn, done=True)))
+    assert dialogue.outcome == Outcome(success=None, reason="system_quit", ended_by="system")
+    assert len(dialogue.turns) == (1 if last is None else 2)
+
+
+def test_only_words_cross_and_at_the_level_of_acts_the_acts() -> None:
+    full = Turn(speaker="user", text="thai", acts=(Act("inform"),), state={"restaurant": {}}, requested={"r": ("x",)})
+    for level, acts in (("text", None), ("act", (Act("inform"),))):
+        user, system = Scripted("user", Reply(turn=full), BYE), Scripted("system", "sure")
+        assert talk(user, system, level=level).turns[0] == full
+        assert system.heard == [Turn(speaker="user", text="thai", acts=acts)]
+
+
+def test_what_an_agent_heard_stands_on_the_turn_it_heard() -> None:
+    heard = (Act("inform", "restaurant", "cuisine", ("thai",)),)
+    answer = Reply(turn=Turn(speaker="system", text="sure"), heard=heard)
+    end = Reply(turn=None, done=True, heard=(Act("ok"),))
+    dialogue = talk(Scripted("user", "thai", end), Scripted("system", answer))
+    assert [turn.heard for turn in dialogue.turns] == [heard, (Act("ok"),)]
+
+
+def test_the_database_answers_calls_between_the_turns() -> None:
+    user = Scripted("user", "thai", "so?", "ah", BYE)
+    system = Scripted("system", "api_call thai R_location R_price", "api_call greek R_location R_price", "inn")
+    dialogue = talk(user, system, environment=DATABASE)
+    assert [turn.results for turn in dialogue.turns] == [None, None, (INN,), None, (), None]
+    assert [turn and turn.results for turn in system.heard] == [None, (INN,), ()]
+    assert [turn and turn.results for turn in user.heard] == [None, (INN,), (), None]
+
+
+def test_what_replies_cost_is_added_up() -> None:
+    dear = Reply(turn=Turn(speaker="system", text="hm"), usage=Usage(calls=1, tokens_out=7))
+    outcome = talk(Scripted("user", "a", "b", BYE), Scripted("system", dear, dear)).outcome
+    assert outcome is not None and outcome.details == {"system calls": "2", "system tokens_out": "14"}
+
+
+@given(st.integers(1, 5))
+def test_no_conversation_is_longer_than_the_limit(most: int) -> None:
+    user, system = Scripted("user", *["a"] * 9), Scripted("system", *["b"] * 9)
+    dialogue = talk(user, system, limits=Limits(exchanges=most))
+    assert len(dialogue.turns) == 2 * most
+    assert dialogue.outcome is not None
+    assert (dialogue.outcome.success, dialogue.outcome.reason) == (False, "max_exchanges")
+    done = talk(Scripted("user", *["a"] * most, BYE), Scripted("system", *["b"] * most), limits=Limits(exchanges=most))
+    assert done.outcome is not None and done.outcome.success
+
+
+def crash() -> Reply:
+    raise ZeroDivisionError("oops")
+
+
+def refuse() -> Reply:
+    raise DialgaugeError("the server is away")
+
+
+def thousand() -> Reply:
+    return Reply(turn=Turn(speaker="system", text="x", acts=(Act("inform"),) * 1001))
+
+
+@pytest.mark.parametrize(
+    ("failing", "why"),
+    [
+        (crash, "the agent scripted raised ZeroDivisionError: oops"),
+        (refuse, "the server is away"),
+        (lambda: "hello", "the agent scripted returned str where a Reply belongs"),
+        (lambda: None, "the agent scripted returned NoneType where a Reply belongs"),
+        (lambda: Reply(turn=None), "the agent scripted returned no turn and is not done"),
+        (lambda: Reply(turn=Turn(speaker="user", text="x")), "returned a turn of the user where it is the system"),
+        (lambda: Reply(turn=Turn(speaker="system", text="x" * 100_001)), "said 100,001 characters at once"),
+        (thousand, "said 1,001 acts at once; 1,000 are allowed"),
+    ],
+)
+def test_an_agent_that_fails_ends_its_conversation_only(failing: Callable[[], Any], why: str) -> None:
+    dialogue = talk(Scripted("user", "hi", "so"), Scripted("system", "hello", failing))
+    assert said(dialogue) == [("user", "hi"), ("system", "hello"), ("user", "so")]
+    outcome = dialogue.outcome
+    assert outcome is not None
+    assert (outcome.success, outcome.reason, outcome.ended_by) == (False, "agent_error", "system")
+    assert why in outcome.details[EXPLANATION]
+    assert ("traceback" in outcome.details) == (failing is crash)
+
+
+def test_a_user_that_fails_says_nothing_about_the_system() -> None:
+    outcome = talk(Scripted("user", crash), Scripted("system")).outcome
+    assert outcome is not None and (outcome.success, outcome.ended_by) == (None, "user")
+
+
+def test_an_agent_that_cannot_start() -> None:
+    class Broken(Scripted):
+        def start(self, context: UserContext | SystemContext) -> None:
+            raise DialgaugeError("no model")
+
+    dialogue = talk(Scripted("user", "hi"), Broken("system"))
+    assert dialogue.turns == ()
+    assert dialogue.outcome is not None and dialogue.outcome.details == {EXPLANATION: "no model"}
+
+
+def test_ctrl_c_is_no_failure_of_an_agent() -> None:
+    def interrupt() -> Reply:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        talk(Scripted("user", interrupt), Scripted("system"))
+
+
+def test_a_recorded_dialogue_can_be_held_again() -> None:
+    (recorded,) = simulate(load_world(), 5, "trn", 1)
+    again = talk(Replay(recorded, "user"), Replay(recorded, "system"))
+    assert again.turns == recorded.turns
+    assert again.outcome == Outcome(success=None, reason="user_done", ended_by="user")
+
+
+def contents(value: object, seen: set[int]) -> Iterator[object]:
+    """Everything that can be reached from an object."""
+    if id(value) in seen or isinstance(value, str | int | float | type | None):
+        return
+    seen.add(id(value))
+    yield value
+    parts: list[object] = []
+    if isinstance(value, Struct):
+        parts += [getattr(value, name) for name in value.__struct_fields__]
+    parts += list(vars(value).values()) if hasattr(value, "__dict__") else []
+    parts += [getattr(value, name) for name in getattr(type(value), "__slots__", ()) if hasattr(value, name)]
+    if isinstance(value, dict):
+        parts += [*value.keys(), *value.values()]
+    elif isinstance(value, list | tuple | set | frozenset):
+        parts += list(value)
+    for part in parts:
+        yield from contents(part, seen)
+
+
+@pytest.mark.parametrize("task", [1, 3, 5])
+def test_a_user_never_gets_the_database_and_a_system_never_the_goal(task: int) -> None:
+    world = load_world()
+    setting = prepare(world, task, "tst", Parameters())
+    database = FactDatabase(world_facts(world, 0))
+    assert database.lexicon.names
+    scenario = restaurant_scenario(setting, 1, database)
+    user, system = Scripted("user", "hi", BYE), Scripted("system", "hello")
+    converse(user, system, scenario)
+    for_user = list(contents(user.contexts[0], set()))
+    for_system = list(contents(system.contexts[0], set()))
+    assert any(one is scenario.goal for one in for_user) and any(one is scenario.plan for one in for_user)
+    assert any(one is database for one in for_system)
+    assert not [one for one in for_user if isinstance(one, FactDatabase | KnowledgeBase | PlannedAnswers | Scenario)]
+    assert not [one for one in for_system if isinstance(one, Goal | Task | UserPlan | PlannedAnswers | Scenario)]

@@ -1,0 +1,263 @@
+"""Picking a format by name and by looking, which modules that imports, and formats of other packages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import registry
+from dialgauge.formats.base import Notes, Peek
+from dialgauge.formats.corpus import read
+from dialgauge.formats.native import Native
+from dialgauge.formats.registry import (
+    BUILT_IN,
+    BuiltIn,
+    format_listing,
+    format_named,
+    formats,
+    recognise,
+    writer_named,
+)
+from dialgauge.formats.source import resolve
+from support.examples import EXAMPLES
+from support.packages import install, on_the_path, run
+from support.reading import no_hint_excludes, part_of
+
+# -- by name ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_format_gets_the_nearest_name() -> None:
+    with pytest.raises(DialgaugeError, match=r"no format named 'multiwos'\. Did you mean 'multiwoz'"):
+        format_named("multiwos")
+
+
+def test_a_format_without_a_writer_lists_those_with_one() -> None:
+    with pytest.raises(
+        DialgaugeError, match=r"multiwoz can be read but not written; writable: .*convlab3.*native.*sgd"
+    ):
+        writer_named("multiwoz")
+    with pytest.raises(DialgaugeError, match="can be read but not written"):
+        format_named("multiwoz").write([], None, Notes())  # type: ignore[union-attr, arg-type]
+
+
+def test_every_format_bears_its_name() -> None:
+    assert len(BUILT_IN) == 28
+    assert {name: format_named(name).name for name in BUILT_IN} == {name: name for name in BUILT_IN}
+
+
+# -- by looking ------------------------------------------------------------------------------------------------------
+
+
+class Twin(Native):
+    name = "twin"
+
+
+def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUILT_IN, "twin", BuiltIn("", "JSON lines"))
+    own = registry._own
+    monkeypatch.setattr(registry, "_own", lambda name: Twin() if name == "twin" else own(name))
+    with pytest.raises(DialgaugeError, match=r"any of these formats: native, twin; choose one with --format"):
+        recognise(part_of(EXAMPLES["native"]))
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_no_hint_excludes_an_example(name: str) -> None:
+    content = EXAMPLES[name]
+    lines = content.splitlines()
+    variants = [
+        content,
+        content.replace(b"\n", b"\r\n"),
+        b"\xef\xbb\xbf\n \n" + content,
+        content * 2,
+        b"\n".join(lines[:-1]),
+        content[: len(content) * 9 // 10],
+    ]
+    if content.lstrip()[:1] in b"{[" and len(lines) > 2:
+        value = json.loads(content)
+        variants += [json.dumps(value).encode(), json.dumps(value, indent=4, separators=(" ,", " : ")).encode()]
+        escaped = json.dumps(value)
+        variants.append(escaped.replace('"t', '"\\u0074').replace('"g', '"\\u0067').encode())
+    for variant in variants:
+        no_hint_excludes(Peek(part_of(variant)))
+
+
+def test_no_hint_excludes_a_real_file(shared_data: Path) -> None:
+    for part in resolve(shared_data):
+        no_hint_excludes(Peek(part))
+
+
+# -- what is imported ------------------------------------------------------------------------------------------------
+
+ALWAYS = {"base", "corpus", "document", "registry", "source"}
+
+
+def imported(statement: str) -> set[str]:
+    """The modules of this room that a statement imports, in a process of its own."""
+    code = f"import sys\n{statement}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    room = "dialgauge.formats."
+    return {name.removeprefix(room) for name in done.stdout.split() if name.startswith(room)}
+
+
+def test_naming_a_format_imports_only_that_one() -> None:
+    assert imported("import dialgauge") == set()
+    named = "from dialgauge.formats.registry import format_named; format_named('babi')"
+    assert imported(named) == {"base", "babi", "document", "registry", "source"}
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("native", set[str]()),
+        ("chat-log", set[str]()),
+        ("sgd", {"located"}),
+        ("multiwoz", {"located", "predictions", "predictions.common"}),
+        ("mwzeval", {"located", "multiwoz_resources", "predictions", "predictions.common", "predictions.som_dst"}),
+    ],
+)
+def test_recognising_a_file_imports_only_formats_that_can_fit(name: str, others: set[str], tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(EXAMPLES[name])
+    own = BUILT_IN[name].target.removeprefix("dialgauge.formats.").partition(":")[0]
+    assert imported(f"import dialgauge; dialgauge.read({str(path)!r})") == ALWAYS | {own} | others
+
+
+def test_scoring_native_files_imports_no_other_format(tmp_path: Path) -> None:
+    for name in ("gold", "predictions"):
+        content = EXAMPLES["native"] if name == "gold" else EXAMPLES["native"].replace(b'"state"', b'"predicted"')
+        (tmp_path / f"{name}.jsonl").write_bytes(content)
+    arguments = ["score", *(str(tmp_path / f"{name}.jsonl") for name in ("gold", "predictions"))]
+    statement = (
+        f"import contextlib, dialgauge.cli\nwith contextlib.suppress(SystemExit): dialgauge.cli.main({arguments})\n"
+    )
+    assert imported(statement) == ALWAYS | {"native"}
+
+
+def test_reading_native_files_looks_at_no_installed_package(tmp_path: Path) -> None:
+    path = tmp_path / "file.jsonl"
+    path.write_bytes(EXAMPLES["native"])
+    code = f"import sys, dialgauge; dialgauge.read({str(path)!r}); sys.exit('importlib.metadata' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# -- formats of other packages ---------------------------------------------------------------------------------------
+
+BANG = '''
+from dialgauge import Dialogue, Turn
+from dialgauge.formats import DialogueFormat
+
+class Bang(DialogueFormat):
+    """Dialogues of one line each that begin with an exclamation mark."""
+    name = "bang"
+    summary = "lines that begin with an exclamation mark"
+    fields = frozenset({"text"})
+
+    def recognise(self, peek):
+        return peek.lines[0].startswith("!")
+
+    def read(self, part, notes):
+        for number, line in part.lines():
+            yield Dialogue(id=str(number), turns=(Turn(speaker="user", text=line.decode()[1:]),))
+
+class Bare(Bang):
+    name = "bare"
+    recognise = DialogueFormat.recognise
+
+class Nameless(DialogueFormat):
+    recognise = read = lambda *_: False
+
+class Misnamed(Bang):
+    name = "other"
+
+class Failing(Bang):
+    name = "failing"
+    def recognise(self, peek):
+        return 1 / 0
+
+class Greedy(Bang):
+    name = "greedy"
+    def recognise(self, peek):
+        return True
+
+NUMBER = 3
+'''
+FAULTS = {
+    "absent": ("bang_package:Absent", "AttributeError"),
+    "bare": ("bang_package:Bare", "Can't instantiate abstract class Bare"),
+    "gone": ("no_such_package:Format", "ModuleNotFoundError"),
+    "misnamed": ("bang_package:Misnamed", "its class is named 'other'"),
+    "nameless": ("bang_package:Nameless", "its class has no name and no summary and no fields"),
+    "number": ("bang_package:NUMBER", "a subclass of DialogueFormat or ResourceFormat is expected"),
+}
+
+
+@pytest.fixture
+def plugged(tmp_path: Path) -> Iterator[Path]:
+    """A folder in which a good format is installed, and every kind of bad one."""
+    folder = tmp_path / "installed"
+    folder.mkdir()
+    targets = {"bang": "bang_package:Bang", "failing": "bang_package:Failing", "native": "bang_package:Bang"}
+    targets |= {name: target for name, (target, _) in FAULTS.items()}
+    lines = "\n".join(f"{name} = {target}" for name, target in targets.items())
+    install(folder, "bang_package", BANG, f"[dialgauge.formats]\n{lines}\n")
+    with on_the_path(folder):
+        yield folder
+
+
+def test_a_good_plugin_is_used_whatever_the_others_do(plugged: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("!hello\n!again\n")
+    corpus = read(tmp_path / "file")
+    assert (corpus.format, [dialogue.turns[0].text for dialogue in corpus.dialogues]) == ("bang", ["hello", "again"])
+    assert format_named("bang").name == "bang"
+    assert "bang" in formats() and not FAULTS.keys() & formats().keys()
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_a_faulty_plugin_is_named_with_the_reason(plugged: Path, name: str) -> None:
+    reason = FAULTS[name][1]
+    with pytest.raises(DialgaugeError, match=f"format '{name}'") as error:
+        format_named(name)
+    assert reason in str(error.value)
+    (listed,) = (plugin for plugin in format_listing() if plugin.name == name)
+    assert (listed.package, listed.content) == ("bang_package", None)
+    assert reason in (listed.reason or "")
+
+
+def test_faults_are_told_when_a_file_is_not_recognised(plugged: Path) -> None:
+    with pytest.raises(DialgaugeError, match="no known format fits it") as error:
+        recognise(part_of(b"?"))
+    for words in (
+        "'failing' of the package bang_package (ZeroDivisionError",
+        *(reason for _, reason in FAULTS.values()),
+    ):
+        assert words in str(error.value)
+
+
+def test_a_plugin_cannot_claim_our_files(tmp_path: Path) -> None:
+    install(tmp_path, "greedy_package", BANG, "[dialgauge.formats]\ngreedy = greedy_package:Greedy\n")
+    with on_the_path(tmp_path):
+        assert {name: recognise(part_of(content)).name for name, content in EXAMPLES.items()} == {
+            n: n for n in EXAMPLES
+        }
+        assert recognise(part_of(b"?")).name == "greedy"
+
+
+def test_two_plugins_that_claim_a_file_are_an_error(plugged: Path, tmp_path: Path) -> None:
+    install(plugged, "greedy_package", BANG, "[dialgauge.formats]\ngreedy = greedy_package:Greedy\n")
+    with on_the_path(plugged), pytest.raises(DialgaugeError, match="any of these formats: bang, greedy; choose one"):
+        recognise(part_of(b"!hello"))
+
+
+def test_the_command_line_lists_plugins_and_says_what_is_wrong_with_them(plugged: Path) -> None:
+    shown = run(plugged, "data", "formats")
+    assert "lines that begin with an exclamation mark" in shown
+    for name, (_, reason) in FAULTS.items():
+        assert f"'{name}'" in shown and reason in " ".join(shown.split())
+    listed = json.loads(run(plugged, "data", "formats", "--json", "-"))
+    assert [row["name"] for row in listed if row["kind"] is None] == sorted([*FAULTS, "native"])

@@ -1,0 +1,51 @@
+"""A run as tables."""
+
+from __future__ import annotations
+
+import polars
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.measures import Score
+from dialgauge.report.runs import run_html, run_tables, score_column
+from dialgauge.runs import Run, new_run
+from runs.contract import scores_of
+
+
+def a_run() -> Run:
+    return new_run(
+        kind="juggling",
+        name="<b>clubs</b>",
+        scores=scores_of(["d1", "d2"], {"JGA": ([1.0, 2.0], [2.0, 2.0])}),
+        corpus=[Dialogue(id="d1", turns=()), Dialogue(id="d2", turns=())],
+        tables={"throws": polars.DataFrame({"dialogue": ["d1"]})},
+        config={"a": {"b": "|".join(f"part{place}:value" for place in range(30))}},
+        notes=["five clubs"],
+    )
+
+
+def test_the_column_of_a_score_knows_scale_and_direction() -> None:
+    share, turns = Score(value=0.5, unit="share", higher_is_better=True), Score(value=5.0, unit="turns")
+    falling = Score(value=5.0, unit="turns", higher_is_better=False)
+    assert score_column("", share).text(0.5) == "50.00"
+    assert score_column("", turns).text(5.0) == "5.0000"
+    assert [score_column("", one, best=True).best for one in (share, turns, falling, None)] == [
+        "max", "max", "min", "max",
+    ]  # fmt: skip
+
+
+def test_everything_the_manifest_says_fits_a_screen() -> None:
+    tables = run_tables(a_run())
+    assert [table.title for table in tables[1:]] == ["Scores", "Coverage", "Configuration", "Notes"]
+    assert tables[1].records()[0] == {"measure": "JGA", "score": 0.75, "unit": "percent", "better": "higher"}
+    lines = [row["value"] for row in tables[3].records()]
+    assert len(lines) > 1
+    assert all(len(line) <= 74 for line in lines)
+    assert all(line.endswith("value|") for line in lines[:-1])
+
+
+def test_what_a_notebook_shows() -> None:
+    html = run_html(a_run())
+    assert "<caption>juggling &lt;b&gt;clubs&lt;/b&gt;</caption>" in html
+    assert "75.00" in html
+    assert "five clubs" in html
+    assert run_html(new_run(kind="juggling", name="empty")).count("<table>") == 1

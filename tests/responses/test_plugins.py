@@ -1,0 +1,139 @@
+"""A ranker and a measure of other packages, really installed, named on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialgauge.measures import cards
+from dialgauge.rankers import ranker_names
+from dialgauge.runs import Store
+from runs.contract import assert_run_contract
+from support.commands import dialgauge
+from support.packages import install, on_the_path
+from support.tiny_world import tiny_release
+
+RANKER = """
+import numpy as np
+from dialgauge.rankers import Ranker
+
+class Longest(Ranker):
+    name = "longest"
+    summary = "the candidate with the most letters"
+    settable = ("sign",)
+
+    def fit(self, task, tell=print):
+        self.candidates = task.candidates
+
+    def scores(self, points):
+        lengths = [float(self.options.get("sign", 1)) * len(text) for text in self.candidates]
+        return np.tile(lengths, (len(points), 1))
+"""
+MEASURE = """
+import numpy as np
+from dialgauge.measures import Card, Parameter
+
+def rows(replies, settings):
+    counted = replies.turns >= settings["from"]
+    return (replies.correct & counted).astype(float), counted.astype(float)
+
+LATE = Card(
+    name="late-accuracy", family="responses", title="accuracy late in the dialogue", summary="Later replies only.",
+    formula="correct / replies from a turn on", source="nobody", rows=rows, parameters=(Parameter("from", 5),),
+)
+"""
+
+
+AGENT = """
+from dialgauge.agents import Reply
+from dialgauge.dialogue import Turn
+
+class Greeter:
+    name = "greeter"
+
+    def __init__(self, greeting="hello what can i help you with today"):
+        self._greeting = greeting
+
+    def start(self, context):
+        self._said = 0
+
+    def respond(self, turn):
+        self._said += 1
+        return Reply(turn=Turn(speaker="system", text=self._greeting if self._said == 1 else "i do not know"))
+
+    def overrule(self, turn):
+        pass
+"""
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for packages."""
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    with on_the_path(folder):
+        yield folder
+
+
+def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    install(packages, "acme_rankers", RANKER, "[dialgauge.rankers]\nlongest = acme_rankers:Longest\n")
+    install(packages, "acme_measures", MEASURE, "[dialgauge.measures]\nlate-accuracy = acme_measures:LATE\n")
+    assert "longest" in ranker_names()
+    assert "late-accuracy" in cards("responses")
+    listed = dialgauge(capsys, "babi", "models")
+    assert "the candidate with the most letters" in listed.out
+    data = tiny_release(tmp_path / "data", (1,))
+    outcome = dialgauge(
+        capsys, "babi", "evaluate", "--data", data, "--model", "longest", "--set", "sign=-1", "--split", "tst",
+        "--measures", "default,late-accuracy(from=3)", "--save", tmp_path / "m", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    (system,) = json.loads((tmp_path / "out.json").read_text())["systems"]
+    assert {"per-response", "late-accuracy(from=3)"} <= set(system["scores"])
+    run = Store().open(system["run"])
+    assert_run_contract(run)
+    assert run.scores["late-accuracy(from=3)"].signature.startswith(
+        "measure:late-accuracy(from=3)|model:longest|options:sign=-1|"
+    )
+    again = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", tmp_path / "m", "--split", "tst")
+    assert again.code == 0, again.err
+    table = dialgauge(capsys, "babi", "table", "--data", data, "--models", "longest", "--tasks", "1", "--no-statistics")
+    assert table.code == 0, table.err
+    assert "longest" in table.out
+
+
+def test_an_agent_is_evaluated_reply_by_reply(
+    packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    install(packages, "acme_agents", AGENT, "[dialgauge.agents]\ngreeter = acme_agents:Greeter\n")
+    data = tiny_release(tmp_path / "data", (1,))
+    call = ("babi", "evaluate", "--data", data, "--model", "greeter", "--split", "tst", "--json", tmp_path / "o.json")
+    outcome = dialgauge(capsys, *call)
+    assert outcome.code == 0, outcome.err
+    (system,) = json.loads((tmp_path / "o.json").read_text())["systems"]
+    run = Store().open(system["run"])
+    assert_run_contract(run)
+    assert run.table("replies").filter(run.table("replies")["correct"]).height == 12
+    assert run.details["unanswered"] == run.table("replies").height - 12
+    other = dialgauge(capsys, *call, "--set", "greeting=good morning")
+    assert other.code == 0, other.err
+    (system,) = json.loads((tmp_path / "o.json").read_text())["systems"]
+    assert (system["options"], system["scores"]["per-response"]["value"]) == ("greeting=good morning", 0.0)
+    refused = dialgauge(capsys, *call, "--save", tmp_path / "m")
+    assert refused.code == 2
+    assert "the agent greeter is not fitted" in refused.err
+
+
+def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = "[dialgauge.rankers]\nlongest = acme:Longest\ntfidf = acme:Longest\n"
+    install(packages, "acme", "class Longest: pass", entries)
+    listed = dialgauge(capsys, "babi", "models")
+    assert listed.code == 0
+    assert "nearest" in listed.out
+    errors = " ".join(listed.err.split())
+    assert "the model 'longest' of the package acme (acme:Longest) cannot be used" in errors
+    assert "'tfidf' is the name of dialgauge's own" in errors

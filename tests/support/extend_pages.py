@@ -1,0 +1,73 @@
+"""The pages of ``docs/extend`` as tests: their files are installed as a package, their commands run.
+
+A page shows files in code blocks with a title (``python title="call_centre.py"``), one of them ``pyproject.toml`` with
+the entry points, and what happens in blocks of the kind ``console``: lines that begin with ``$`` are commands
+(``dialgauge`` or ``python``), the lines below are what they print (``...`` stands for anything, amounts of white space
+do not count).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from pathlib import Path
+from typing import NamedTuple
+
+from support.packages import install
+
+DOCS = Path(__file__).parents[2] / "docs" / "extend"
+
+_BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+_PROGRAMS = {"dialgauge": ["-m", "dialgauge"], "python": []}
+
+
+class Command(NamedTuple):
+    """A command line of a page, and what the page says that it prints."""
+
+    line: str
+    printed: str
+
+
+class ExtendPage:
+    """One page: its files by name, and its commands in order."""
+
+    def __init__(self, name: str) -> None:
+        self.path = DOCS / f"{name}.md"
+        blocks = _BLOCK.findall(self.path.read_text("utf-8"))
+        self.files: dict[str, str] = {title: content for _, title, content in blocks if title}
+        consoles = [content for kind, _, content in blocks if kind == "console"]
+        self.commands = [Command(*found) for content in consoles for found in _COMMAND.findall(content)]
+
+    def install(self, folder: Path) -> None:
+        """Install the page's package into the folder, with its other files beside it."""
+        project = tomllib.loads(self.files["pyproject.toml"])["project"]
+        lines = []
+        for group, entries in project["entry-points"].items():
+            lines += [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items())]
+        modules = [name for name in self.files if name.endswith(".py")]
+        for name in self.files:
+            (folder / name).write_text(self.files[name], encoding="utf-8")
+        install(folder, modules[0].removesuffix(".py"), self.files[modules[0]], "\n".join(lines) + "\n")
+
+    def run(self, folder: Path) -> None:
+        """Run every command where the package is installed; what it prints must be what the page says."""
+        for command in self.commands:
+            program, *arguments = shlex.split(command.line)
+            done = subprocess.run(
+                [sys.executable, *_PROGRAMS[program], *arguments],
+                capture_output=True,
+                text=True,
+                cwd=folder,
+                env=os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "100"},
+                check=False,
+            )
+            printed = done.stdout + done.stderr
+            assert done.returncode == 0, f"{command.line}\n{printed}"
+            same = OutputChecker().check_output(command.printed, printed, ELLIPSIS | NORMALIZE_WHITESPACE)
+            assert same, f"{self.path.name} says of  {command.line}\n{command.printed}\nbut it prints\n{printed}"
