@@ -1,8 +1,8 @@
 """Faces that cost nothing: a room's ``__init__`` names what it offers, and each name is imported when first used.
 
-The names stand once, as ordinary imports in the face's ``if TYPE_CHECKING:`` block, where editors and type checkers
-read them; at run time the same block says which module to import. A face ends in ``if not TYPE_CHECKING: __getattr__ =
-lazy(__name__)``: a type checker that saw it would take every name for granted. No name may equal that of a submodule,
+A face ends in ``if not TYPE_CHECKING: __getattr__ = lazy(__name__)``: a type checker that saw it would take every name
+for granted. The names stand once, as ordinary imports in the face's ``if TYPE_CHECKING:`` block, where editors and type
+checkers read them; at run time the same block says which module to import. A name must not equal that of a submodule,
 which would hide it.
 """
 
@@ -37,11 +37,12 @@ def lazy(package: str) -> Callable[[str], Any]:
 def _places(package: str) -> dict[str, str]:
     """Name to module, from the imports in the face's ``TYPE_CHECKING`` block.
 
-    The face is not parsed as Python, which would take a millisecond for each: the block's imports are the only lines
-    that are indented and begin with ``from``.
+    Read by patterns: importing ``ast`` and parsing would take longer than most of what is then imported.
     """
     import re
 
-    source = sys.modules[package].__loader__.get_source(package)  # type: ignore[union-attr]
-    imports = re.findall(r"^    from ([\w.]+) import (?:\(([^)]*)\)|(.+))$", source, re.MULTILINE)
-    return {name: module for module, *names in imports for name in re.findall(r"\w+", " ".join(names))}
+    face = sys.modules[package]
+    source = face.__loader__.get_data(face.__file__).decode()  # type: ignore[union-attr]
+    block = re.search(r"^if TYPE_CHECKING:\n((?:[ \t].*\n|\n)*)", source, re.MULTILINE)
+    imports = re.findall(r"^    from (\S+) import (\([^)]*\)|.*)$", block[1] if block else "", re.MULTILINE)
+    return {name: module for module, names in imports for name in re.findall(r"\w+", re.sub(r"#.*", "", names))}

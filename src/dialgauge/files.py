@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,8 @@ from dialgauge.errors import DialgaugeError
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """A scratch file beside the target that takes its place when all went well and vanishes when not."""
+    import tempfile
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -43,6 +44,8 @@ def check_writable(folder: Path) -> None:
 
 def probe(folder: Path) -> None:
     """Write a nameless file into the folder or, where it is still to be made, into the nearest one above it."""
+    import tempfile
+
     present = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
     with tempfile.TemporaryFile(dir=present):
         pass

@@ -99,7 +99,7 @@ ALWAYS = {"base", "corpus", "document", "registry", "source"}
 
 def imported(statement: str) -> set[str]:
     """The modules of this room that a statement imports, in a process of its own."""
-    code = f"import sys; {statement}; print(*sys.modules)"
+    code = f"import sys\n{statement}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     room = "dialgauge.formats."
     return {name.removeprefix(room) for name in done.stdout.split() if name.startswith(room)}
@@ -126,6 +126,17 @@ def test_recognising_a_file_imports_only_formats_that_can_fit(name: str, others:
     path.write_bytes(EXAMPLES[name])
     own = BUILT_IN[name].target.removeprefix("dialgauge.formats.").partition(":")[0]
     assert imported(f"import dialgauge; dialgauge.read({str(path)!r})") == ALWAYS | {own} | others
+
+
+def test_scoring_native_files_imports_no_other_format(tmp_path: Path) -> None:
+    for name in ("gold", "predictions"):
+        content = EXAMPLES["native"] if name == "gold" else EXAMPLES["native"].replace(b'"state"', b'"predicted"')
+        (tmp_path / f"{name}.jsonl").write_bytes(content)
+    arguments = ["score", *(str(tmp_path / f"{name}.jsonl") for name in ("gold", "predictions"))]
+    statement = (
+        f"import contextlib, dialgauge.cli\nwith contextlib.suppress(SystemExit): dialgauge.cli.main({arguments})\n"
+    )
+    assert imported(statement) == ALWAYS | {"native"}
 
 
 def test_reading_native_files_looks_at_no_installed_package(tmp_path: Path) -> None:

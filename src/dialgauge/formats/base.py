@@ -200,6 +200,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 #: A string (perhaps cut off by the end), or a character that shapes the structure.
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _DEEPEST = 200
+_ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 _NUMBERED_KEY = re.compile(rb'"[0-9]{1,9}"\s*:')
 
 
@@ -238,6 +239,11 @@ class Peek:
         return _bracket(self.json) + _bracket(inside)
 
     @cached_property
+    def has_escaped_letters(self) -> bool:
+        """Is an ASCII character of its JSON written as a number, so that looking for words may miss one?"""
+        return b"\\u00" in self.head and _ESCAPED_LETTER.search(self.head) is not None
+
+    @cached_property
     def has_numbered_keys(self) -> bool:
         """Is a number the key of something?"""
         return _NUMBERED_KEY.search(self.head) is not None
@@ -274,7 +280,7 @@ def _bracket(value: Any) -> str:
 def _repaired(text: str) -> Any:
     """Cut truncated JSON after its last whole member and close what is open; ``None`` if that is no JSON either."""
     stack: list[str] = []
-    cut, closers = 0, ""
+    cut = depth = 0
     for token in _TOKENS.finditer(text):
         char = token[0]
         if char in _CLOSERS:
@@ -286,9 +292,10 @@ def _repaired(text: str) -> Any:
                 return None
             if not stack:
                 return None  # a whole value followed by something else, such as JSON lines
-            cut, closers = token.end(), "".join(reversed(stack))
+            cut, depth = token.end(), len(stack)
         elif char == ",":
-            cut, closers = token.start(), "".join(reversed(stack))
+            cut, depth = token.start(), len(stack)
+    closers = "".join(reversed(stack[:depth]))  # what was opened after the cut is not closed, but cut off
     try:
         return orjson.loads(text[:cut] + closers) if cut else None
     except orjson.JSONDecodeError:

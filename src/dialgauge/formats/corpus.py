@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gc
-import gzip
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -187,6 +184,9 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
     path, notes = Path(target), Notes()
     noted = _noting(dialogues, writer.fields, notes)
     if str(path) == STANDARD_OUTPUT:
+        import shutil
+        import tempfile
+
         with tempfile.TemporaryFile() as whole:
             writer.write(noted, whole, notes)
             whole.seek(0)
@@ -202,6 +202,8 @@ def _packed(plain: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
     if path.suffix != ".gz":
         yield plain
         return
+    import gzip
+
     # Neither a name nor a time in the header: the same dialogues make the same bytes.
     with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
         yield cast(IO[bytes], packed)

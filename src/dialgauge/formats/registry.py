@@ -7,7 +7,6 @@ ours fits: a plugin adds files that dialgauge does not know, and cannot claim th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -38,16 +37,14 @@ class BuiltIn(NamedTuple):
             return peek.first_line is not None and peek.first_line.keys() >= set(self.words)
         if not peek.shape.startswith(tuple(self.shape.split("|"))):
             return False
-        if _ESCAPED.search(peek.head):
-            return True  # a key may be written so that its word does not show
+        if peek.has_escaped_letters:
+            return True
         if self.numbered and not peek.has_numbered_keys:
             return False
         return all(any(one.encode() in peek.head for one in word.split("|")) for word in self.words)
 
 
 _LINES = "JSON lines"
-#: An ASCII character of a JSON key written as its number.
-_ESCAPED = re.compile(rb"\\u00[2-7]")
 
 BUILT_IN = {
     "babi": BuiltIn("dialgauge.formats.babi:Babi", "text"),

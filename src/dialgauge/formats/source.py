@@ -1,22 +1,17 @@
 """Where bytes come from: files, folders, globs, archives, standard input, compressed or not.
 
 A source is resolved into parts, one per file inside it. Compression is recognised by its first bytes, never by the
-file's name. Nothing is unpacked to disk, and no compressed file may grow past a limit (a gzip bomb is an error).
+file's name. Nothing is unpacked to disk, and no compressed file may grow past a limit (a gzip bomb is an error). What
+unpacks is imported when something is packed.
 """
 
 from __future__ import annotations
 
 import codecs
-import glob
-import gzip
 import io
 import os
 import stat
 import sys
-import tarfile
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -58,9 +53,7 @@ class Part:
                 raw.seek(0)
             stream: IO[bytes] = raw
             if start.startswith(_GZIP):
-                stream = io.BufferedReader(
-                    Limited(cast(IO[bytes], gzip.GzipFile(fileobj=raw)), self.name, self._limit), 1 << 20
-                )
+                stream = io.BufferedReader(Limited(_unzipped(raw), self.name, self._limit), 1 << 20)
             yield cast(BinaryIO, stream)
         finally:
             raw.close()
@@ -171,6 +164,8 @@ def _names(text: str) -> list[str]:
         return inside
     if path.exists():
         return [text]
+    import glob
+
     matches = sorted(glob.glob(text, recursive=True))
     names = dict.fromkeys(name for match in matches for name in (_below(match) if Path(match).is_dir() else [match]))
     if not names:
@@ -217,7 +212,7 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
         if start in _ZIP:
             parts = _zip_parts(name, raw, opener, limit)
         else:
-            plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if start.startswith(_GZIP) else raw
+            plain = _unzipped(raw) if start.startswith(_GZIP) else raw
             if not _is_tar(plain):
                 return [Part(name, opener, limit)]
             plain.seek(0)
@@ -227,16 +222,26 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
     return sorted(parts, key=lambda part: part.name)
 
 
+def _unzipped(raw: IO[bytes]) -> IO[bytes]:
+    import gzip
+
+    return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+
+
 def _is_tar(stream: IO[bytes]) -> bool:
     try:
         block = stream.read(512)
-    except BROKEN:
-        return False
+    except Exception as error:
+        if isinstance(error, _broken()):
+            return False
+        raise
     return len(block) == 512 and block[257:262] == b"ustar"
 
 
 def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
     """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before."""
+    import tarfile
+
     parts, total = [], 0
     with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|") as archive:
         for member in archive:
@@ -252,6 +257,8 @@ def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
 
 
 def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
+    import zipfile
+
     with zipfile.ZipFile(raw) as archive:
         members = [_safe(name, item.filename) for item in archive.infolist() if not item.is_dir()]
     return [
@@ -262,6 +269,8 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
 
 
 def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> IO[bytes]:
+    import zipfile
+
     with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(member) as held:
         content = held.read(limit + 1)
     if len(content) > limit:
@@ -284,7 +293,6 @@ def _safe(archive: str, member: str) -> str:
 
 
 _SPOOL_BYTES = 64 << 20
-BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, OSError, RuntimeError)
 
 
 @contextmanager
@@ -298,8 +306,19 @@ def faults(name: str) -> Iterator[None]:
         raise DialgaugeError("there is no such file", file=name) from error
     except EOFError as error:
         raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
-    except BROKEN as error:
-        raise DialgaugeError(f"it cannot be read ({error})", file=name) from error
+    except Exception as error:
+        if isinstance(error, _broken()):
+            raise DialgaugeError(f"it cannot be read ({error})", file=name) from error
+        raise
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """What a faulty disk, archive or compressed file raises."""
+    import tarfile
+    import zipfile
+    import zlib
+
+    return (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, OSError, RuntimeError)
 
 
 def too_big(name: str, limit: int) -> DialgaugeError:
@@ -335,6 +354,8 @@ class Limited(io.RawIOBase):
 
 def kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:
     """What a stream gives, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
+    import tempfile
+
     spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - lives as long as the parts
     while chunk := stream.read(1 << 20):
         spool.write(chunk)

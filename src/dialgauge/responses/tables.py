@@ -16,6 +16,7 @@ from dialgauge.report import Column, Table
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
 from dialgauge.responses.measures import PER_DIALOG, PER_RESPONSE
 from dialgauge.runs import Run
+from dialgauge.yaml_file import parse_yaml
 
 
 def results_table(runs: Iterable[Run]) -> Table:
@@ -192,10 +193,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def published() -> Published:
     """The paper's numbers, from the file beside this module."""
-    import yaml
-
     text = files("dialgauge.responses").joinpath("published.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), Published)
+    return parse_yaml(text, "published.yaml").as_record(Published, "what the paper prints")
 
 
 def column_of(task: int, split: str) -> str | None:

@@ -17,7 +17,7 @@ from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
-from dialgauge.tracking.results import KIND, Results, SystemScores
+from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
@@ -215,7 +215,7 @@ def score_study(
     official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
     tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
     if sensitivity:
-        from dialgauge.tracking.sensitivity import SENSITIVITY, profile_sensitivity
+        from dialgauge.tracking.sensitivity import profile_sensitivity
 
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}

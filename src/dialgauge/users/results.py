@@ -55,7 +55,7 @@ def score_users(
     *,
     canonical_map: str | Path | None = None,
     config: str | Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     mode: str | None = None,
     profile: str | None = None,
     database: str | Path | None = None,
