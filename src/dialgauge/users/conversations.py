@@ -83,7 +83,7 @@ def _goal(run: Run, dialogue: str) -> Table:
     if facts["requests_removed"]:
         removed = facts["requests_removed"]
         table.notes.append(f"a search that failed made the requests of {removed} pointless; they do not count")
-    table.notes += facts["warnings"]
+    table.notes += msgspec.json.decode(facts["warnings"] or "[]", type=list[str])
     return table
 
 

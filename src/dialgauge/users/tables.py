@@ -30,7 +30,6 @@ _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count
 _WHOLE |= {"longest_loop", "most_mentions"}
 _REAL = frozenset(ASPECTS)
 _FLAG = frozenset({"matched"})
-_TEXTS = frozenset({"warnings"})
 
 
 def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], polars.DataFrame]]:
@@ -58,7 +57,6 @@ def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
         **dict.fromkeys(_WHOLE, pl.Int64),
         **dict.fromkeys(_REAL, pl.Float64),
         **dict.fromkeys(_FLAG, pl.Boolean),
-        **dict.fromkeys(_TEXTS, pl.List(pl.String)),
     }
     columns = make(records)
     frame = pl.DataFrame([pl.Series(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
@@ -142,9 +140,13 @@ def _conversation_facts(results: Results) -> Columns:
         "longest_loop": [max((loop.repeats for loop in result.loops), default=0) for result in results],
         "most_mentions": [_most_mentions(result) for result in results],
         "requests_removed": [", ".join(result.requests_removed) for result in results],
-        "warnings": [list(result.warnings) for result in results],
-        "goal": [msgspec.json.encode(result.goal).decode() for result in results],
+        "warnings": [_json(result.warnings) if result.warnings else None for result in results],
+        "goal": [_json(result.goal) for result in results],
     }
+
+
+def _json(content: Any) -> str:
+    return msgspec.json.encode(content).decode()
 
 
 def _most_mentions(result: DialogueScore) -> int:
