@@ -244,7 +244,7 @@ class _Gathering:
             name = name or system_name(source)
         elif isinstance(source, Corpus):
             kind = source.format
-            name = name or (source_name(source.source) if source.source else None)
+            name = name or (system_name(source.source) if source.source else None)
         self.scored = ScoredConversations(
             name or getattr(source, "name", "") or "conversations", kind, ScorerSettings.load(options, kind)
         )
