@@ -1,4 +1,4 @@
-"""How fast the restaurant world is: simulating, writing a whole release, reading it, and the rule bot.
+"""How fast the restaurant world is: simulating, the rule bot, conversations, writing a whole release, reading it.
 
 python benchmarks/bench_babi.py [DIALOGS]
 """
@@ -12,13 +12,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dialgauge.agents.restaurant_bot import RuleBot
-from dialgauge.formats.corpus import read
-from dialgauge.lab.corpora import simulate, write_release
-from dialgauge.worlds.restaurant.goals import SPLITS
-from dialgauge.worlds.restaurant.knowledge import lexicon_of_world
-from dialgauge.worlds.restaurant.world import TASKS, Parameters
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.agents import AgentReplier, RuleBot, SystemContext, make_agent
+from dialgauge.formats import read
+from dialgauge.lab import interact, simulate, write_release
+from dialgauge.rankers import episodes
+from dialgauge.responses import evaluate
+from dialgauge.worlds.restaurant import (
+    SPLITS,
+    TASKS,
+    FactDatabase,
+    Parameters,
+    lexicon_of_world,
+    load_world,
+    world_candidates,
+)
 
 
 @contextmanager
@@ -36,11 +43,16 @@ def main(dialogs: int) -> None:
     with timed(f"simulate {dialogs} dialogs of each of five tasks"):
         made = [dialogue for task in TASKS for dialogue in simulate(world, task, "trn", dialogs)]
     bot = RuleBot(world.phrases, lexicon_of_world(world))
+    context = SystemContext(dialogue_id="", database=FactDatabase([]))
     with timed(f"rule bot over these {sum(len(d.turns) // 2 for d in made)} turns"):
         for dialogue in made:
-            bot.reset()
+            bot.start(context)
             for turn in dialogue.user_turns():
-                bot.respond(turn.text, turn.results)
+                bot.respond(turn)
+    with timed("the same, evaluated with the recorded history"):
+        evaluate(AgentReplier(bot, context), episodes(made), world_candidates(world))
+    with timed(f"interact: {dialogs} conversations of task 5, as a run"):
+        interact(make_agent("rules"), world, 5, "A", dialogs, Parameters()).table("turns")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with timed("write a release of 20 files"):

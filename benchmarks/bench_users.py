@@ -18,11 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from dialgauge.formats.corpus import bulk_load
-from dialgauge.runs.store import Store
-from dialgauge.users.evaluation import Settings, UserEvaluation, evaluate
-from dialgauge.users.store import store_run
-from dialgauge.users.summary import summarise
+from dialgauge.formats import bulk_load
+from dialgauge.runs import Run, Store
+from dialgauge.users import UserOptions, users_scored
 
 LIMIT_SECONDS = 2.0
 REFERENCE_SECONDS = 35.0
@@ -50,12 +48,19 @@ def load_all(files: list[Path]) -> int:
     return count
 
 
-def whole(folder: Path, settings: Settings) -> UserEvaluation:
-    """Read, score, summarise with intervals, and store."""
-    evaluation = evaluate(folder, settings)
+def whole(folder: Path, options: UserOptions) -> Run:
+    """Read, score with intervals, and store: scores, tables and the conversations themselves."""
     with bulk_load(), tempfile.TemporaryDirectory() as name:
-        store_run(evaluation, summarise(evaluation), Store(name), inputs=[folder], seed=0)
-    return evaluation
+        run = users_scored(folder, options).run
+        Store(name).add(run)
+        return run
+
+
+def scored(source: str | Path, options: UserOptions, workers: int = 1) -> int:
+    """Read and score; how many dialogues."""
+    with bulk_load():
+        run = users_scored(source, options, workers=workers, resamples=0).run
+    return run.coverage["dialogues"].scored or 0
 
 
 def main() -> int:
@@ -66,25 +71,23 @@ def main() -> int:
         return 0
     folder = data / "conversations"
     files = sorted(folder.glob("*.json.gz"))
-    settings = Settings(canonical_map=data / "multiwoz21_canonical_map.json.gz")
+    options = UserOptions(canonical_map=data / "multiwoz21_canonical_map.json.gz")
     json_seconds, count = cpu(lambda: load_all(files))
-    seconds, evaluation = cpu(lambda: whole(folder, settings))
-    print(f"{count:,} conversations, {evaluation.turns:,} turns")
+    seconds, run = cpu(lambda: whole(folder, options))
+    print(f"{count:,} conversations, {run.coverage['turns'].scored:,} turns")
     print(
         f"read, score, store      {seconds:6.2f} s CPU  (limit {LIMIT_SECONDS} s; reference {REFERENCE_SECONDS:.0f} s)"
     )
     print(f"json.load of the files  {json_seconds:6.2f} s CPU  (ratio {seconds / json_seconds:.2f})")
-    quarter, part = cpu(lambda: evaluate(str(folder / "dialogues_00[1-8].json.gz"), settings))
-    everything, _ = cpu(lambda: evaluate(folder, settings))
-    rates = [len(part.scores) / quarter, len(evaluation.scores) / everything]
-    print(
-        f"read and score          {rates[0]:6.0f} dialogues a CPU second for {len(part.scores)}, {rates[1]:.0f} for all"
-    )
-    _cores(folder, settings)
+    quarter, few = cpu(lambda: scored(str(folder / "dialogues_00[1-8].json.gz"), options))
+    everything, every = cpu(lambda: scored(folder, options))
+    rates = f"{few / quarter:6.0f} dialogues a CPU second for {few}, {every / everything:.0f} for all"
+    print(f"read and score          {rates}")
+    _cores(folder, options)
     return int(seconds > LIMIT_SECONDS)
 
 
-def _cores(folder: Path, settings: Settings) -> None:
+def _cores(folder: Path, options: UserOptions) -> None:
     """Wall-clock time with one and two processes on five times the files."""
     with tempfile.TemporaryDirectory() as name:
         many = Path(name)
@@ -95,9 +98,9 @@ def _cores(folder: Path, settings: Settings) -> None:
                 (many / f"talks_{copy}_{path.name}").write_bytes(gzip.compress(renamed, 1))
         for workers in (1, 2):
             start = time.perf_counter()
-            found = evaluate(many, settings, workers=workers)
+            count = scored(many, options, workers)
             seconds = time.perf_counter() - start
-            print(f"{workers} process(es)          {seconds:6.2f} s wall for {len(found.scores):,} dialogues")
+            print(f"{workers} process(es)          {seconds:6.2f} s wall for {count:,} dialogues")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Faces that cost nothing: a room's ``__init__`` names what it offers, and each name is imported when first used.
 
-The names stand once, as ordinary imports in the face's ``if TYPE_CHECKING:`` block, where editors and type checkers
-read them; at run time the same block says which module to import. A face ends in ``if not TYPE_CHECKING: __getattr__ =
-lazy(__name__)``: a type checker that saw it would take every name for granted. No name may equal that of a submodule,
+A face ends in ``if not TYPE_CHECKING: __getattr__ = lazy(__name__)``: a type checker that saw it would take every name
+for granted. The names stand once, as ordinary imports in the face's ``if TYPE_CHECKING:`` block, where editors and type
+checkers read them; at run time the same block says which module to import. A name must not equal that of a submodule,
 which would hide it.
 """
 
@@ -37,7 +37,7 @@ def lazy(package: str) -> Callable[[str], Any]:
 def _places(package: str) -> dict[str, str]:
     """Name to module, from the imports in the face's ``TYPE_CHECKING`` block.
 
-    The block is read by patterns: parsing it as Python would take a millisecond for each face.
+    Read by patterns: importing ``ast`` and parsing would take longer than most of what is then imported.
     """
     import re
 

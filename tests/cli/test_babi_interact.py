@@ -117,6 +117,8 @@ class Greeter:
         self.facts = context.database.facts
 
     def respond(self, turn):
+        if self.words == "crash":
+            raise RuntimeError("out of order")
         return Reply(turn=Turn(speaker="system", text=self.words))
 """
 
@@ -128,5 +130,10 @@ def test_an_agent_of_another_package_talks(tmp_path: Path) -> None:
     assert "'hello what can i help you with today' has no place here; expected: on_it (3)" in said
     mute = ("--model", "greeter", "--set", "words=hm", "--task", 1, "--half", "B", "--dialogs", 2, "--json", "-")
     assert "'hm' has no place here; expected: greet" in run(tmp_path, "babi", "interact", *mute)
+    crash = ("--model", "greeter", "--set", "words=crash", "--task", 1, "--half", "A", "--dialogs", 2)
+    broken = run(tmp_path, "babi", "interact", *crash, code=1)
+    assert (
+        "2 conversations ended because an agent failed: the agent greeter raised RuntimeError: out of order" in broken
+    )
     unknown = run(tmp_path, "babi", "interact", "--model", "greter", code=2)
     assert "there is no model or agent named 'greter'. Did you mean 'greeter'" in unknown

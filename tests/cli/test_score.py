@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -308,3 +310,71 @@ def test_sensitivity_includes_the_profiles_that_were_named(
     target = tmp_path / "out.json"
     dialgauge(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3", "-p", "canon", "--json", target)
     assert scores(target)["sensitivity"]["profiles"] == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]
+
+
+def test_a_stored_run_is_shown_as_the_scored_one_was(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    store, views = tmp_path / "runs", ("--by", "domain", "--by", "turn", "--faults", "--worst", 1)
+    scored, shown = tmp_path / "scored.json", tmp_path / "shown.json"
+    first = dialgauge(
+        capsys, "score", files[0], files[1], "-m", "all", *views, "--sensitivity", "--json", scored, "--store", store
+    )
+    run = package.Store(store).list()[0].id
+    again = dialgauge(capsys, "score", "--from", run, "--store", store, *views, "--json", shown)
+    assert (again.code, again.out) == (0, first.out)
+    assert shown.read_bytes() == scored.read_bytes()
+    assert "under each profile" in again.out and "Usr : the north, please" in again.out
+    assert len(package.Store(store).list()) == 1
+
+
+def test_official_scores_are_shown_from_a_stored_run(
+    capsys: pytest.CaptureFixture[str], sgd_files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    gold, theirs, schema = sgd_files
+    store = tmp_path / "runs"
+    first = dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--store", store)
+    run = package.Store(store).list()[0].id
+    assert dialgauge(capsys, "score", "--from", run, "--store", store).out == first.out
+    assert "SGD's official scores" in first.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--from", "20"], "there is no run '20'"),
+        (["GOLD", "--from", "RUN", "-p", "canon"], "so leave out GOLD PRED, --profile"),
+        (["--from", "OTHER"], "cannot be shown as scores of a tracker: it is of responses"),
+    ],
+)
+def test_what_cannot_be_shown_from_a_store(
+    capsys: pytest.CaptureFixture[str],
+    files: tuple[Path, Path, Path],
+    tmp_path: Path,
+    arguments: list[str],
+    message: str,
+) -> None:
+    from dialgauge.runs import new_run
+
+    store = package.Store(tmp_path / "runs")
+    names = {"GOLD": str(files[0])}
+    if "OTHER" in arguments:
+        names["OTHER"] = store.add(new_run(kind="responses", name="other")).id
+    done = dialgauge(capsys, "score", *(names.get(one, one) for one in arguments), "--store", tmp_path / "runs")
+    assert done.code == 2 and message in done.err and not done.out
+
+
+def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    """Tables of runs, statistics beyond intervals, views and figures are imported when they are asked for."""
+    unwanted = {
+        "polars", "scipy", "altair", "duckdb", "numpy.ma", "rapidfuzz",
+        *(f"dialgauge.tracking.{name}" for name in ("views", "faults", "sensitivity", "stream", "accumulate")),
+        "dialgauge.tracking.sgd.official", "dialgauge.comparison",
+    }  # fmt: skip
+    code = (
+        "import sys; from dialgauge.tracking import score\n"
+        f"print(score({str(files[0])!r}, [{str(files[1])!r}], intervals=False).as_dict()['systems'][0]['name'])\n"
+        f"print(*({unwanted!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["mine", ""]

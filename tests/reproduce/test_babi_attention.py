@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.neural.config import MEMORY_SIZES
-from dialgauge.rankers.ranker import ranker_class
+from dialgauge.rankers.ranker import Ranker, ranker_class
 from dialgauge.rankers.task import load_task
 from dialgauge.reproduce import babi as babi_fresh
 from dialgauge.reproduce.babi import reproduce
@@ -179,9 +179,10 @@ def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     assert page.index("<h2>Table 3</h2>") < page.index("Table 3: attention") < page.index("<h2>Table 4</h2>")
 
 
-def test_a_look_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) -> None:
+def test_a_sample_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) -> None:
     task = tiny_task(1)
     ranker = ranker_class("memn2n")(0)
+    assert isinstance(ranker, Ranker)
     ranker.options = {"epochs": "2", "dim": "8", "hops": "2"}
     ranker.fit(task)
     place = AttentionPlace(1, "tst", 2, 3)

@@ -28,6 +28,7 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
@@ -70,13 +71,14 @@ def interact(
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
-) -> None:
+) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it carries to the end.
 
     The world is drawn anew from the seed; a model gets its candidates and its knowledge base and learns nothing new.
+    The exit code is 1 when conversations ended because an agent failed.
     """
+    from dialgauge.lab import failed, interaction_table, move_to
     from dialgauge.lab import interact as hold
-    from dialgauge.lab import interaction_table, move_to
     from dialgauge.rankers import ReplyModel
     from dialgauge.runs import Store
     from dialgauge.worlds.restaurant import Parameters, load_world
@@ -104,6 +106,7 @@ def interact(
     tell(f"stored as {', '.join(run.id for run in runs)}")
     if json is not None:
         write_json(json, {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 
 def _record(run: Run) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def demo(
     for step in STEPS:
         answer = step(work)
         sections.append(answer.section)
-        out.print(f"[bold]{answer.section.title}[/bold]")
+        out.print(answer.section.title, style="bold")
         if answer.table is not None:
             out.print(answer.table.render("terminal"))
         out.print(answer.verdict)

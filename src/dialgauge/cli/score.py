@@ -113,11 +113,12 @@ def score(
     if explain_measures:
         _explain_measures()
         return 0
-    from dialgauge.tracking import ranking_measure, require_view
+    ranking = _ranking(worst_by) if worst or worst_by != _WORST_BY else None
+    if by:
+        from dialgauge.tracking import require_view
 
-    ranking = ranking_measure(worst_by) if worst or worst_by != _WORST_BY else None
-    for name in by or ():
-        require_view(name)
+        for name in by:
+            require_view(name)
     if from_runs:
         scoring = {
             "GOLD PRED": files, "--measures": measures, "--profile": profile, "--sensitivity": sensitivity,
@@ -185,6 +186,12 @@ def _present(
             write_tables(tables, table)
     if json:
         write_json(json, results.as_dict(views, faults=faults))
+
+
+def _ranking(name: str) -> Measure[Any]:
+    from dialgauge.tracking import ranking_measure
+
+    return ranking_measure(name)
 
 
 def _print_worst(results: Results, most: int, measure: Measure[Any]) -> None:

@@ -8,13 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
-    from dialgauge.lab.interaction import failures, interact, interaction_table, move_to
+    from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to
     from dialgauge.lab.measures import score_conversations
 
 __all__ = [
     "Form",
     "conversations_with",
     "dialog_file",
+    "failed",
     "failures",
     "interact",
     "interaction_table",

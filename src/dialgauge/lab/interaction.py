@@ -161,6 +161,11 @@ def failures(run: Run) -> dict[str, int]:
     return dict(Counter(why).most_common())
 
 
+def failed(run: Run) -> int:
+    """How many conversations of a run ended because an agent failed."""
+    return int((run.table("outcomes")["reason"] == AGENT_ERROR).sum())
+
+
 def interaction_table(runs: Sequence[Run], title: str) -> Table:
     """Completion in free conversation beside teacher-forced accuracy, a row for each run."""
     table = Table(

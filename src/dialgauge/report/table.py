@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
@@ -187,8 +188,7 @@ Value: TypeAlias = str | int | float | bool | None
 UNDEFINED = "–"
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column's title and how its numbers look.
 
     ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
@@ -221,8 +221,7 @@ class Column:
         return shown.lstrip("-+") if not float(shown) and not self.signed else shown
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A value with what goes with it: an interval, a significance mark, bold print.
 
     ``like`` says how its numbers look where that is not as in its column.
@@ -267,7 +266,7 @@ def mark_best(column: Column, cells: Sequence[Cell]) -> list[Cell]:
         return list(cells)
     best = column.text(max(numbers) if column.best == "max" else min(numbers))
     return [
-        replace(cell, bold=True)
+        structs.replace(cell, bold=True)
         if is_number(cell.value) and column.text(float(cell.value)) == best  # type: ignore[arg-type]
         else cell
         for cell in cells

@@ -14,14 +14,17 @@ from datetime import datetime
 from enum import Enum
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Coverage, Score
+from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.tables import TableInfo, is_table_name
 from dialgauge.runs.upgrades import UPGRADES
+
+if TYPE_CHECKING:
+    from dialgauge.measures import Scores
 
 SCHEMA_VERSION = 2
 MANIFEST = "run.json"
@@ -180,3 +183,14 @@ def _refuse_unsafe(raw: dict[str, Any], path: Path) -> None:
     corpus = raw.get("corpus", "")
     if isinstance(corpus, str) and not re.fullmatch(r"[0-9a-f]{64}|", corpus):
         raise DialgaugeError(f"the run is damaged: no corpus can be called {corpus!r}", file=str(path))
+
+
+def left_out(scores: Scores) -> dict[str, Any]:
+    """Why measures were left out, as a run keeps it."""
+    return {"left_out": plain(dict(scores.left_out))} if scores.left_out else {}
+
+
+def shared_signature(scores: Mapping[str, Score]) -> str:
+    """What the signatures of all scores have in common; nothing where there are none."""
+    signed = [Signature.parse(score.signature) for score in scores.values() if score.signature]
+    return Signature.shared(signed).long() if signed else ""

@@ -12,8 +12,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Coverage, Score, Signature
-from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
-from dialgauge.runs.manifest import Manifest, load, new_id, plain
+from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain, shared_signature
 from dialgauge.runs.provenance import Source, draft, sha256, with_origin
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
@@ -29,12 +28,12 @@ from dialgauge.runs.tables import (
     empty_info,
     empty_table,
 )
-from dialgauge.runs.writer import left_out, shared_signature
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.measures import Scores
+    from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
 Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame]"
@@ -227,7 +226,11 @@ class _Memory:
         self._corpus = corpus
         self._inputs = inputs
         self._made: dict[str, polars.DataFrame] = {}
-        self.tables: Mapping[str, TableInfo] = _MadeTables((*CORPUS_TABLES, *frames), self.table)
+
+    @property
+    def tables(self) -> Mapping[str, TableInfo]:
+        # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
+        return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
 
     def manifest(self, facts: Manifest) -> Manifest:
         return with_origin(facts, self._inputs)
@@ -248,6 +251,8 @@ class _Memory:
 
     @cached_property
     def _encoded(self) -> EncodedCorpus:
+        from dialgauge.runs.corpora import encode_corpus
+
         return encode_corpus(self.dialogues())
 
     def encoded(self) -> EncodedCorpus | None:
@@ -281,6 +286,8 @@ class _Folder:
     """Tables and dialogues of a stored run: its own files, and those of its corpus."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
+        from dialgauge.runs.corpora import Corpora
+
         self.path = path
         self._manifest = manifest
         self._corpora = Corpora(path.parent)
@@ -324,9 +331,13 @@ class _Folder:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
 
     def dialogues(self) -> Iterator[Dialogue]:
+        from dialgauge.runs.corpora import decode_corpus
+
         return decode_corpus(self.table(DIALOGUES), self.table(TURNS))
 
     def encoded(self) -> EncodedCorpus | None:
+        from dialgauge.runs.corpora import encode_corpus
+
         return encode_corpus(self.dialogues()) if self._manifest.corpus else None
 
     def checked(self, name: str) -> Path:

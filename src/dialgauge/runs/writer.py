@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
-from dialgauge.runs.manifest import MANIFEST, Manifest, encode, plain
+from dialgauge.runs.manifest import MANIFEST, Manifest, encode, left_out, plain, shared_signature
 from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
     TABLE_ENDING,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.measures import Scores
-
-#: Where a run keeps why measures were left out.
-LEFT_OUT = "left_out"
 
 _SCRATCH = f"{MANIFEST}.new"
 
@@ -109,14 +106,3 @@ class RunWriter:
             (self._folder / _SCRATCH).rename(self._folder / MANIFEST)  # whoever looks for corpora in use reads it whole
             # The manifest names the corpus now; the note that did so until here would be a stranger in the run.
             (self._folder / PIN).unlink(missing_ok=True)
-
-
-def left_out(scores: Scores) -> dict[str, Any]:
-    """Why measures were left out, as a run keeps it."""
-    return {LEFT_OUT: plain(dict(scores.left_out))} if scores.left_out else {}
-
-
-def shared_signature(scores: Mapping[str, Score]) -> str:
-    """What the signatures of all scores have in common; nothing where there are none."""
-    signed = [Signature.parse(score.signature) for score in scores.values() if score.signature]
-    return Signature.shared(signed).long() if signed else ""

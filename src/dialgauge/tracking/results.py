@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.views import View
 
 KIND = "tracking"
+#: The table in which runs keep what other profiles do to a score.
+SENSITIVITY = "sensitivity"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
@@ -196,6 +198,8 @@ class Results:
     @cached_property
     def sensitivity(self) -> Sensitivity | None:
         """The first measure under other profiles, where it was asked for when the systems were scored."""
+        if all(SENSITIVITY not in run.tables for run in self.runs):
+            return None
         from dialgauge.tracking.sensitivity import read_sensitivity
 
         return read_sensitivity(self.runs)

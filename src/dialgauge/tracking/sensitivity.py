@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
 from dialgauge.tracking.encode import Flags
+from dialgauge.tracking.results import SENSITIVITY
 from dialgauge.values import Profile
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
     from dialgauge.runs import Run
     from dialgauge.tracking.study import Study
-
-SENSITIVITY = "sensitivity"
 
 _MAX: Literal["max"] = "max"
 _MIN: Literal["min"] = "min"
@@ -128,11 +127,9 @@ def _scored(study: Study, name: str, measure: Measure[Any], profile: Profile) ->
     return measure.value(counts), counts.exact
 
 
-def read_sensitivity(runs: Sequence[Run]) -> Sensitivity | None:
-    """What the runs of a study keep of it, one run for each system; None where they keep nothing."""
+def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:
+    """What the runs of a study keep of it, one run for each system."""
     kept = {run.name: run.table(SENSITIVITY).rows() for run in runs if SENSITIVITY in run.tables}
-    if not kept:
-        return None
     first = next(iter(kept.values()))
     measure = first[0][0]
     values = {name: {row[1]: _number(row[3]) for row in rows if row[2] is None} for name, rows in kept.items()}

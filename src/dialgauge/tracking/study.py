@@ -17,12 +17,13 @@ from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
-from dialgauge.tracking.results import KIND, Results, SystemScores
+from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
 
 if TYPE_CHECKING:
+    from dialgauge.comparison import Comparison
     from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
 
 
@@ -68,6 +69,49 @@ def score(
         resampling=Resampling(resamples, seed) if intervals else None,
         required=required_measures(measures),
     )
+
+
+def compare(
+    gold: Source | None,
+    predictions: Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: MeasureChoice = None,
+    profile: str | Profile = DEFAULT_PROFILE,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+) -> Comparison:
+    """Which tracker is better, and by which measure?
+
+    ``gold`` and ``predictions`` are as for :func:`dialgauge.score`; two systems at least. Tests are paired over the
+    dialogues of which all systems were scored on the same turns.
+
+    >>> comparison = dialgauge.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
+    >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
+    0.0132
+    """
+    from dialgauge.comparison import compare_runs
+
+    if len(predictions) < 2:
+        raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
+    results = score(
+        gold,
+        predictions,
+        measures=measures,
+        profile=profile,
+        coverage=coverage,
+        exclude=exclude,
+        ontology=ontology,
+        intervals=False,
+        gold_format=gold_format,
+        pred_format=pred_format,
+    )
+    return compare_runs(results.runs, resamples=resamples, seed=seed, level=level)
 
 
 def build_study(
@@ -215,7 +259,7 @@ def score_study(
     official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
     tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
     if sensitivity:
-        from dialgauge.tracking.sensitivity import SENSITIVITY, profile_sensitivity
+        from dialgauge.tracking.sensitivity import profile_sensitivity
 
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}

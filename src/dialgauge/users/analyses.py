@@ -117,7 +117,8 @@ def confusions(turns: Iterable[Turn]) -> Counter[Confusion]:
     counts: Counter[Confusion] = Counter()
     for turn in turns:
         if turn.heard is not None and turn.acts is not None and turn.acts != turn.heard:
-            counts.update(turn_confusions(turn))
+            for confusion in turn_confusions(turn):
+                counts[confusion] += 1
     return counts
 
 
@@ -151,6 +152,7 @@ def describe(act: Act, with_value: bool = False) -> str:
     return f"{act.name.lower()}({inside})"
 
 
+@lru_cache(maxsize=1 << 14)
 def _folded(act: Act) -> tuple[str, str, tuple[str, ...]]:
     return act.name.lower(), act.slot.lower(), tuple(value.lower().strip() for value in act.values)
 

@@ -55,6 +55,7 @@ class DialogueContext:
         self._normaliser = normaliser
         self._user_parameters: Parameters | None = None
         self._system_parameters: Parameters | None = None
+        self._heard: dict[int, dict[str, list[str]]] = {}
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
         self._warn_of_torn_values()
 
@@ -123,8 +124,11 @@ class DialogueContext:
 
     def heard(self, position: int, domain: str) -> Iterable[str]:
         """What the system understood the user to inform of in a user turn, with canonical values."""
-        heard = self.turns[position].heard
-        return () if heard is None else self._texts("nlu", position, heard, INFORM).get(domain, ())
+        texts = self._heard.get(position)
+        if texts is None:
+            heard = self.turns[position].heard
+            texts = self._heard[position] = {} if heard is None else self._texts("nlu", position, heard, INFORM)
+        return texts.get(domain, ())
 
     def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:
         parameters: Parameters = {}

@@ -68,6 +68,7 @@ class ActLexicon:
         self._slot_names = profile.slot_names
         self._families: dict[str, int] = {}
         self._utterances: dict[tuple[Act, ...], Utterance] = {}
+        self._acts: dict[Act, Said] = {}
 
     @staticmethod
     def _compile(profile: DatasetProfile, family: str, *, repaired: bool) -> list[re.Pattern[str]]:
@@ -92,7 +93,9 @@ class ActLexicon:
             services: dict[str, list[Said]] = {}
             families = 0
             for act in acts:
-                said = self._prepare(act)
+                said = self._acts.get(act)
+                if said is None:
+                    said = self._acts[act] = self._prepare(act)
                 families |= said.families
                 services.setdefault(act.domain, []).append(said)
             known = self._utterances[acts] = Utterance(services, families, self._torn(acts))

@@ -1,0 +1,172 @@
+"""Tracking runs of every sort keep the contract of all runs, in memory and stored, and are read back as they were."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Resampling, parse_measure
+from dialgauge.runs import Run, Store
+from dialgauge.tracking import Accumulator, Results, SgdScoring, Study, chosen_measures, layout, present, score_study
+from dialgauge.tracking.tables import read_counts
+from dialgauge.tracking.worst import worst_dialogues
+from dialgauge.values import profile_named
+from runs.contract import assert_run_contract
+from support.trackers import gold_dialogues, tracker
+
+NORTH: State = {"hotel": {"area": ("north",)}}
+
+
+def states() -> Results:
+    gold = gold_dialogues(8)
+    return dialgauge.score(gold, {"a": tracker(gold, 0.2, 1), "b": tracker(gold[:6], 0.2, 2)}, measures="all")
+
+
+def several_profiles() -> Results:
+    gold = gold_dialogues(5)
+    return dialgauge.score(gold, {"a": tracker(gold, 0.2, 1)}, profile=["plain", "canon"], intervals=False)
+
+
+def flags() -> Results:
+    judged = tuple(Turn(speaker="user", judged={"hotel": {"area": right}}) for right in (True, False, False))
+    return dialgauge.score(None, {"flags": [Dialogue(id="a", turns=judged)]})
+
+
+def flags_with_gold() -> Results:
+    gold = [Dialogue(id="A.json", turns=(Turn(speaker="user", text="hello", state=NORTH),))]
+    judged = [Dialogue(id="a", turns=(Turn(speaker="user", judged={"hotel": {"area": False}}),))]
+    return dialgauge.score(gold, {"flags": judged}, coverage="empty")
+
+
+def own_gold() -> Results:
+    turns = (Turn(speaker="system", text="hello"), Turn(speaker="user", state=NORTH, predicted={}))
+    return dialgauge.score(None, {"own": [Dialogue(id="a", turns=turns)]}, intervals=False)
+
+
+def official() -> Results:
+    schema = Ontology(domains={"Hotels_1": {"city": SlotSpec(), "stars": SlotSpec(categorical=True)}})
+
+    def turn(stars: str) -> Turn:
+        state: State = {"Hotels_1": {"city": ("Rome",), "stars": (stars,)}}
+        return Turn(speaker="user", state=state, active=("Hotels_1",), intents={"Hotels_1": "Find"})
+
+    gold, theirs = ([Dialogue(id=name, turns=(turn(one),)) for name in ("x", "y")] for one in ("1", "2"))
+    study = Study(gold, {"sgd": theirs}, exclude=["y"])
+    profiles = [profile_named("verbatim")]
+    measures = chosen_measures("JGA,F1")
+    return score_study(study, measures, profiles, resampling=Resampling(50), sgd=SgdScoring(schema, ["Hotels_1"]))
+
+
+def with_sensitivity() -> Results:
+    gold = gold_dialogues(4)
+    profiles = [profile_named(name) for name in ("plain", "canon")]
+    study = Study(gold, {"a": tracker(gold, 0.3, 1), "b": tracker(gold, 0.3, 2)})
+    return score_study(study, chosen_measures("AGA"), profiles[1:], resampling=None, sensitivity=profiles)
+
+
+SORTS = (states, several_profiles, flags, flags_with_gold, own_gold, official, with_sensitivity)
+
+
+def kept(run: Run, folder: Path) -> Run:
+    return Store(folder).open(Store(folder).add(run).id)
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.__name__)
+def test_the_contract_of_runs(sort: object, tmp_path: Path) -> None:
+    assert callable(sort)
+    results: Results = sort()
+    for system in results:
+        assert_run_contract(system.run)
+        stored = kept(system.run, tmp_path)
+        assert_run_contract(stored)
+        own, again = system.run.manifest, stored.manifest
+        assert (own.scores, own.coverage, own.details) == (again.scores, again.coverage, again.details)
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.__name__)
+def test_what_is_shown_of_a_stored_run(sort: object, tmp_path: Path) -> None:
+    assert callable(sort)
+    results: Results = sort()
+    again = present([kept(run, tmp_path) for run in results.runs])
+    assert again.as_dict(("turn",)) == results.as_dict(("turn",))
+    assert [table.render("csv") for table in again.tables()] == [table.render("csv") for table in results.tables()]
+    measure = parse_measure("JGA", "tracking")
+    for one, other in zip(results, again, strict=True):
+        worst = worst_dialogues(one, measure, 2)
+        assert worst_dialogues(other, measure, 2) == worst
+        assert [layout(other, name) for name, _ in worst] == [layout(one, name) for name, _ in worst]
+
+
+def test_counts_are_read_back_as_they_were() -> None:
+    gold = gold_dialogues(6)
+    theirs = tracker(gold, 0.3, 1)
+    counts = Study(gold, {"it": theirs}).comparison("it", profile_named("canon")).counts
+    again = read_counts(dialgauge.score(gold, {"it": theirs}, measures="JGA", intervals=False)[0].run)
+    for name in ("dialogue", "turn", "first"):
+        assert np.array_equal(getattr(counts, name), getattr(again, name)), name
+    for name in counts.turns.__struct_fields__:
+        assert np.array_equal(getattr(counts.turns, name), getattr(again.turns, name)), name
+    assert counts.totals() == again.totals()
+
+
+def test_turns_are_positions_in_the_dialogue() -> None:
+    run = own_gold()[0].run
+    assert run.table("turn_scores").select("turn", "user_turn").rows() == [(1, 0)]
+    assert run.table("slot_errors").select("turn", "user_turn", "kind").rows() == [(1, 0, "missed")]
+    assert run.table("turns")["speaker"].to_list() == ["system", "user"]
+
+
+def test_runs_of_one_gold_share_their_dialogues(tmp_path: Path) -> None:
+    corpora = {kept(run, tmp_path).manifest.corpus for run in states().runs}
+    assert len(corpora) == 1
+
+
+def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
+    gold = gold_dialogues(8)
+    theirs = tracker(gold, 0.2, 1)
+    whole = dialgauge.score(gold, {"it": theirs}, measures="all", seed=3)[0].run
+    pieces = Accumulator(measures="all")
+    pieces.update(gold[:3], theirs[:3])
+    pieces.update(gold[3:], theirs[3:])
+    scores = pieces.scores(Resampling(1000, seed=3))
+    own = {name: score for name, score in whole.scores.items() if not name.startswith("F1(average=")}
+    assert {name: scores[name] for name in own} == own
+    assert scores.coverage == whole.coverage
+    assert scores.frame().rows() == whole.table("dialogue_scores").rows()
+    for name in set(whole.scores) - set(own):  # the order of slots is that of the alphabet here
+        assert scores[name].value == pytest.approx(whole.scores[name].value)
+
+
+def test_dialogues_are_let_go_without_the_garbage_collector() -> None:
+    """A cycle would keep whole corpora until the collector comes, which takes a tenth of a short command's time."""
+
+    class Dialogues(list[Dialogue]):
+        pass
+
+    gold = Dialogues(gold_dialogues(3))
+    watched = weakref.ref(gold)
+    gc.disable()
+    try:
+        results = dialgauge.score(gold, {"a": tracker(gold, 0.2, 1)})
+        results.as_dict(("domain",))
+        assert len(results[0].run.tables) == 9
+        del results, gold
+        assert watched() is None
+    finally:
+        gc.enable()
+
+
+def test_other_runs_are_refused() -> None:
+    from dialgauge.runs import new_run
+
+    with pytest.raises(DialgaugeError, match="stored by an older dialgauge: score again"):
+        present([new_run(kind="tracking", name="old")])
+    with pytest.raises(DialgaugeError, match="name at least one run"):
+        present([])
