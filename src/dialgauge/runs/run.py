@@ -226,7 +226,11 @@ class _Memory:
         self._corpus = corpus
         self._inputs = inputs
         self._made: dict[str, polars.DataFrame] = {}
-        self.tables: Mapping[str, TableInfo] = _MadeTables((*CORPUS_TABLES, *frames), self.table)
+
+    @property
+    def tables(self) -> Mapping[str, TableInfo]:
+        """Made anew each time: kept, it would tie the run into a cycle that only a full garbage collection frees."""
+        return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
 
     def manifest(self, facts: Manifest) -> Manifest:
         return with_origin(facts, self._inputs)
