@@ -10,6 +10,7 @@ import pytest
 
 import dialgauge as package
 from dialgauge.dialogue import Task
+from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
 from support.talks import mishear, talk
 
@@ -92,6 +93,38 @@ def test_explanations(capsys: Capture, talks: Path) -> None:
     assert "area=north" in inside.out
     wrong = dialgauge(capsys, "users", "explain", talks, "lop")
     assert (wrong.code, "Did you mean 'loop'" in wrong.err) == (2, True)
+
+
+def stored(capsys: Capture, talks: Path, store: Path) -> str:
+    """The id of the conversations scored and stored."""
+    result = dialgauge(capsys, "users", "score", talks, "--store", store)
+    return result.err.split("stored as run ")[1].split()[0]
+
+
+def test_a_stored_run_is_explained_and_drawn_like_fresh_conversations(
+    capsys: Capture, talks: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "runs"
+    run = ("--run", stored(capsys, talks, store), "--store", store)
+    talks.rename(tmp_path / "moved.json")  # everything comes from the store
+    moved = tmp_path / "moved.json"
+    fresh = dialgauge(capsys, "users", "explain", moved, "loop", "--talk")
+    assert dialgauge(capsys, "users", "explain", "loop", "--talk", *run).out == fresh.out != ""
+    assert (
+        dialgauge(capsys, "users", "figures", "--by-slot", *run).out
+        == dialgauge(capsys, "users", "figures", moved, "--by-slot").out
+        != ""
+    )
+    for arguments in (("explain", "loop"), ("explain", moved, "loop", *run), ("figures",), ("figures", moved, *run)):
+        wrong = dialgauge(capsys, "users", *arguments)
+        assert wrong.code == 2
+        assert "--run" in wrong.err
+
+
+def test_only_runs_of_users_are_presented(capsys: Capture, tmp_path: Path) -> None:
+    other = Store(tmp_path / "runs").add(new_run(kind="tracking", name="x"))
+    wrong = dialgauge(capsys, "users", "figures", "--run", other.id, "--store", tmp_path / "runs")
+    assert (wrong.code, "is not a run of 'dialgauge users score'" in wrong.err) == (2, True)
 
 
 def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:

@@ -323,7 +323,7 @@ ALL_MEASURES = (
 _LISTS = {"default": DEFAULT_MEASURES, "all": ALL_MEASURES}
 
 #: Measures as people name them: one text or several, or measures themselves; None is the usual ones.
-MeasureChoice: TypeAlias = str | Sequence[str | Measure[Any]] | None
+MeasureChoice: TypeAlias = str | Sequence[str | Measure[Counts]] | None
 
 
 def chosen_measures(measures: MeasureChoice) -> list[Measure[Any]]:

@@ -117,7 +117,8 @@ def confusions(turns: Iterable[Turn]) -> Counter[Confusion]:
     counts: Counter[Confusion] = Counter()
     for turn in turns:
         if turn.heard is not None and turn.acts is not None and turn.acts != turn.heard:
-            counts.update(turn_confusions(turn))
+            for confusion in turn_confusions(turn):
+                counts[confusion] += 1
     return counts
 
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.runs import Run
+from dialgauge.users.turns import EQUALS
 
 _VERDICTS = "verdicts"
 _NONE = "-"
@@ -39,7 +40,7 @@ def _verdicts(run: Run, dialogue: str) -> _Verdicts:
     verdicts: _Verdicts = {}
     rows = dialogue_rows(run, _VERDICTS, dialogue).select("turn", "measure", "domain", "item", "verdict")
     for turn, measure, domain, item, verdict in rows.iter_rows():
-        verdicts.setdefault(turn, {})[f"{measure} {domain}: {item}"] = verdict
+        verdicts.setdefault(turn, {})[f"{measure} {domain}: {item.replace(EQUALS, '=')}"] = verdict
     return verdicts
 
 

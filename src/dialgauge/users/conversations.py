@@ -81,9 +81,9 @@ def _goal(run: Run, dialogue: str) -> Table:
     for domain, part, wanted in _goal_parts(msgspec.json.decode(facts["goal"], type=Goal)):
         table.add(domain, part, wanted)
     if facts["requests_removed"]:
-        removed = ", ".join(facts["requests_removed"])
+        removed = facts["requests_removed"]
         table.notes.append(f"a search that failed made the requests of {removed} pointless; they do not count")
-    table.notes += facts["warnings"]
+    table.notes += msgspec.json.decode(facts["warnings"] or "[]", type=list[str])
     return table
 
 
@@ -212,8 +212,8 @@ def find(run: Run, query: Query) -> polars.DataFrame:
         looping = run.table("loops").filter(pl.col("cause") == query.cause)
         fitting = fitting.join(looping.select("dialogue").unique(), on="dialogue", how="semi")
     if query.domain is not None and hits is None:
-        fitting = fitting.filter(pl.col("domains").list.contains(query.domain))
-    return fitting.with_columns(pl.col("domains").list.join(", "))
+        fitting = fitting.filter(pl.col("domains").str.split(", ").list.contains(query.domain))
+    return fitting
 
 
 def _scored(run: Run, query: Query) -> polars.DataFrame:
@@ -224,7 +224,7 @@ def _scored(run: Run, query: Query) -> polars.DataFrame:
     facts = run.table("conversation_facts").select(
         "dialogue",
         "turns",
-        pl.col("goal_domains").alias("domains"),
+        "domains",
         "end",
         "loops",
         "longest_loop",
@@ -309,7 +309,7 @@ def _check_names(run: Run, query: Query) -> None:
             continue
         known = {*run.table("verdicts")[what].to_list(), *run.table("behaviours")[what].to_list()}
         if what == "domain":
-            known.update(run.table("conversation_facts")["goal_domains"].explode().drop_nulls().to_list())
+            known.update(run.table("conversation_facts")["domains"].str.split(", ").explode().to_list())
         known -= {"", COMBINED}
         if known and value not in known:
             raise DialgaugeError(f"no conversation has the {what} '{value}'.{nearest_name(value, known)}")

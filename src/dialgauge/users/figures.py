@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import Goal
 from dialgauge.report import INK, SHADES, Column, Table, altair, data, styled
 from dialgauge.runs import Run
 from dialgauge.users.analyses import CAUSES, PATTERNS
@@ -104,7 +105,9 @@ def goals_per_domain_set(run: Run) -> Counter[str]:
 
 def _goals(run: Run) -> list[tuple[str, list[str]]]:
     """Every scored dialogue with the domains of its goal."""
-    return run.table("conversation_facts").select("dialogue", "goal_domains").rows()
+    decode = msgspec.json.Decoder(Goal).decode
+    rows = run.table("conversation_facts").select("dialogue", "goal").iter_rows()
+    return [(dialogue, list(decode(goal).tasks)) for dialogue, goal in rows]
 
 
 def _behaviours(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Measure, Rows, Settings
-from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName
+from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
 
@@ -47,23 +47,27 @@ class UserEvidence:
 
     def count(self, measure: MeasureName, domain: str) -> int:
         """How many dialogues have a score."""
-        return len(self._columns.get((measure, domain), ()))
+        places, _ = self._columns.get((measure, domain), ((), ()))
+        return len(places)
 
     def values(self, measure: MeasureName, aspect: str, domain: str) -> NDArray[np.float64]:
         """The score of every dialogue, NaN where it has none."""
         values = np.full(self.dialogues, np.nan)
-        column = self._columns.get((measure, domain), {})
-        values[list(column)] = [getattr(self.results[place].scores[measure][domain], aspect) for place in column]
+        if (measure, domain) in self._columns:
+            places, scores = self._columns[measure, domain]
+            values[places] = [getattr(score, aspect) for score in scores]
         return values
 
     @cached_property
-    def _columns(self) -> dict[tuple[MeasureName, str], dict[int, None]]:
-        """The dialogues with a score, by measure and domain."""
-        columns: dict[tuple[MeasureName, str], dict[int, None]] = {}
+    def _columns(self) -> dict[tuple[MeasureName, str], tuple[list[int], list[PrfScore]]]:
+        """The dialogues with a score, by measure and domain, and their scores."""
+        columns: dict[tuple[MeasureName, str], tuple[list[int], list[PrfScore]]] = {}
         for place, result in enumerate(self.results):
             for measure, scores in result.scores.items():
-                for domain in scores:
-                    columns.setdefault((measure, domain), {})[place] = None
+                for domain, score in scores.items():
+                    places, column = columns.setdefault((measure, domain), ([], []))
+                    places.append(place)
+                    column.append(score)
         return columns
 
 

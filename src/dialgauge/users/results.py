@@ -55,7 +55,7 @@ def score_users(
     *,
     canonical_map: str | Path | None = None,
     config: str | Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     mode: str | None = None,
     profile: str | None = None,
     database: str | Path | None = None,
@@ -351,8 +351,9 @@ def warnings(run: Run) -> list[tuple[str, str]]:
     """What was odd about scored dialogues: dialogue and sentence."""
     if not run.details[WARNINGS]:
         return []
-    rows = run.table("conversation_facts").select("dialogue", "warnings").rows()
-    return [(dialogue, warning) for dialogue, several in rows for warning in several]
+    rows = run.table("conversation_facts").select("dialogue", "warnings").drop_nulls().rows()
+    decode = msgspec.json.Decoder(list[str]).decode
+    return [(dialogue, warning) for dialogue, sentences in rows for warning in decode(sentences)]
 
 
 def _dialogues(scored: Mapping[MeasureName, Mapping[str, int]], name: str) -> dict[str, int]:

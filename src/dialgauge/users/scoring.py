@@ -37,6 +37,7 @@ from dialgauge.formats import (
     format_named,
     recognise,
     resolve,
+    system_name,
 )
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
@@ -240,9 +241,10 @@ class _Gathering:
         if isinstance(source, str | Path):
             self._files = [_File(*pair) for pair in _dialogue_parts(source, options)]
             kind = _one_format(source, [each.format for each in self._files], options)
-            name = name or source_name(source)
+            name = name or system_name(source)
         elif isinstance(source, Corpus):
             kind = source.format
+            name = name or (system_name(source.source) if source.source else None)
         self.scored = ScoredConversations(
             name or getattr(source, "name", "") or "conversations", kind, ScorerSettings.load(options, kind)
         )
@@ -289,19 +291,24 @@ class _Gathering:
         scored.notes.update(result.notes)
         scored.failures += result.failures
         scored.unread += result.unread
-        read = {dialogue_key(each.id): each for each in reversed(result.dialogues)}
-        for each in result.results:
-            identity = dialogue_key(each.id)
-            if identity in self._seen:
-                before = "in a file" if file else "by a dialogue"
-                reason = f"this id was already used {before} before it; ids must be unique"
-                scored.failures.append(Failure(each.id, reason, file=file))
-            else:
-                self._seen.add(identity)
-                scored.results.append(each)
-                self._dialogues[identity] = read.pop(identity)
-        for identity in reversed(read):
-            self._dialogues.setdefault(identity, read[identity])
+        accepted = {identity for each in result.results if (identity := self._take(each, file))}
+        for dialogue in result.dialogues:
+            identity = dialogue_key(dialogue.id)
+            if identity in accepted or identity not in self._dialogues:
+                self._dialogues[identity] = dialogue
+                accepted.discard(identity)  # the next one of this id in the file is not the one that was scored
+
+    def _take(self, result: DialogueScore, file: str | None) -> str | None:
+        """The identity of a result that counts; the second of an id is a failure."""
+        identity = dialogue_key(result.id)
+        if identity not in self._seen:
+            self._seen.add(identity)
+            self.scored.results.append(result)
+            return identity
+        before = "in a file" if file else "by a dialogue"
+        reason = f"this id was already used {before} before it; ids must be unique"
+        self.scored.failures.append(Failure(result.id, reason, file=file))
+        return None
 
 
 def conversation_named(
@@ -325,14 +332,6 @@ def nearest_id(dialogue: str, ids: Iterable[str]) -> str:
     return hint if "Did you mean" in hint else ""
 
 
-def source_name(source: str | Path) -> str:
-    """A short name for a source: its file or folder without endings."""
-    if str(source) == "-":
-        return "standard-input"
-    path = Path(os.fspath(source))
-    return path.name.split(".")[0] or path.resolve().name
-
-
 def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
     """The content of a canonical map."""
     parts = resolve(source, limit=limit)
@@ -342,13 +341,9 @@ def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
 
 
 def _in_memory(source: Conversations) -> Iterable[Dialogue]:
-    if isinstance(source, Run):
-        return source.dialogues()
-    if isinstance(source, Corpus):
-        return source.dialogues
     if isinstance(source, str | Path):
         raise TypeError("files are not in memory")
-    return source
+    return source.dialogues() if isinstance(source, Run) else source
 
 
 def _reader(format: str) -> DialogueFormat:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.users.measures import ASPECTS
-from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
+from dialgauge.users.records import MEASURES, DialogueScore
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
 
@@ -30,7 +30,6 @@ _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count
 _WHOLE |= {"longest_loop", "most_mentions"}
 _REAL = frozenset(ASPECTS)
 _FLAG = frozenset({"matched"})
-_TEXTS = frozenset({"goal_domains", "requests_removed", "warnings"})
 
 
 def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], polars.DataFrame]]:
@@ -58,16 +57,21 @@ def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
         **dict.fromkeys(_WHOLE, pl.Int64),
         **dict.fromkeys(_REAL, pl.Float64),
         **dict.fromkeys(_FLAG, pl.Boolean),
-        **dict.fromkeys(_TEXTS, pl.List(pl.String)),
     }
     columns = make(records)
-    return pl.DataFrame([pl.Series(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
+    frame = pl.DataFrame([pl.Series(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
+    if "item" not in columns:
+        return frame
+    return frame.insert_column(frame.get_column_index("item") + 1, frame.select(slot=_slot()).to_series())
 
 
-@cache
-def slot_of(measure: MeasureName, domain: str, item: str) -> str:
+def _slot() -> polars.Expr:
     """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
-    return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain}-".lower())
+    import polars as pl
+
+    item, prefix = pl.col("item"), pl.format("{}-", pl.col("domain").str.to_lowercase())
+    constraint = item.str.splitn(EQUALS, 2).struct.field("field_0")
+    return pl.when(pl.col("measure") == "I-GCDF1").then(constraint).otherwise(item.str.strip_prefix(prefix))
 
 
 @cache
@@ -103,9 +107,9 @@ def _verdicts(results: Results) -> Columns:
     return {
         "dialogue": names,
         **_attributes(verdicts, "measure"),
-        **_items(verdicts),
+        **_attributes(verdicts, "domain", "item"),
         **_attributes(verdicts, "verdict", "turn"),
-        "behaviours": [", ".join(each.behaviours) for each in verdicts],
+        "behaviours": [", ".join(each.behaviours) if each.behaviours else "" for each in verdicts],
         **_attributes(verdicts, *_COUNTS),
     }
 
@@ -117,7 +121,7 @@ def _behaviours(results: Results) -> Columns:
         "dialogue": names,
         "measure": [each.measure for each in behaviours],
         "behaviour": [each.label for each in behaviours],
-        **_items(behaviours),
+        **_attributes(behaviours, "domain", "item"),
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
         "at_turns": list(map(_numbers, turns)),
@@ -126,24 +130,23 @@ def _behaviours(results: Results) -> Columns:
     }
 
 
-def _items(records: Iterable[Any]) -> Columns:
-    """Domain and item of verdicts or behaviours, and the slot they are about."""
-    measures, domains, items = (list(map(attrgetter(name), records)) for name in ("measure", "domain", "item"))
-    return {"domain": domains, "item": items, "slot": list(map(slot_of, measures, domains, items))}
-
-
 def _conversation_facts(results: Results) -> Columns:
     return {
         "dialogue": [result.id for result in results],
         "turns": [result.turns for result in results],
-        "goal_domains": [list(result.goal.tasks) for result in results],
+        "domains": [", ".join(result.goal.tasks) for result in results],
         "end": [result.end for result in results],
         "loops": [len(result.loops) for result in results],
         "longest_loop": [max((loop.repeats for loop in result.loops), default=0) for result in results],
         "most_mentions": [_most_mentions(result) for result in results],
-        **_attributes(results, "requests_removed", "warnings"),
-        "goal": [msgspec.json.encode(result.goal).decode() for result in results],
+        "requests_removed": [", ".join(result.requests_removed) for result in results],
+        "warnings": [_json(result.warnings) if result.warnings else None for result in results],
+        "goal": [_json(result.goal) for result in results],
     }
+
+
+def _json(content: Any) -> str:
+    return msgspec.json.encode(content).decode()
 
 
 def _most_mentions(result: DialogueScore) -> int:
