@@ -29,7 +29,7 @@ CAUSES: dict[Cause, str] = {
 }
 
 
-class Loop(Struct, frozen=True):
+class Loop(Struct, frozen=True, gc=False):
     """The same acts in the user turns ``first`` to ``last``: how often, and why; ``detail`` is the main confusion."""
 
     first: int
@@ -58,7 +58,9 @@ def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
     """Are these the same acts, in whatever order?"""
     if acts == others:
         return True
-    return bool(acts and others) and len(acts or ()) == len(others or ()) and Counter(acts) == Counter(others)
+    if not acts or not others or len(acts) != len(others) or acts[0] not in others:
+        return False
+    return Counter(acts) == Counter(others)
 
 
 def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act]) -> Loop:

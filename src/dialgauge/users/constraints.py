@@ -113,9 +113,9 @@ class _DomainScorer:
 
     def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
         labels, checks = self._repetitions.why(text, slot, first, second)
-        for label in [*checks, *(labels or [UNMATCHED])]:
-            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, text, turns=(first, second))
         because = tuple(labels) or (UNMATCHED,)
+        for label in (*checks, *because):
+            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, text, turns=(first, second))
         if labels and ordinal <= self._options.repetitions.max_repetitions:
             self._ledger.warranted(text, second, "repeated-forgiven", because)
         else:
@@ -292,7 +292,8 @@ class Repetitions:
     def __init__(self, context: DialogueContext, signals: Signals, domain: str) -> None:
         self._context, self._signals, self._domain = context, signals, domain
         self._own = context.with_booking(domain)
-        self._failures: dict[tuple[int, int], list[tuple[str, bool]]] = {}
+        self._checks = context.config.igcd_f1.repetitions.sys_behaviours
+        self._failures: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
         self._user: dict[tuple[int, int], list[str]] = {}
 
     def why(self, text: str, slot: str, first: int, second: int) -> tuple[list[str], list[str]]:
@@ -300,17 +301,16 @@ class Repetitions:
 
         The system's behaviours come first; the user's own are only looked at when the system gave no cause.
         """
-        checks = self._context.config.igcd_f1.repetitions.sys_behaviours
-        causes: list[str] = []
-        if checks.requests and self._signals.requests_slot(self._context.turns[second - 1], slot):
-            causes.append("elicited_by_sys_question")
-        failures = self._failures.get((first, second))
+        span = (first, second)
+        failures = self._failures.get(span)
         if failures is None:
-            failures = self._failures[first, second] = self._failures_in(first, second)
-        causes += [label for label, excuses in failures if excuses]
-        if checks.nlu and not self._heard(text, first, second):
-            causes.append("failed_sys_nlu")
-        failed_checks = [label for label, excuses in failures if not excuses]
+            failures = self._failures[span] = self._failures_in(first, second)
+        excuses, failed_checks = failures
+        causes = excuses
+        if self._checks.requests and self._signals.requests_slot(self._context.turns[second - 1], slot):
+            causes = ["elicited_by_sys_question", *excuses]
+        if self._checks.nlu and not self._heard(text, first, second):
+            causes = [*causes, "failed_sys_nlu"]
         return causes or self._user_causes(first, second), failed_checks
 
     def _heard(self, text: str, first: int, second: int) -> bool:
@@ -321,15 +321,15 @@ class Repetitions:
             heard = text in self._context.heard(turn, self._domain) or heard
         return heard
 
-    def _failures_in(self, first: int, second: int) -> list[tuple[str, bool]]:
-        checks = self._context.config.igcd_f1.repetitions.sys_behaviours
+    def _failures_in(self, first: int, second: int) -> tuple[list[str], list[str]]:
+        """The labels of failures that excuse, and of those that do not."""
         span = self._context.span(first, second)
-        failures = []
-        if checks.booking_failure_response and self._signals.domain.transactional:
+        failures: list[tuple[str, bool]] = []
+        if self._checks.booking_failure_response and self._signals.domain.transactional:
             failures += self._failure(span, self._signals.refuses_booking, _NOBOOK)
-        if checks.no_offers:
+        if self._checks.no_offers:
             failures += self._failure(span, self._signals.is_void, _NOOFFER)
-        return failures
+        return [label for label, excuses in failures if excuses], [label for label, excuses in failures if not excuses]
 
     def _failure(
         self, span: list[PreparedTurn], failure: Callable[[PreparedTurn], bool], labels: tuple[str, str]

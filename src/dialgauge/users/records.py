@@ -64,7 +64,7 @@ class PrfScore(Struct, frozen=True, gc=False):
     fn: int
 
 
-class Behaviour(Struct, frozen=True):
+class Behaviour(Struct, frozen=True, gc=False):
     """One behaviour that was noticed: its label in the reference's tree, the domain, and the constraint or request.
 
     ``turns``: a mention, or the two ends of a repetition; ``count``: how often, where the reference records that;
@@ -80,7 +80,7 @@ class Behaviour(Struct, frozen=True):
     expected: str = ""
 
 
-class MentionVerdict(Struct, frozen=True):
+class MentionVerdict(Struct, frozen=True, gc=False):
     """What became of one mention, or of one thing that was not mentioned. The counts of all verdicts of a domain sum to
     the counts of its score; those of the whole dialogue to the combined score."""
 
@@ -95,7 +95,7 @@ class MentionVerdict(Struct, frozen=True):
     fn: int = 0
 
 
-class DialogueScore(Struct, frozen=True, kw_only=True):
+class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     """The result of scoring one dialogue."""
 
     id: str
@@ -158,12 +158,12 @@ class Ledger:
     def said_right(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that finds its copy in the truth."""
         self.said[item] += 1
-        self._enter(item, verdict, turn, behaviours, tp=1)
+        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 1, 0, 0))
 
     def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that finds none."""
         self.said[item] += 1
-        self._enter(item, verdict, turn, behaviours, fp=1)
+        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 0, 1, 0))
 
     def warranted(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that the context makes part of the truth."""
@@ -184,17 +184,9 @@ class Ledger:
         self._enter(item, "excused", None, behaviours)
 
     def _enter(
-        self,
-        item: str,
-        verdict: VerdictName,
-        turn: int | None,
-        behaviours: tuple[str, ...],
-        *,
-        tp: int = 0,
-        fp: int = 0,
-        fn: int = 0,
+        self, item: str, verdict: VerdictName, turn: int | None, behaviours: tuple[str, ...], *, fn: int = 0
     ) -> None:
-        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, tp, fp, fn))
+        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, fn=fn))
 
 
 def close(ledgers: list[Ledger], measure: MeasureName) -> tuple[dict[str, PrfScore], list[MentionVerdict]]:

@@ -7,7 +7,6 @@ print(users.explain("MUL0003"))
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -69,7 +68,7 @@ def score_users(
 
     ``overrides`` maps dotted option paths to values; ``measures`` may name those of other packages.
     """
-    changed = [f"{path}={json.dumps(value)}" for path, value in (overrides or {}).items()]
+    changed = [f"{path}={msgspec.json.encode(value).decode()}" for path, value in (overrides or {}).items()]
     options = UserOptions(
         canonical_map=canonical_map,
         config=config,

@@ -37,7 +37,7 @@ class ActParameter(Struct, frozen=True, gc=False):
     matchable: bool
 
 
-class Said(Struct, frozen=True):
+class Said(Struct, frozen=True, gc=False):
     """One act: its families as bits, its slot, and one parameter for each of its values."""
 
     families: int
@@ -46,7 +46,7 @@ class Said(Struct, frozen=True):
     has_value: bool
 
 
-class Utterance(Struct, frozen=True, eq=False):
+class Utterance(Struct, frozen=True, eq=False, gc=False):
     """The acts of one turn by service, services in order of appearance, and the families of all acts together.
 
     ``torn``: a value of the turn that is taken apart because it contains the separator of values.
@@ -148,7 +148,7 @@ class ActLexicon:
 # A dialogue prepared for scoring: its turns' acts by service, what was heard of them, and what was requested.
 
 
-class PreparedTurn(Struct):
+class PreparedTurn(Struct, gc=False):
     """One turn. ``heard`` is what the *other* side understood of it; None when that was not recorded."""
 
     position: int
@@ -207,22 +207,16 @@ def _prepared(position: int, turn: Turn, lexicon: ActLexicon, carry_service: boo
             f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
             turn=position,
         )
-    said = lexicon.utterance(turn.acts or ())
+    acts = turn.acts or ()
+    said = lexicon.utterance(acts)
     services = said.services
     if "" in services:
         raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
     requested = {} if not turn.requested else _requested(turn.requested, carry_service)
     if turn.requested is None and position % 2 == 0:
         requested = _requests_in_acts(services)
-    return PreparedTurn(
-        position=position,
-        text=turn.text,
-        said=said,
-        services=services,
-        families=said.families,
-        heard=None if turn.heard is None else lexicon.utterance(turn.heard),
-        requested=requested,
-    )
+    heard = None if turn.heard is None else said if turn.heard == acts else lexicon.utterance(turn.heard)
+    return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
 
 def _requested(requested: dict[str, tuple[str, ...]], carry_service: bool) -> dict[str, tuple[str, ...]]:
