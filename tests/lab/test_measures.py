@@ -5,8 +5,8 @@ from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Count, parse_measure
 
 
-def ended(name: str, success: bool | None) -> Dialogue:
-    return Dialogue(id=name, turns=(), outcome=Outcome(success=success))
+def ended(name: str, success: bool | None, by: str = "user") -> Dialogue:
+    return Dialogue(id=name, turns=(), outcome=Outcome(success=success, ended_by=by))
 
 
 def test_completed_is_the_share_of_what_can_be_judged() -> None:
@@ -14,6 +14,12 @@ def test_completed_is_the_share_of_what_can_be_judged() -> None:
     assert scores["completed"].value == 0.5
     assert scores.frame().rows() == [("a", "completed", 1.0, 1.0), ("b", "completed", 0.0, 1.0)]
     assert scores.coverage["dialogues"] == Count(expected=4, read=4, scored=2, failed=2)
+
+
+def test_a_system_that_hangs_up_did_not_finish() -> None:
+    scores = score_conversations([ended("a", True), ended("b", None, by="system")])
+    assert scores["completed"].value == 0.5
+    assert scores.coverage["dialogues"] == Count(expected=2, read=2, scored=2, failed=0)
 
 
 def test_without_anything_to_judge_there_is_no_value() -> None:

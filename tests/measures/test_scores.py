@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import polars
@@ -12,6 +13,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
+    Card,
     Count,
     Coverage,
     Measure,
@@ -58,7 +60,7 @@ def test_a_score_says_all_that_is_needed_to_read_it() -> None:
     assert Signature.parse(score.signature) == Signature(measure="FGA@0.5(rule=code,over=turns)", gold="ab")
     length = scores["Length"]
     assert (length.unit, length.higher_is_better, length.upper) == ("slots", False, None)
-    assert scores.signature == Signature(gold="ab")
+    assert scores.signature == Signature(gold="ab", interval="0.95-bootstrap-200-1")
     assert list(score.as_dict())[:3] == ["value", "low", "high"]
 
 
@@ -146,3 +148,16 @@ def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
     joined = one("A", ["x", "y"], [1.0, 2.0]).joined(one("B", ["z", "y"], [3.0, 4.0]))
     assert joined.frame().rows() == [("x", "A", 1, 1), ("y", "A", 2, 1), ("y", "B", 4, 1), ("z", "B", 3, 1)]
     assert list(joined.scores) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (lambda evidence, settings: 1 / 0, "the measure Foreign failed .ZeroDivisionError: division by zero."),
+        (lambda evidence, settings: (np.ones(1), np.ones(2)), "the measure Foreign gave arrays of the shapes"),
+    ],
+)
+def test_what_goes_wrong_in_another_packages_measure_is_a_sentence(rows: Any, sentence: str) -> None:
+    card = Card(name="Foreign", family="tracking", title="", summary="", formula="", source="", rows=rows)
+    with pytest.raises(DialgaugeError, match=sentence):
+        Measure(card).value(TURNS)

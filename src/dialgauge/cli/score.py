@@ -123,6 +123,8 @@ def score(
         scoring = {
             "GOLD PRED": files, "--measures": measures, "--profile": profile, "--sensitivity": sensitivity,
             "--exclude": exclude, "--ontology": ontology, "--schema": schema, "--run": run,
+            "--gold-format": gold_format, "--pred-format": pred_format, "--no-intervals": no_intervals,
+            "--resamples": resamples != 1000, "--seed": seed, "--coverage": coverage != "intersection",
         }  # fmt: skip
         results = _stored(from_runs, store, scoring)
     else:

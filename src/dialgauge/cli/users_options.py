@@ -158,14 +158,12 @@ def write_table_file(tables: list[Table], path: Path | None) -> None:
 
 
 def finish(runs: Sequence[Run]) -> None:
-    """Say what failed or looked odd in fresh runs; incomplete results are exit code 1."""
+    """Say what failed or looked odd, in fresh runs and stored ones alike; incomplete results are exit code 1."""
     from dialgauge.report import plain
     from dialgauge.users import failure_sentences, warnings
 
     incomplete = False
     for run in runs:
-        if run.stored:
-            continue
         odd = warnings(run)
         for dialogue, warning in odd[:_MOST]:
             err.print(plain(f"{run.name}: dialogue {dialogue}: {warning}"))

@@ -180,7 +180,8 @@ class Comparison:
         """What the signatures of all runs share; all of them where one is not readable."""
         written = sorted({run.signature for run in self.runs.values() if run.signature})
         try:
-            shared = Signature.shared(Signature.parse(text) for text in written)
+            # The intervals shown are the comparison's own.
+            shared = Signature.shared(Signature.parse(text) for text in written).with_(interval="")
         except DialgaugeError:  # of a run that another version wrote
             return written
         return [shared.long()] if written and len(shared) else []

@@ -30,7 +30,7 @@ class Outcomes:
 
     def __init__(self, conversations: Sequence[Dialogue]) -> None:
         self.ids = tuple(one.id for one in conversations)
-        self._success = [None if one.outcome is None else one.outcome.success for one in conversations]
+        self._outcomes = [one.outcome for one in conversations]
 
     @property
     def dialogues(self) -> int:
@@ -45,12 +45,13 @@ class Outcomes:
     @cached_property
     def completed(self) -> NDArray[np.float64]:
         """Which were carried to the end."""
-        return np.array([one is True for one in self._success], dtype=np.float64)
+        return np.array([one is not None and one.success is True for one in self._outcomes], dtype=np.float64)
 
     @cached_property
     def judged(self) -> NDArray[np.float64]:
-        """Which can be judged: not those whose user failed."""
-        return np.array([one is not None for one in self._success], dtype=np.float64)
+        """Which can be judged: not those that a user ended without a verdict. A system that hangs up did not finish."""
+        judged = (one is not None and (one.success is not None or one.ended_by != "user") for one in self._outcomes)
+        return np.array(list(judged), dtype=np.float64)
 
 
 def _completed(outcomes: Outcomes, settings: Settings) -> Rows:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dialgauge.measures.records import Count, Coverage, Score
     from dialgauge.measures.registry import (
         FAMILIES,
+        Lists,
         asked_for,
         card_listing,
         card_named,
@@ -31,6 +32,7 @@ __all__ = [
     "Count",
     "Coverage",
     "Evidence",
+    "Lists",
     "Measure",
     "Parameter",
     "Resampling",

@@ -158,7 +158,10 @@ class Measure(Generic[E]):
 
     def rows(self, evidence: E) -> Rows:
         """Numerator and denominator of every unit."""
-        return self.card.rows(evidence, self.settings(evidence))
+        settings = self.settings(evidence)
+        if self.card.rows.__module__.startswith("dialgauge."):
+            return self.card.rows(evidence, settings)
+        return _foreign_rows(self.card, evidence, settings)
 
     def by_dialogue(self, evidence: E) -> Rows:
         """Numerator and denominator of every dialogue, 0 / 0 where it has no score."""
@@ -205,6 +208,21 @@ class Measure(Generic[E]):
         if named:
             text += "(" + ",".join(f"{name}={setting_text(value)}" for name, value in named.items()) + ")"
         return f"{text}[{part_text(self.part)}]" if self.part else text
+
+
+def _foreign_rows(card: Card[E], evidence: E, settings: Settings) -> Rows:
+    """The rows of another package's measure; what goes wrong in it is a sentence that names the measure."""
+    try:
+        above, below = (np.asarray(part, np.float64) for part in card.rows(evidence, settings))
+    except Exception as error:
+        raise DialgaugeError(f"the measure {card.name} failed ({type(error).__name__}: {error})") from error
+    units = (len(evidence.dialogue),)
+    if above.shape != units or below.shape != units:
+        raise DialgaugeError(
+            f"the measure {card.name} gave arrays of the shapes {above.shape} and {below.shape}, "
+            f"where the {units[0]:,} units of the evidence need one number each"
+        )
+    return above, below
 
 
 def _by_dialogue(rows: Floats, evidence: Evidence) -> Floats:

@@ -9,7 +9,7 @@ knows which measures there are. A plugin is looked up only when a name is not ou
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -34,7 +34,8 @@ _FORM = re.compile(
 #: Commas outside parentheses and brackets.
 _COMMA = re.compile(r",(?![^(]*\))(?![^\[]*\])")
 
-Lists = Mapping[str, Iterable[str]]
+#: Names for several measures: the measures, or a function that gives them when the name is used.
+Lists = Mapping[str, Iterable[str] | Callable[[], Iterable[str]]]
 
 
 def cards(family: str | None = None) -> dict[str, Card[Any]]:
@@ -91,7 +92,8 @@ def parse_measures(texts: Iterable[str], family: str | None = None, lists: Lists
     measures: dict[str, Measure[Any]] = {}
     for text in texts:
         for one in _split(text):
-            for name in (lists or {}).get(one.strip().lower(), (one,)):
+            several = (lists or {}).get(one.strip().lower(), (one,))
+            for name in several() if callable(several) else several:
                 measure = parse_measure(name, family)
                 measures.setdefault(str(measure), measure)
     if not measures:

@@ -33,6 +33,8 @@ class Scores:
     coverage: Coverage = field(default_factory=Coverage)
     #: Measures that the evidence cannot give, with the reason.
     left_out: Mapping[str, str] = field(default_factory=dict)
+    #: How the intervals were made, where they were.
+    resampling: Resampling | None = None
 
     def __getitem__(self, measure: str) -> Score:
         if measure not in self.scores:
@@ -43,8 +45,11 @@ class Scores:
 
     @property
     def signature(self) -> Signature:
-        """What all scores share."""
-        return Signature.shared(Signature.parse(score.signature) for score in self.scores.values())
+        """What all scores share, and how their intervals were made."""
+        signed = [Signature.parse(score.signature) for score in self.scores.values() if score.signature]
+        if not signed:
+            return Signature()
+        return Signature.shared(signed).with_(interval=str(self.resampling) if self.resampling else "")
 
     def best(self, measure: str, values: Iterable[float | None]) -> float | None:
         """The best of some values of a measure, whichever direction is better; None where none is defined."""
@@ -93,10 +98,10 @@ def score_systems(systems: Sequence[SystemEvidence], how: Resampling | None = No
         bounds: list[list[Bounds]] = [[(math.nan, math.nan)] * len(system.measures) for system in systems]
     else:
         bounds = intervals([(system.evidence, system.measures) for system in systems], how)
-    return [_scored(system, limits) for system, limits in zip(systems, bounds, strict=True)]
+    return [_scored(system, limits, how) for system, limits in zip(systems, bounds, strict=True)]
 
 
-def _scored(system: SystemEvidence, limits: Sequence[Bounds]) -> Scores:
+def _scored(system: SystemEvidence, limits: Sequence[Bounds], how: Resampling | None) -> Scores:
     evidence, base = system.evidence, system.signature
     return Scores(
         dialogues=system.dialogues,
@@ -109,6 +114,7 @@ def _scored(system: SystemEvidence, limits: Sequence[Bounds]) -> Scores:
         },
         coverage=system.coverage,
         left_out=system.left_out,
+        resampling=how,
     )
 
 

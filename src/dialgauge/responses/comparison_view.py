@@ -51,7 +51,7 @@ class _ResponsesView(ComparisonView):
 def _heard(run: Run, dialogue: str, turn: int) -> str:
     """The user's words that a reply answers; a bot that speaks unasked answers silence."""
     said = dialogue_rows(run, "turns", dialogue)
-    if turn and said["speaker"][turn - 1] == "user":
+    if 0 < turn <= len(said) and said["speaker"][turn - 1] == "user":
         return str(said["text"][turn - 1]).strip() or SILENCE
     return SILENCE
 

@@ -12,7 +12,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Coverage, Score, Signature
-from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain, shared_signature
+from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
 from dialgauge.runs.provenance import Source, draft, sha256, with_origin
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
@@ -206,7 +206,7 @@ def new_run(
     facts = msgspec.structs.replace(
         facts,
         id=new_id(facts.created, kind, name),
-        signature=facts.signature or shared_signature(result.scores),
+        signature=facts.signature or _shared(result),
         scores=dict(result.scores),
         coverage=result.coverage,
         details=plain({**(details or {}), **left_out(result)}),
@@ -216,6 +216,10 @@ def new_run(
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
     return Run(facts, _Memory({DIALOGUE_SCORES: result.frame, **frames}, corpus, tuple(inputs)))
+
+
+def _shared(scores: Scores) -> str:
+    return scores.signature.long() if scores.scores else ""
 
 
 class _Memory:

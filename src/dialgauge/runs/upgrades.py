@@ -11,21 +11,33 @@ from typing import Any
 
 Raw = dict[str, Any]
 
+_NOTE = "stored by an older version: its scores can be compared; score again to explain or show them turn by turn"
+
 #: Names that one kind of run gave to measures which its table ``dialogue_scores`` calls otherwise.
 _RENAMED = {"per_response": "per-response", "per_dialog": "per-dialog"}
 _INTERVAL = ("value", "low", "high")
+#: Tables that meant something else: turns were counted in other ways, or one name stood for two things. They stay in
+#: the run's folder and are no longer offered.
+_OTHER_MEANING = ("attention", "conversations", "explanations", "replies", "turn_scores")
 
 
 def _from_1(old: Raw) -> Raw:
     scores, extras = _scores(old.get("scores"))
     coverage, counted = _coverage(old.get("coverage"))
+    tables = old.get("tables")
     return {
         **old,
+        "tables": _same_meaning(tables) if isinstance(tables, Mapping) else tables,
+        "notes": [_NOTE],
         "signature": _signature(old.get("signature", "")),
         "scores": scores,
         "coverage": coverage,
         "details": {**extras, **({"coverage": counted} if counted else {})},
     }
+
+
+def _same_meaning(tables: Mapping[str, Any]) -> Raw:
+    return {name: info for name, info in tables.items() if name not in _OTHER_MEANING}
 
 
 def _scores(old: object) -> tuple[Raw, Raw]:

@@ -40,6 +40,7 @@ class RunWriter:
         self.details: dict[str, Any] = dict(draft.details)
         self.notes: list[str] = list(draft.notes)
         self._scores: dict[str, Score] = dict(draft.scores)
+        self._shared = ""
         self._draft = draft
         self._folder = folder
         self._corpora = corpora
@@ -68,6 +69,7 @@ class RunWriter:
     def add_scores(self, scores: Scores) -> None:
         """The scores with their coverage, and the table ``dialogue_scores``."""
         self._scores = dict(scores.scores)
+        self._shared = scores.signature.long() if scores.scores else ""
         self.coverage = scores.coverage
         self.details |= left_out(scores)
         self.table(DIALOGUE_SCORES, scores.frame())
@@ -94,7 +96,7 @@ class RunWriter:
         manifest = msgspec.structs.replace(
             self._draft,
             corpus=self._corpus,
-            signature=plain(str(self.signature)) or shared_signature(self._scores),
+            signature=plain(str(self.signature)) or self._shared or shared_signature(self._scores),
             scores=self._scores,
             coverage=self.coverage,
             details=plain(self.details),

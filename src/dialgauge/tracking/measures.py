@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import OVER, Card, Measure, Parameter, Rows, Setting, Settings, asked_for, parse_measures
+from dialgauge.measures import (
+    OVER,
+    Card,
+    Lists,
+    Measure,
+    Parameter,
+    Rows,
+    Setting,
+    Settings,
+    asked_for,
+    cards,
+    parse_measures,
+)
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, turn_match, weights
@@ -320,7 +332,15 @@ ALL_MEASURES = (
     "FinalJGA",
     "DialogueExact",
 )
-_LISTS = {"default": DEFAULT_MEASURES, "all": ALL_MEASURES}
+
+
+def _every_measure() -> list[str]:
+    """Ours in every form, and those of other packages."""
+    ours = {card.name for card in CARDS}
+    return [*ALL_MEASURES, *(name for name in cards(FAMILY) if name not in ours)]
+
+
+_LISTS: Lists = {"default": DEFAULT_MEASURES, "all": _every_measure}
 
 #: Measures as people name them: one text or several, or measures themselves; None is the usual ones.
 MeasureChoice: TypeAlias = str | Sequence[str | Measure[Counts]] | None
