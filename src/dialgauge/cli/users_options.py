@@ -118,14 +118,11 @@ def fresh_or_stored(
 
 
 def opened(run: str, store: Path | None) -> Run:
-    """A stored run of conversations; what of it could not be scored is said."""
+    """A stored run of conversations."""
     from dialgauge.runs import Store
     from dialgauge.users import UserScores
 
-    stored = UserScores(Store(store).open(run)).run
-    if failed := stored.coverage["dialogues"].failed:
-        err.print(f"{failed:,} dialogues of the run could not be scored: table 'failures'")
-    return stored
+    return UserScores(Store(store).open(run)).run
 
 
 def print_tables(tables: list[Table]) -> None:
