@@ -14,7 +14,7 @@ WORKERS ?= 2
 .PHONY: help demo test lint bench docs lock clean
 
 help:
-	@echo "make demo    environment, install, and a first experience that ends with a report"
+	@echo "make demo    environment, install, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
 	@echo "make docs    the documentation site, into site/"

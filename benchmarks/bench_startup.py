@@ -21,7 +21,7 @@ PYTHON = [sys.executable, "-m", "dialgauge"]
 LIMITS = {
     "python -m dialgauge --help": ("bare Python", 3.0),
     "dialgauge --help": ("bare Python", 3.0),
-    "dialgauge score": ("libraries", 2.5),
+    "dialgauge score": ("libraries", 2.0),
 }
 
 

@@ -81,9 +81,8 @@ def main() -> int:
     print(f"json.load of the files  {json_seconds:6.2f} s CPU  (ratio {seconds / json_seconds:.2f})")
     quarter, few = cpu(lambda: scored(str(folder / "dialogues_00[1-8].json.gz"), options))
     everything, every = cpu(lambda: scored(folder, options))
-    print(
-        f"read and score          {few / quarter:6.0f} dialogues a CPU second for {few}, {every / everything:.0f} for all"
-    )
+    rates = f"{few / quarter:6.0f} dialogues a CPU second for {few}, {every / everything:.0f} for all"
+    print(f"read and score          {rates}")
     _cores(folder, options)
     return int(seconds > LIMIT_SECONDS)
 

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dialgauge import plugins
 from support.shared import shared_folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_plugins_that_tests_install() -> Iterator[None]:
+    """Whatever else is installed where the tests run is not seen by them: only folders they put on the path."""
+    before = frozenset(sys.path)
+
+    @cache
+    def scan(path: tuple[str, ...]) -> list[tuple[str, plugins.Plugin[Any]]]:
+        return scan_all(tuple(folder for folder in path if folder not in before))
+
+    scan_all = plugins._scan.__wrapped__
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(plugins, "_scan", scan)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -260,4 +260,4 @@ def test_the_command_line_lists_plugins_and_says_what_is_wrong_with_them(plugged
     for name, (_, reason) in FAULTS.items():
         assert f"'{name}'" in shown and reason in " ".join(shown.split())
     listed = json.loads(run(plugged, "data", "formats", "--json", "-"))
-    assert [row["name"] for row in listed if row["kind"] is None] == sorted([*FAULTS, "native"])
+    assert {*FAULTS, "native"} <= {row["name"] for row in listed if row["kind"] is None}

@@ -11,7 +11,7 @@ import sys
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
-    "demo": "a first experience, end to end, with a report; no download",
+    "demo": "the guided tour: a simulated world tracked, answered and compared, with a report",
     "data": "what is this file, what is in it, what is wrong with it; convert and fetch datasets",
     "score": "state-tracking scores of predictions against gold, with intervals and signatures",
     "compare": "which system is better, by which measure, and is it more than noise",

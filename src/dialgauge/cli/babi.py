@@ -182,8 +182,8 @@ def anonymise(
     if candidates:
         _write_candidates(candidates, operator_candidates(dialogues))
     if report:
-        found = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
-        write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in found])
+        replaced = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
+        write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
     table = Table(f"Replaced, conversations: {len(dialogues)}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         table.add(f"<{kind}>", count)
@@ -199,10 +199,10 @@ def _ranges(text: str, option: str) -> dict[int, Range]:
     """``1:0-4,5:1-3`` as task to range."""
     ranges: dict[int, Range] = {}
     for piece in filter(None, text.split(",")):
-        found = re.fullmatch(r"\s*(\d+):(\d+)(?:-(\d+))?\s*", piece)
-        if not found:
+        parts = re.fullmatch(r"\s*(\d+):(\d+)(?:-(\d+))?\s*", piece)
+        if not parts:
             raise DialgaugeError(f"{option} takes TASK:FROM-TO, such as 5:1-3, not '{piece}'")
-        ranges[int(found[1])] = (int(found[2]), int(found[3] or found[2]))
+        ranges[int(parts[1])] = (int(parts[2]), int(parts[3] or parts[2]))
     return ranges
 
 

@@ -46,20 +46,20 @@ def main(
         raise DialgaugeError("--seeds, --workers and --store are about training; add --fresh or leave them out")
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
-        found = reproduce(paper, data, fresh=training)
+        reproduction = reproduce(paper, data, fresh=training)
     if markdown is not None:
         with atomic(markdown) as scratch:
-            scratch.write_text(as_markdown(found), encoding="utf-8")
+            scratch.write_text(as_markdown(reproduction), encoding="utf-8")
     if html is not None:
         from dialgauge.reproduce import write_html
 
-        write_html(found, html)
+        write_html(reproduction, html)
     if figures is not None:
-        draw_all(found.figures, figures, figure_format)
+        draw_all(reproduction.figures, figures, figure_format)
     if json is not None:
-        write_json(json, as_json(found))
+        write_json(json, as_json(reproduction))
     if on_screen(json):
-        tables = [missing_table(found)] if found.missing else []
-        for table in (*tables, *item_tables(found)):
+        tables = [missing_table(reproduction)] if reproduction.missing else []
+        for table in (*tables, *item_tables(reproduction)):
             out.print(table.render("terminal"))
             out.print()

@@ -302,11 +302,11 @@ def _store(results: Results, folder: Path | None) -> None:
 
 
 def _explain_profile(name: str) -> None:
-    from dialgauge.values import profile_named, profile_names
+    from dialgauge.values import profile_listing, profile_named
 
     if name == "list":
-        for known in profile_names():
-            out.print(f"{known:<16} {profile_named(known).summary}")
+        for entry in profile_listing():
+            out.print(f"{entry.name:<16} {entry.content.summary if entry.content else entry.reason}")
         return
     out.print(profile_named(name).explain())
 

@@ -209,9 +209,9 @@ def explain(
 
 def _names(sources: list[str]) -> list[str]:
     """Short names of sources; those that would share one go by their whole names."""
-    from dialgauge.users import source_name
+    from dialgauge.formats import system_name
 
-    short = [source_name(source) for source in sources]
+    short = [system_name(source) for source in sources]
     return [name if short.count(name) == 1 else source for name, source in zip(short, sources, strict=True)]
 
 

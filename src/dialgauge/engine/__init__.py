@@ -7,10 +7,9 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.engine.execute import ENGINES, cores, run
-    from dialgauge.engine.ordered_map import map_ordered
     from dialgauge.engine.units import Done, Engine, Unit, Work
 
-__all__ = ["ENGINES", "Done", "Engine", "Unit", "Work", "cores", "map_ordered", "run"]
+__all__ = ["ENGINES", "Done", "Engine", "Unit", "Work", "cores", "run"]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

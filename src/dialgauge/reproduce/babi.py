@@ -132,10 +132,10 @@ def _table_1(record: Reproduction, tasks: list[RankingTask] | None) -> None:
             else:
                 record.impossible(part, what, theirs, "the data is not present")
     for column, chosen in (("T1-T5", (1, 2, 3, 4, 5)), ("T6", (6,))):
-        found = [task for task in tasks or () if task.number in chosen]
+        present_tasks = [task for task in tasks or () if task.number in chosen]
         rows = {
-            "vocabulary": (paper.vocabulary[column], joint_vocabulary(found) if found else None),
-            "candidates": (paper.candidates[column], len(found[0].candidates) if found else None),
+            "vocabulary": (paper.vocabulary[column], joint_vocabulary(present_tasks) if present_tasks else None),
+            "candidates": (paper.candidates[column], len(present_tasks[0].candidates) if present_tasks else None),
         }
         for name, (theirs_count, ours) in rows.items():
             if ours is None:
@@ -168,10 +168,10 @@ def _untrained(
 def _learned_of(part: str, record: Reproduction, cells: Sequence[KeptCell]) -> None:
     for model in (name for name, place in LEARNED.items() if place == part):
         for column, (response, dialog) in _printed(model).items():
-            found = [cell for cell in cells if (cell.model, column_of(cell.task, cell.split)) == (model, column)]
+            seeds = [cell for cell in cells if (cell.model, column_of(cell.task, cell.split)) == (model, column)]
             for what, theirs, values in (
-                ("per-response", response, [cell.per_response for cell in found]),
-                ("per-dialog", dialog, [cell.per_dialog for cell in found]),
+                ("per-response", response, [cell.per_response for cell in seeds]),
+                ("per-dialog", dialog, [cell.per_dialog for cell in seeds]),
             ):
                 _line(record, part, f"{model}, {column}: {what}", theirs, values)
 
@@ -188,13 +188,13 @@ def _line(record: Reproduction, part: str, label: str, theirs: str, values: Sequ
 
 def _printed(model: str) -> dict[str, tuple[str, str]]:
     """Column to per-response and per-dialog accuracy as printed."""
-    found = {}
+    accuracies = {}
     for column in published().columns:
         accuracy = published().accuracy(model, column)
         if accuracy is None:
             raise DialgaugeError(f"the paper has no {model} in column {column}")
-        found[column] = (_percent(accuracy[0]), _percent(accuracy[1]))
-    return found
+        accuracies[column] = (_percent(accuracy[0]), _percent(accuracy[1]))
+    return accuracies
 
 
 def _percent(value: float) -> str:
@@ -349,7 +349,7 @@ def _kept_cell(run: Run) -> KeptCell:
 
 def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[AttentionSample]:
     """Where a memory network looks at every place of the paper's Tables 3 to 7."""
-    found = []
+    samples = []
     for task in tasks:
         places = [place for place in printed().places() if place.task == task.number]
         if places:
@@ -357,8 +357,8 @@ def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Attent
             fresh.tell(f"attention: {MODEL}, task {task.number}, seed {SEED}")
             with checkpointed(ranker, CellKey.of(ranker, task, "", task.digest()), Store(fresh.store), fresh.tell):
                 ranker.fit(task)
-                found += attention_of(ranker, task)
-    return found
+                samples += attention_of(ranker, task)
+    return samples
 
 
 def attention_of(ranker: ReplyModel, task: RankingTask) -> list[AttentionSample]:

@@ -17,6 +17,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
 from dialgauge.tracking import SystemScores, score
+from dialgauge.yaml_file import parse_yaml
 
 #: Name on the command line, and the module. A later part of the project adds its line here.
 PAPERS = {
@@ -120,11 +121,8 @@ PROFILE = "plain"
 
 def published(paper: str) -> dict[str, Any]:
     """Our file of what a paper prints."""
-    import yaml
-
     text = files("dialgauge.reproduce").joinpath("published", f"{paper}.yaml").read_text(encoding="utf-8")
-    content: dict[str, Any] = yaml.safe_load(text)
-    return content
+    return parse_yaml(text, f"{paper}.yaml").as_mapping("what a paper prints")
 
 
 def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> SystemScores:

@@ -162,7 +162,7 @@ def missing_table(reproduction: Reproduction, title: str | None = None) -> Table
 
 def item_tables(reproduction: Reproduction) -> list[Table]:
     """The tables of every part of the paper, in its order."""
-    return [table for found in tables_by_part(reproduction).values() for table in found]
+    return [table for tables in tables_by_part(reproduction).values() for table in tables]
 
 
 def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
@@ -260,11 +260,11 @@ def write_html(reproduction: Reproduction, path: Path) -> None:
 
 def _drawn(reproduction: Reproduction, folder: Path) -> dict[str, list[Figure]]:
     """Part of the paper to its figures; what belongs to no part is under an empty name."""
-    found: dict[str, list[Figure]] = {}
+    by_part: dict[str, list[Figure]] = {}
     for name, draw in reproduction.figures.items():
         figure = Figure(save(draw(), folder / f"{name}.svg"), caption_of(name))
-        found.setdefault(part_of(name), []).append(figure)
-    return found
+        by_part.setdefault(part_of(name), []).append(figure)
+    return by_part
 
 
 def caption_of(figure: str) -> str:

@@ -125,21 +125,21 @@ def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores |
 def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str]) -> None:
     names = table["columns"]
     values = [[PrintedNumber.parse(text).value for text in row] for row in table["rows"].values()]
-    found = spreads(names, values)
-    for spread in found:
+    measured = spreads(names, values)
+    for spread in measured:
         if spread.measure in ranges:
             record.printed(
                 "Section 4.1", f"{spread.measure}, largest minus smallest", ranges[spread.measure], spread.range or 0.0,
                 note="from Table 1 as printed",
             )  # fmt: skip
-    for spread in found:
+    for spread in measured:
         record.pictured(
             "Figure 4",
             f"{spread.measure}, mean ± standard deviation of the ten models",
             f"{spread.mean:.4f} ± {spread.population_std:.4f} (sample {spread.sample_std:.4f})",
             note="from Table 1 as printed; population and sample standard deviation",
         )
-    deviation = {spread.measure: spread.population_std or 0.0 for spread in found}
+    deviation = {spread.measure: spread.population_std or 0.0 for spread in measured}
     record.claim(
         "Figure 4",
         "RSA deviates more between models than SA",
@@ -149,8 +149,8 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
     )
     record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
         names,
-        [spread.mean or 0.0 for spread in found],
-        [spread.population_std or 0.0 for spread in found],
+        [spread.mean or 0.0 for spread in measured],
+        [spread.population_std or 0.0 for spread in measured],
         points={name: [row[place] for row in values] for place, name in enumerate(names)},
         note="Ten models of Table 1, population standard deviation",
     )

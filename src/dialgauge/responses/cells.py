@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import msgspec
 
 from dialgauge.agents import Agent, AgentReplier, SystemContext
-from dialgauge.engine import map_ordered
+from dialgauge.engine import Unit, Work, run
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import (
     CHECKPOINT,
@@ -229,19 +230,33 @@ def jobs_of(
     ]
 
 
-class _JobResult(NamedTuple):
+class _JobResult(msgspec.Struct, frozen=True):
     """The ids of a job's cells, and what is to be told about it."""
 
     runs: list[str]
     notes: list[str]
 
 
+class _JobWork(Work[None, Job]):
+    """Jobs share nothing but the store."""
+
+    def open(self) -> None:
+        """Every job reads its own task."""
+
+    def do(self, state: None, unit: Unit[Job]) -> bytes:
+        return msgspec.json.encode(_run(unit.payload))
+
+
 def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> Iterator[list[Run]]:
-    """The cells of each job, in the jobs' order."""
-    for job, outcome in zip(jobs, map_ordered(_run, jobs, workers=workers), strict=True):
-        for note in outcome.notes:
+    """The cells of each job, in the jobs' order; a job that fails ends the table, and what was finished is stored."""
+    units = (Unit(str(number), job) for number, job in enumerate(jobs))
+    for job, done in zip(jobs, run(_JobWork(), units, workers=workers), strict=True):
+        if done.content is None:
+            raise DialgaugeError(done.failure or "a job of the table failed")
+        result = msgspec.json.decode(done.content, type=_JobResult)
+        for note in result.notes:
             tell(note)
-        yield [Store(job.store).open(run) for run in outcome.runs]
+        yield [Store(job.store).open(identifier) for identifier in result.runs]
 
 
 def _run(job: Job) -> _JobResult:
@@ -251,13 +266,13 @@ def _run(job: Job) -> _JobResult:
     model = ranker_class(job.model)(job.seed)
     model.options = dict(job.options)
     notes: list[str] = []
-    return _JobResult([run.id for run in cells(model, task, job.splits, store, stored, notes.append)], notes)
+    return _JobResult([cell.id for cell in cells(model, task, job.splits, store, stored, notes.append)], notes)
 
 
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes
 # never write the same checkpoint: the one that comes second trains without.
 
-KIND_CHECKPOINTS = "training"
+CHECKPOINT_KIND = "training"
 
 
 @contextmanager
@@ -267,7 +282,7 @@ def checkpointed(model: ReplyModel, key: CellKey, store: Store, tell: Tell, *, f
     The checkpoint goes when the block ends, so let it end when everything computed with the model is stored.
     """
     name = f"{key.model}-task{key.task}-seed{key.seed}"
-    with store.workbench(kind=KIND_CHECKPOINTS, name=name, config=key.training(), fresh=fresh) as folder:
+    with store.workbench(kind=CHECKPOINT_KIND, name=name, config=key.training(), fresh=fresh) as folder:
         if folder is None:
             tell(f"{name}: another process trains it at this moment; this one works without a checkpoint")
         else:

@@ -12,18 +12,21 @@ import msgspec
 
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
 from dialgauge.report import Cell as TableCell
-from dialgauge.report import Column, Table
+from dialgauge.report import Column, Table, score_column
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
-from dialgauge.responses.measures import PER_DIALOG, PER_RESPONSE
+from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.runs import Run
+from dialgauge.yaml_file import parse_yaml
 
 
 def results_table(runs: Iterable[Run]) -> Table:
     """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
     groups: dict[tuple[int, str, str, str], list[Run]] = {}
+    others: dict[str, Column] = {}
     for run in runs:
         key = CellKey.of_run(run)
         groups.setdefault((key.task, key.split, key.model, key.options), []).append(run)
+        others |= {name: score_column(name, one) for name, one in run.scores.items() if name not in DEFAULT}
     table = Table(
         "Response selection: per-response (per-dialog) accuracy in percent",
         [
@@ -33,6 +36,7 @@ def results_table(runs: Iterable[Run]) -> Table:
             Column(PER_RESPONSE, digits=2, percent=True),
             Column(PER_DIALOG, digits=2, percent=True),
             Column("hits@10", digits=2, percent=True),
+            *others.values(),
             Column("paper", digits=1, percent=True),
             Column("paper per-dialog", digits=1, percent=True),
             Column("difference", digits=2, percent=True, signed=True),
@@ -57,6 +61,7 @@ def results_table(runs: Iterable[Run]) -> Table:
             _mean(group, PER_RESPONSE),
             _mean(group, PER_DIALOG),
             _mean(group, "hits@10").value,
+            *(_mean(group, name) for name in others),
             theirs[0] if theirs else None,
             theirs[1] if theirs else None,
             mean(reached) - theirs[0] if theirs and reached else None,
@@ -192,10 +197,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def published() -> Published:
     """The paper's numbers, from the file beside this module."""
-    import yaml
-
     text = files("dialgauge.responses").joinpath("published.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), Published)
+    return parse_yaml(text, "published.yaml").as_record(Published, "what the paper prints")
 
 
 def column_of(task: int, split: str) -> str | None:

@@ -229,7 +229,7 @@ class _Memory:
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
-        """Made anew each time: kept, it would tie the run into a cycle that only a full garbage collection frees."""
+        # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
         return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
 
     def manifest(self, facts: Manifest) -> Manifest:

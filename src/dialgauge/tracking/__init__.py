@@ -7,7 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator, compute
-    from dialgauge.tracking.comparison_view import LAMBDAS, Sweep, compare, sweep_counts
+    from dialgauge.tracking.comparison_view import LAMBDAS, Sweep, sweep_counts
     from dialgauge.tracking.counts import Counts
     from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, slots_per_dialogue
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.stream import score_codes, write_codes
-    from dialgauge.tracking.study import Study, build_study, score, score_study
+    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
 

@@ -1,89 +1,39 @@
-"""Comparing trackers: score them and compare their runs, and what tracking adds to a comparison of such runs.
+"""What tracking adds to a comparison of its runs.
 
-Added are the first turn on which two predicted states differ and in which slots, flexible goal accuracy as its
+That is the first turn on which two predicted states differ and in which slots, flexible goal accuracy as its
 strictness lambda moves, and figures of where errors begin and in which domains they lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, figure_label
-from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.faults import slots_per_dialogue
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
-from dialgauge.tracking.inputs import Source
-from dialgauge.tracking.measures import MeasureChoice
 from dialgauge.tracking.results import SystemScores
-from dialgauge.tracking.study import score
 from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, TURN_SCORES, frame_counts
-from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.comparison import Comparison
-    from dialgauge.dialogue import Ontology
     from dialgauge.runs import Run
 
 #: From joint goal accuracy (0) to nearly full forgiveness, in steps fine enough to see a crossing.
 LAMBDAS = tuple(round(0.05 * step, 2) for step in range(41))
 
 _EMPTY = "-"
-
-
-def compare(
-    gold: Source | None,
-    predictions: Mapping[str, Source] | Sequence[str | Path],
-    *,
-    measures: MeasureChoice = None,
-    profile: str | Profile = DEFAULT_PROFILE,
-    coverage: str = "intersection",
-    exclude: Collection[str] = (),
-    ontology: Ontology | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-    gold_format: str | None = None,
-    pred_format: str | None = None,
-) -> Comparison:
-    """Which tracker is better, and by which measure?
-
-    ``gold`` and ``predictions`` are as for :func:`dialgauge.score`; two systems at least. Tests are paired over the
-    dialogues of which all systems were scored on the same turns.
-
-    >>> comparison = dialgauge.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
-    >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
-    0.0132
-    """
-    from dialgauge.comparison import compare_runs
-
-    if len(predictions) < 2:
-        raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
-    results = score(
-        gold,
-        predictions,
-        measures=measures,
-        profile=profile,
-        coverage=coverage,
-        exclude=exclude,
-        ontology=ontology,
-        intervals=False,
-        gold_format=gold_format,
-        pred_format=pred_format,
-    )
-    return compare_runs(results.runs, resamples=resamples, seed=seed, level=level)
 
 
 class TrackingView(ComparisonView):

@@ -80,11 +80,14 @@ def turns_since_error(counts: Counts, types: Verdicts) -> Floats:
 def weights(counts: Counts, rate: float, rule: Rule) -> Floats:
     """The weight of every turn at a forgetting rate (lambda)."""
     types, since = _judged(counts, rule)
-    known = np.isfinite(since)
+    result: Floats = (types == EXACT).astype(np.float64)
+    carried = types == TYPE2
+    distance = since[carried]
+    known = np.isfinite(distance)
     # An infinite distance is complete forgetting at any rate; 0 times infinity must not become NaN.
-    forgiven = np.ones(len(counts))
-    forgiven[known] = -np.expm1(-_product(rate, since[known]))
-    result: Floats = np.where(types == EXACT, 1.0, np.where(types == TYPE1, 0.0, forgiven))
+    forgiven = np.ones(len(distance))
+    forgiven[known] = -np.expm1(-_product(rate, distance[known]))
+    result[carried] = forgiven
     return result
 
 

@@ -11,15 +11,13 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus, read
+from dialgauge.formats import Corpus, read, system_name
 from dialgauge.text import counted
 
 Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
 
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
-
-_ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
 
 
 class SystemInput(Struct, frozen=True, eq=False):
@@ -42,7 +40,7 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
     """Read one input."""
     if isinstance(source, str | Path):
         corpus = read(source, format=format)
-        return _of_corpus(corpus, name or system_name(str(source)), str(source))
+        return _of_corpus(corpus, name or system_name(source), str(source))
     if isinstance(source, Corpus):
         return _of_corpus(source, name or "system", "")
     return SystemInput(name or "system", source)
@@ -70,22 +68,6 @@ def load_systems(
     if len(dialogues) < len(sources):
         raise DialgaugeError("predictions are either files or dialogues; for several systems give a mapping of names")
     return [load(dialogues, None, format)]
-
-
-def system_name(path: str) -> str:
-    """A file's name without its endings.
-
-    >>> system_name("runs/augpt.json.gz")
-    'augpt'
-    """
-    name = PurePath(path).name or path
-    shortened = True
-    while shortened:
-        shortened = False
-        for ending in _ENDINGS:
-            if name.lower().endswith(ending) and len(name) > len(ending):
-                name, shortened = name[: -len(ending)], True
-    return name
 
 
 def system_names(paths: Sequence[str]) -> list[str]:

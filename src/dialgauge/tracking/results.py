@@ -44,8 +44,8 @@ class SystemScores:
 
     def __init__(self, run: Run, measures: Sequence[Measure[Any]] | None = None) -> None:
         if run.kind != KIND or "evidence" not in run.details:
-            told = "it was stored by an older dialgauge: score again" if run.kind == KIND else f"it is of {run.kind}"
-            raise DialgaugeError(f"run {run.id} cannot be shown as scores of a tracker: {told}")
+            reason = "it was stored by an older dialgauge: score again" if run.kind == KIND else f"it is of {run.kind}"
+            raise DialgaugeError(f"run {run.id} cannot be shown as scores of a tracker: {reason}")
         self.run = run
         self._measures = measures
 

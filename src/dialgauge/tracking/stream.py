@@ -1,4 +1,4 @@
-"""Scoring from Parquet in constant memory: states as integer codes, one row per turn.
+"""Scoring from Parquet a piece at a time: states as integer codes, one row per turn.
 
 The table has the columns ``dialogue`` (any type; the turns of a dialogue stand together), ``turn`` (the number of the
 user turn) and for every slot ``gold:DOMAIN-SLOT`` and ``pred:DOMAIN-SLOT``: 0 for an absent slot, and otherwise a

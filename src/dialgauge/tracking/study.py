@@ -23,6 +23,7 @@ from dialgauge.tracking.tables import run_tables
 from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
 
 if TYPE_CHECKING:
+    from dialgauge.comparison import Comparison
     from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
 
 
@@ -68,6 +69,49 @@ def score(
         resampling=Resampling(resamples, seed) if intervals else None,
         required=required_measures(measures),
     )
+
+
+def compare(
+    gold: Source | None,
+    predictions: Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: MeasureChoice = None,
+    profile: str | Profile = DEFAULT_PROFILE,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+) -> Comparison:
+    """Which tracker is better, and by which measure?
+
+    ``gold`` and ``predictions`` are as for :func:`dialgauge.score`; two systems at least. Tests are paired over the
+    dialogues of which all systems were scored on the same turns.
+
+    >>> comparison = dialgauge.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
+    >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
+    0.0132
+    """
+    from dialgauge.comparison import compare_runs
+
+    if len(predictions) < 2:
+        raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
+    results = score(
+        gold,
+        predictions,
+        measures=measures,
+        profile=profile,
+        coverage=coverage,
+        exclude=exclude,
+        ontology=ontology,
+        intervals=False,
+        gold_format=gold_format,
+        pred_format=pred_format,
+    )
+    return compare_runs(results.runs, resamples=resamples, seed=seed, level=level)
 
 
 def build_study(

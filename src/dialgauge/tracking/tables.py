@@ -30,12 +30,12 @@ from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.encode import Codes, Kind
 from dialgauge.tracking.fga import default_rule, error_types
-from dialgauge.tracking.states import StateComparison
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.runs import Run
+    from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.study import System
 
 TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTIONS = (

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         users_scored,
         warnings,
     )
-    from dialgauge.users.scoring import UserOptions, conversation_named, load_map, source_name
+    from dialgauge.users.scoring import UserOptions, conversation_named, load_map
 
 __all__ = [
     "LABELS",
@@ -62,7 +62,6 @@ __all__ = [
     "score_tables",
     "score_users",
     "slot_table",
-    "source_name",
     "transcript",
     "users_scored",
     "verdict_table",

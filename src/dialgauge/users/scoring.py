@@ -37,6 +37,7 @@ from dialgauge.formats import (
     format_named,
     recognise,
     resolve,
+    system_name,
 )
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
@@ -239,10 +240,10 @@ class _Gathering:
         if isinstance(source, str | Path):
             self._files = [_File(*pair) for pair in _dialogue_parts(source, options)]
             kind = _one_format(source, [each.format for each in self._files], options)
-            name = name or source_name(source)
+            name = name or system_name(source)
         elif isinstance(source, Corpus):
             kind = source.format
-            name = name or (source_name(source.source) if source.source else None)
+            name = name or (system_name(source.source) if source.source else None)
         self.scored = ScoredConversations(
             name or getattr(source, "name", "") or "conversations", kind, ScorerSettings.load(options, kind)
         )
@@ -328,14 +329,6 @@ def nearest_id(dialogue: str, ids: Iterable[str]) -> str:
     """The ids most like a wrong one; a corpus has too many to list."""
     hint = nearest(dialogue, ids)
     return hint if "Did you mean" in hint else ""
-
-
-def source_name(source: str | Path) -> str:
-    """A short name for a source: its file or folder without endings."""
-    if str(source) == "-":
-        return "standard-input"
-    path = Path(os.fspath(source))
-    return path.name.split(".")[0] or path.resolve().name
 
 
 def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from dialgauge.dialogue import Dialogue, Outcome
+from dialgauge.lab.measures import score_conversations
+from dialgauge.measures import Count, parse_measure
+
+
+def ended(name: str, success: bool | None) -> Dialogue:
+    return Dialogue(id=name, turns=(), outcome=Outcome(success=success))
+
+
+def test_completed_is_the_share_of_what_can_be_judged() -> None:
+    scores = score_conversations([ended("a", True), ended("b", False), ended("c", None), Dialogue(id="d", turns=())])
+    assert scores["completed"].value == 0.5
+    assert scores.frame().rows() == [("a", "completed", 1.0, 1.0), ("b", "completed", 0.0, 1.0)]
+    assert scores.coverage["dialogues"] == Count(expected=4, read=4, scored=2, failed=2)
+
+
+def test_without_anything_to_judge_there_is_no_value() -> None:
+    scores = score_conversations([ended("a", None)])
+    assert scores["completed"].value is None
+    assert scores.frame().is_empty()
+
+
+def test_the_measure_has_a_card() -> None:
+    card = parse_measure("completed").card
+    assert (card.family, card.unit, card.higher_is_better) == ("lab", "share", True)

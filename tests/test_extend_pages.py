@@ -1,0 +1,18 @@
+"""The pages that show how to add a measure and a ranker: their examples, installed and run as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.extend_pages import ExtendPage
+
+
+@pytest.mark.parametrize(("name", "commands"), [("measure", 4), ("ranker", 5)])
+def test_the_page_does_what_it_says(name: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+    page = ExtendPage(name)
+    assert len(page.commands) == commands
+    page.install(tmp_path)
+    page.run(tmp_path)
