@@ -29,7 +29,7 @@ CAUSES: dict[Cause, str] = {
 }
 
 
-class Loop(Struct, frozen=True, gc=False):
+class Loop(Struct, frozen=True, array_like=True, gc=False):
     """The same acts in the user turns ``first`` to ``last``: how often, and why; ``detail`` is the main confusion."""
 
     first: int
@@ -105,7 +105,7 @@ Fault: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
 NOTHING = ""
 
 
-class Confusion(Struct, frozen=True, gc=False):
+class Confusion(Struct, frozen=True, array_like=True, gc=False):
     """``speaker`` said one thing and the other side heard another. Values are only given when they alone differ."""
 
     speaker: Speaker
@@ -192,7 +192,7 @@ PARTS: dict[str, PatternKind] = {"info": "search", "fail_info": "search", "book"
 PATTERNS = ("no_miss_one", "no_miss_mult", "miss_one", "miss_mult", "miss_all")
 
 
-class Pattern(Struct, frozen=True, gc=False):
+class Pattern(Struct, frozen=True, array_like=True, gc=False):
     """The pattern of one part of a goal: which part of which domain, how many things it wants, and the pattern."""
 
     kind: PatternKind

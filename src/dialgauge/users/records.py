@@ -53,7 +53,7 @@ VERDICTS: dict[VerdictName, str] = {
 }
 
 
-class PrfScore(Struct, frozen=True, gc=False):
+class PrfScore(Struct, frozen=True, array_like=True, gc=False):
     """Counts and what follows from them (see :func:`score`)."""
 
     f1: float
@@ -64,7 +64,7 @@ class PrfScore(Struct, frozen=True, gc=False):
     fn: int
 
 
-class Behaviour(Struct, frozen=True, gc=False):
+class Behaviour(Struct, frozen=True, array_like=True, gc=False):
     """One behaviour that was noticed: its label in the reference's tree, the domain, and the constraint or request.
 
     ``turns``: a mention, or the two ends of a repetition; ``count``: how often, where the reference records that;
@@ -80,7 +80,7 @@ class Behaviour(Struct, frozen=True, gc=False):
     expected: str = ""
 
 
-class MentionVerdict(Struct, frozen=True, gc=False):
+class MentionVerdict(Struct, frozen=True, array_like=True, gc=False):
     """What became of one mention, or of one thing that was not mentioned. The counts of all verdicts of a domain sum to
     the counts of its score; those of the whole dialogue to the combined score."""
 

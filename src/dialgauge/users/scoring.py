@@ -42,10 +42,9 @@ from dialgauge.formats import (
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
 from dialgauge.users.config import GcdfConfig, load_config
-from dialgauge.users.goals import VenueDatabase, VenueRows, load_database
 from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import DialogueScore
-from dialgauge.users.scorer import Failure, Scorer
+from dialgauge.users.scorer import Failure, Scorer, VenueDatabase, VenueRows, load_database
 from dialgauge.values import CanonicalMap
 
 #: Files by name, or dialogues: a corpus, a run, any iterable.
