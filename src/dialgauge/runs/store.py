@@ -54,6 +54,9 @@ class Store:
                     writer.table(name, run.table(name))
         return self.open(writer.id)
 
+    def __repr__(self) -> str:
+        return f"<Store {str(self.folder)!r}>"
+
     @contextmanager
     def create(
         self,
