@@ -73,9 +73,19 @@ class Scores:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
         import polars
 
-        ids = polars.Series("dialogue", self.dialogues, polars.String)
-        scored = [_rows(ids, measure, *sums) for measure, sums in self.sums.items()]
-        return polars.concat([_rows(ids.clear(), "", (), ()), *scored])
+        scored = [np.flatnonzero(below > 0) for _, below in self.sums.values()]
+        above, below = (
+            _joined([sums[side][places] for sums, places in zip(self.sums.values(), scored, strict=True)])
+            for side in (0, 1)
+        )
+        measures = np.repeat(np.arange(len(scored)), [len(places) for places in scored])
+        columns = [
+            _gathered("dialogue", self.dialogues, _joined(scored)),
+            _gathered("measure", list(self.sums), measures),
+            polars.Series("num", above, polars.Float64),
+            polars.Series("den", below, polars.Float64),
+        ]
+        return polars.DataFrame(columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +138,11 @@ def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
     return wide
 
 
-def _rows(ids: polars.Series, measure: str, numerators: Any, denominators: Any) -> polars.DataFrame:
+def _joined(parts: Sequence[Any]) -> Any:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _gathered(name: str, texts: Sequence[str], numbers: Any) -> polars.Series:
     import polars
 
-    columns = [
-        ids,
-        polars.Series("measure", [measure], polars.String).new_from_index(0, len(ids)),
-        polars.Series("num", numerators, polars.Float64),
-        polars.Series("den", denominators, polars.Float64),
-    ]
-    return polars.DataFrame(columns).filter(polars.col("den") > 0)
+    return polars.Series(name, texts, polars.String)[polars.Series(numbers, dtype=polars.UInt32)]

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.runs.manifest import Input, Manifest, plain
     from dialgauge.runs.resumable import Parts, Resumable
-    from dialgauge.runs.run import Run, new_run
+    from dialgauge.runs.run import Run, SharedCorpus, new_run
     from dialgauge.runs.store import Store, Survey
     from dialgauge.runs.tables import FIXED, TableInfo
     from dialgauge.runs.writer import RunWriter
@@ -25,6 +25,7 @@ __all__ = [
     "Resumable",
     "Run",
     "RunWriter",
+    "SharedCorpus",
     "Store",
     "Survey",
     "TableInfo",

@@ -38,9 +38,23 @@ if TYPE_CHECKING:
 #: A table, or a function that makes it when it is first asked for.
 Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame]"
 #: Dialogues, or a function that gives them each time they are asked for.
-CorpusSource: TypeAlias = Sequence[Dialogue] | Callable[[], Iterable[Dialogue]]
+CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]] | SharedCorpus"
 
 _SHOWN = 3
+
+
+class SharedCorpus:
+    """Dialogues that several runs in memory have in common: encoded once, when the first of them needs it."""
+
+    def __init__(self, dialogues: Sequence[Dialogue]) -> None:
+        self.dialogues = dialogues
+
+    @cached_property
+    def encoded(self) -> EncodedCorpus:
+        """The dialogues as a store keeps them."""
+        from dialgauge.runs.corpora import encode_corpus
+
+        return encode_corpus(self.dialogues)
 
 
 class Run:
@@ -251,13 +265,15 @@ class _Memory:
         return self._made[name]
 
     def dialogues(self) -> Iterator[Dialogue]:
+        if isinstance(self._corpus, SharedCorpus):
+            return iter(self._corpus.dialogues)
         return iter(self._corpus() if callable(self._corpus) else self._corpus or ())
 
     @cached_property
     def _encoded(self) -> EncodedCorpus:
         from dialgauge.runs.corpora import encode_corpus
 
-        return encode_corpus(self.dialogues())
+        return self._corpus.encoded if isinstance(self._corpus, SharedCorpus) else encode_corpus(self.dialogues())
 
     def encoded(self) -> EncodedCorpus | None:
         return None if self._corpus is None else self._encoded

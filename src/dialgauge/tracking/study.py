@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.dialogue import Dialogue, Ontology, Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
-from dialgauge.runs import Run, new_run
+from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
@@ -145,12 +147,27 @@ def coverage_policy(name: str) -> Policy:
     raise DialgaugeError(f"there is no coverage policy '{name}'.{nearest(name, POLICIES)}")
 
 
+class GoldDialogues(SharedCorpus):
+    """The dialogues with the gold states, and where their user turns stand; shared by the systems scored on them."""
+
+    @cached_property
+    def user_turns(self) -> list[Turn]:
+        """All user turns, dialogue by dialogue."""
+        return [turn for dialogue in self.dialogues for turn in dialogue.user_turns()]
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The position of each user turn among the turns of its dialogue."""
+        turns = (enumerate(dialogue.turns) for dialogue in self.dialogues)
+        return np.array([place for one in turns for place, turn in one if turn.speaker == "user"], np.int64)
+
+
 class System(Struct, frozen=True, eq=False):
     """One set of predictions: encoded, with the gold it is scored against (None: flags without gold), aligned."""
 
     name: str
     dialogues: Sequence[Dialogue]
-    gold_dialogues: Sequence[Dialogue]
+    gold_corpus: GoldDialogues
     predicted: EncodedDialogues
     gold: EncodedDialogues | None
     aligned: Aligned
@@ -181,6 +198,7 @@ class Study:
         self.files = files or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
+        self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
             require_gold(gold, gold_name)
@@ -212,7 +230,9 @@ class Study:
                 file=name,
             )
         aligned = align(own or predicted, predicted, self.policy, exclude, scope.values())
-        return System(name, dialogues, gold if gold is not None else dialogues, predicted, own, aligned)
+        source = gold if gold is not None else dialogues
+        corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
+        return System(name, dialogues, corpus, predicted, own, aligned)
 
     def comparison(self, system: str, profile: Profile) -> StateComparison:
         """One system under one profile. Distinct values are normalised once per profile, whatever the systems."""
@@ -331,7 +351,7 @@ def _run(
         name=system.name,
         scores=scores,
         tables={**run_tables(comparison, system, measures), **tables},
-        corpus=system.gold_dialogues,
+        corpus=system.gold_corpus,
         config={
             "system": system.name,
             "profile": coder.profile.label,

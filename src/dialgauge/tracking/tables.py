@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Turn
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.encode import Codes, Kind
@@ -174,7 +174,8 @@ def _predictions(comparison: StateComparison, system: System) -> polars.DataFram
     import polars
 
     aligned, encode = comparison.aligned, msgspec.json.Encoder().encode
-    theirs, own = _user_turns(system.dialogues), _user_turns(system.gold_dialogues)
+    own = system.gold_corpus.user_turns
+    theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
     said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
     states = [None if turn is None else predicted_part(turn, system.predicted.kind) for turn in said]
     words = [
@@ -196,28 +197,15 @@ def predicted_part(turn: Turn, kind: Kind) -> Any:
     return turn.judged if kind == "judged" else turn.predicted if kind == "predicted" else turn.state
 
 
-def _user_turns(dialogues: Sequence[Dialogue]) -> list[Turn]:
-    return [turn for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "user"]
-
-
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> list[polars.Series]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     import polars
 
     aligned = comparison.aligned
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
-    position = np.array(
-        [
-            place
-            for dialogue in system.gold_dialogues
-            for place, turn in enumerate(dialogue.turns)
-            if turn.speaker == "user"
-        ],
-        np.int64,
-    )
     return [
         _gathered("dialogue", aligned.ids, aligned.dialogue[chosen]),
-        polars.Series("turn", position[aligned.gold_row[chosen]]),
+        polars.Series("turn", system.gold_corpus.positions[aligned.gold_row[chosen]]),
         polars.Series("user_turn", aligned.turn[chosen]),
     ]
 
@@ -243,7 +231,7 @@ def _counted(*counts: Codes) -> list[polars.Series]:
 def _gathered(name: str, texts: Sequence[str | None], numbers: Any) -> polars.Series:
     import polars
 
-    return polars.Series(name, texts, polars.String).gather(polars.Series(numbers, dtype=polars.UInt32))
+    return polars.Series(name, texts, polars.String)[polars.Series(numbers, dtype=polars.UInt32)]
 
 
 # Reading back.

@@ -162,7 +162,7 @@ class SgdScoring:
         """The official scores of a system, but for the dialogues that the study excludes."""
         excluded = {dialogue_key(name) for name in system.aligned.coverage.excluded}
         frames = score_sgd(
-            _without(system.gold_dialogues, excluded),
+            _without(system.gold_corpus.dialogues, excluded),
             _without(system.dialogues, excluded),
             self.schema,
             seen_services=self.seen,
