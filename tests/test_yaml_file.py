@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,9 @@ from dialgauge import yaml_file
 from dialgauge.errors import DialgaugeError
 from dialgauge.yaml_file import DEEPEST, MOST_BYTES, as_record, parse_yaml, read_yaml
 
-BOMB = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 9))
-LAUGHS = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+# Expanded, these have 9^29 nodes: a reader that built them would never end.
+BOMB = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30))
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
 CHAIN = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 2000))
 
 WRONG = {
@@ -67,13 +67,11 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.mark.parametrize(("text", "line", "message"), WRONG.values(), ids=WRONG)
 def test_every_problem_is_a_sentence_with_file_and_line(loader: str, text: str, line: int, message: str) -> None:
-    start = time.process_time()
     with pytest.raises(DialgaugeError) as error:
         parse_yaml(text, "mine.yaml")
     assert message in str(error.value)
     assert (error.value.file, error.value.line) == ("mine.yaml", line)
     assert len(str(error.value)) < 200
-    assert time.process_time() - start < 2
 
 
 def test_plain_values_are_read_and_aliases_and_merges_work(loader: str) -> None:
