@@ -197,7 +197,7 @@ def test_streams_of_codes_give_the_same(
     assert {name: score.value for name, score in scores.scores.items()} == {
         name: score.value for name, score in found.scores.items()
     }
-    assert scores.dialogues == comparison.aligned.ids
+    assert list(scores.dialogues) == comparison.aligned.ids and scores.dialogues[0] == comparison.aligned.ids[0]
     assert scores.frame().rows() == found.run.table("dialogue_scores").rows()
 
 

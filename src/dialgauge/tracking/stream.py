@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
@@ -22,6 +23,8 @@ from dialgauge.tracking.states import StateComparison, Stretch
 
 if TYPE_CHECKING:
     import polars
+
+Floats: TypeAlias = NDArray[np.float64]
 
 GOLD, PREDICTED = "gold:", "pred:"
 
@@ -98,22 +101,19 @@ def score_codes(
     grouped = [str(measure) for measure in measures if measure.grouped]
     if grouped:
         raise DialgaugeError(f"{', '.join(grouped)}: means over slots or domains are not computed from streams")
-    ids: list[str] = []
-    sums: list[list[Rows]] = [[] for _ in measures]
+    sums = _DialogueSums(measures)
     turns, counts = 0, None
-    for names, counts in stream_counts(path, inventory=inventory, chunk=chunk):
-        ids += names
+    for ids, counts in stream_counts(path, inventory=inventory, chunk=chunk):
         turns += len(counts)
-        for parts, measure in zip(sums, measures, strict=True):
-            parts.append(measure.by_dialogue(counts))
+        sums.add(ids, counts)
     if counts is None:
         raise DialgaugeError("the table has no rows", file=str(path))
-    whole = [(np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])) for parts in sums]
+    names, whole = sums.joined()
     bounds = _intervals(whole, how) if how else [(None, None)] * len(whole)
-    base = Signature(slots=str(inventory), dialogues=str(len(ids)), turns=str(turns))
-    units = {"dialogues": len(ids), "turns": turns}
+    base = Signature(slots=str(inventory), dialogues=str(len(names)), turns=str(turns))
+    units = {"dialogues": len(names), "turns": turns}
     return Scores(
-        dialogues=ids,
+        dialogues=names,
         sums={str(measure): rows for measure, rows in zip(measures, whole, strict=True)},
         scores={
             str(measure): Score.of(measure, _ratio(rows), low, high, base.with_(measure=measure.full(counts)))
@@ -121,6 +121,79 @@ def score_codes(
         },
         coverage=Coverage({unit: Count(expected=n, read=n, scored=n, failed=0) for unit, n in units.items()}),
     )
+
+
+class _DialogueSums:
+    """The ids and sums of all dialogues as they come in."""
+
+    def __init__(self, measures: Sequence[Measure[Any]]) -> None:
+        self._measures = measures
+        self._ids: list[polars.Series] = []
+        self._sums = [(_Growing(), _Growing()) for _ in measures]
+
+    def add(self, ids: polars.Series, counts: Counts) -> None:
+        """Take in some whole dialogues."""
+        self._ids.append(ids)
+        for (above, below), measure in zip(self._sums, self._measures, strict=True):
+            rows = measure.by_dialogue(counts)
+            above.add(rows[0])
+            below.add(rows[1])
+
+    def joined(self) -> tuple[DialogueIds, list[Rows]]:
+        """The ids and, for each measure, the sums of all dialogues."""
+        import polars
+
+        return DialogueIds(polars.concat(self._ids)), [
+            (above.trimmed(), below.trimmed()) for above, below in self._sums
+        ]
+
+
+class _Growing:
+    """Numbers that come in pieces: one block of memory that grows in place, where a list of pieces would crumble it."""
+
+    def __init__(self) -> None:
+        self._room = np.empty(1 << 16)
+        self._size = 0
+
+    def add(self, piece: Floats) -> None:
+        stop = self._size + len(piece)
+        if stop > len(self._room):
+            self._room.resize(stop * 5 // 4, refcheck=False)
+        self._room[self._size : stop] = piece
+        self._size = stop
+
+    def trimmed(self) -> Floats:
+        self._room.resize(self._size, refcheck=False)
+        return self._room
+
+
+class DialogueIds(Sequence[str]):
+    """Ids of millions of dialogues, in a fraction of the memory of as many texts."""
+
+    def __init__(self, ids: polars.Series) -> None:
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return self._ids[place].cast(_text()).to_list()
+        return str(self._ids[place])
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), CHUNK):
+            yield from self[start : start + CHUNK]
+
+
+def _text() -> type[polars.String]:
+    import polars
+
+    return polars.String
 
 
 def _ratio(rows: Rows) -> float:
@@ -136,32 +209,34 @@ def _intervals(rows: Sequence[Rows], how: Resampling) -> list[tuple[float, float
     return [(low, high) for low, high in limits.tolist()]
 
 
-def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[tuple[list[str], Counts]]:
+def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[tuple[polars.Series, Counts]]:
     """Ids and counts of whole dialogues, some thousand turns at a time."""
-    import polars
-
-    slots: list[str] | None = None
+    slots: list[str] = []
     for frame in _frames(path, chunk):
         slots = slots or _slots(frame, path)
-        dialogue = frame["dialogue"]
-        first: Flags = np.ones(len(frame), bool)
-        first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
         _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
-        turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
-        gold, predicted = _dense(frame, GOLD, slots), _dense(frame, PREDICTED, slots)
-        for start, stop in _blocks(first):
-            begins = first[start:stop]
-            names = dialogue[start:stop].filter(polars.Series(begins)).cast(polars.String).to_list()
-            yield (
-                names,
-                Counts(
-                    turns=count(gold[:, start:stop], predicted[:, start:stop], begins),
-                    dialogue=(np.cumsum(begins) - 1).astype(np.int32),
-                    turn=turn[start:stop],
-                    first=begins,
-                    inventory=inventory,
-                ),
-            )
+        yield from _block_counts(frame, slots, inventory)
+        del frame  # or it would stay in memory while the next one is read
+
+
+def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> Iterator[tuple[polars.Series, Counts]]:
+    import polars
+
+    dialogue = frame["dialogue"]
+    first: Flags = np.ones(len(frame), bool)
+    first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
+    turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
+    for start, stop in _blocks(first):
+        begins, block = first[start:stop], frame[start:stop]
+        gold, predicted = _dense(block, GOLD, slots), _dense(block, PREDICTED, slots)
+        counts = Counts(
+            turns=count(gold, predicted, begins),
+            dialogue=(np.cumsum(begins) - 1).astype(np.int32),
+            turn=turn[start:stop],
+            first=begins,
+            inventory=inventory,
+        )
+        yield dialogue[start:stop].filter(polars.Series(begins)), counts
 
 
 def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
@@ -186,9 +261,12 @@ def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
             last = frame["dialogue"][-1]
             others = (frame["dialogue"] != last).to_numpy()
             whole = int(np.flatnonzero(others)[-1]) + 1 if others.any() else 0
-            frame, rest = frame[:whole], frame[whole:]
+            rest = frame[list(range(whole, len(frame)))]  # a copy: a slice would hold on to the whole piece
+            frame = frame[:whole]
+        del piece
         if len(frame):
             yield frame
+        del frame
 
 
 def _slots(frame: polars.DataFrame, path: Path) -> list[str]:
