@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -115,6 +116,19 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
         for item in items:
             yield item
             advance(1)
+
+
+@contextmanager
+def kept_for_good() -> Iterator[None]:
+    """While a command reads what it keeps to its end: the garbage collector need never look at that."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def confirm(question: str) -> None:

@@ -14,6 +14,7 @@ from dialgauge.cli.common import (
     PredFormatOption,
     StoreOption,
     err,
+    kept_for_good,
     on_screen,
     out,
     progress_bar,
@@ -219,7 +220,7 @@ def _read(
 
     if not files or files == [SELF]:
         raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
-    with progress_bar("reading", len(files)) as advance:
+    with kept_for_good(), progress_bar("reading", len(files)) as advance:
         own_gold = len(files) == 1 or files[0] == SELF
         gold = None if own_gold else load(files[0], "gold", gold_format)
         advance(1)

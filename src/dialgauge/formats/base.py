@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -199,6 +200,8 @@ def write_array(records: Iterable[Any], out: IO[bytes]) -> None:
 _CLOSERS = {"{": "}", "[": "]"}
 #: A string (perhaps cut off by the end), or a character that shapes the structure.
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
+#: All up to and including the next bracket that stands outside of strings.
+_TO_BRACKET = re.compile(r'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[{}\[\]]', re.DOTALL)
 _DEEPEST = 200
 _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 _NUMBERED_KEY = re.compile(rb'"[0-9]{1,9}"\s*:')
@@ -270,6 +273,8 @@ class Peek:
     @cached_property
     def first_line(self) -> dict[str, Any] | None:
         """The JSON object on the first line that is not blank, as far as it got; ``None`` when there is none."""
+        if len(self.lines) == 1 and isinstance(self.json, dict):
+            return self.json  # the file is one long line, which takes a while to repair
         return first_object(next((line for line in self.lines if line.strip()), ""))
 
 
@@ -280,21 +285,25 @@ def _bracket(value: Any) -> str:
 def _repaired(text: str) -> Any:
     """Cut truncated JSON after its last whole member and close what is open; ``None`` if that is no JSON either."""
     stack: list[str] = []
-    cut = depth = 0
-    for token in _TOKENS.finditer(text):
-        char = token[0]
+    cut = depth = end = 0
+    pieces = [0]  # since the last closing bracket, at which the text could be cut: what the opening ones part
+    while bracket := _TO_BRACKET.match(text, end):
+        end = bracket.end()
+        char = text[end - 1]
         if char in _CLOSERS:
             stack.append(_CLOSERS[char])
+            pieces.append(end)
             if len(stack) > _DEEPEST:
                 return None
-        elif char in "}]":
-            if not stack or stack.pop() != char:
-                return None
-            if not stack:
-                return None  # a whole value followed by something else, such as JSON lines
-            cut, depth = token.end(), len(stack)
-        elif char == ",":
-            cut, depth = token.start(), len(stack)
+        else:
+            if not stack or stack.pop() != char or not stack:
+                return None  # wrong, or a whole value followed by something else, such as JSON lines
+            cut, depth, pieces = end, len(stack), [end]
+    for deeper, (start, stop) in reversed(list(enumerate(pairwise([*pieces, len(text)])))):
+        commas = [token.start() for token in _TOKENS.finditer(text, start, stop) if token[0] == ","]
+        if commas:  # a later place to cut
+            cut, depth = commas[-1], depth + deeper
+            break
     closers = "".join(reversed(stack[:depth]))  # what was opened after the cut is not closed, but cut off
     try:
         return orjson.loads(text[:cut] + closers) if cut else None

@@ -72,7 +72,7 @@ def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     turns: list[Turn] = []
     records: list[bytes] = []
     for dialogue in dialogues:
-        own = [_ENCODER.encode(turn) for turn in dialogue.turns]
+        own = _ENCODER.encode_lines(dialogue.turns).splitlines()
         goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
         outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
         digest.update(_native(dialogue, own, goal, outcome))

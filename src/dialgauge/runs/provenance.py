@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -55,6 +56,12 @@ def with_origin(manifest: Manifest, inputs: Iterable[Source]) -> Manifest:
 
 def versions() -> dict[str, str]:
     """The versions of dialgauge, Python and the packages that numbers depend on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Looked up once: every package's description is read for it."""
     from importlib.metadata import PackageNotFoundError, version
     from platform import python_version
 

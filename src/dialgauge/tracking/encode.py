@@ -10,9 +10,9 @@ several values or the profile's match is more lenient than identity; each distin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue, State, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
+
+T = TypeVar("T")
 
 Codes: TypeAlias = NDArray[np.int32]
 Counters: TypeAlias = NDArray[np.int32]
@@ -177,6 +179,7 @@ class Coder:
         self._tables: dict[Part, tuple[Codes, Codes]] = {}
         self._matcher: Matcher = matcher_named(profile.match)
         self._known: dict[tuple[int, int], bool] = {}
+        self._gold_facts: dict[tuple[str, int, bytes], tuple[EncodedDialogues, Any]] = {}
         for pair in profile.inventory or ():
             self.slots.setdefault(pair, len(self.slots))
 
@@ -189,6 +192,14 @@ class Coder:
             slots, codes = np.concatenate([slots, grown[:, 0]]), np.concatenate([codes, grown[:, 1]])
             self._tables[side] = slots, codes
         return slots, codes
+
+    def once(self, fact: str, gold: EncodedDialogues, rows: Codes, find: Callable[[], T]) -> T:
+        """Something about some gold turns, looked up once for all systems that are scored on these turns."""
+        key = fact, id(gold), rows.tobytes()
+        if key not in self._gold_facts:
+            self._gold_facts[key] = gold, find()  # keeping gold keeps its id from another object
+        value: T = self._gold_facts[key][1]
+        return value
 
     def slot_number(self, domain: str, slot: str) -> int:
         """The number of a slot as the source writes it; -1 when it is out of scope."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct, structs
@@ -32,6 +33,9 @@ from dialgauge.tracking.counts import (
 )
 from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part, Verdicts
 from dialgauge.values import Pair, Side
+
+#: Turn, slot number and value code of filled slots.
+Cells: TypeAlias = tuple[Codes, Codes, Codes]
 
 #: Cells (slots x turns) worked on at a time: large enough for numpy, small enough for the cache and for hostile input.
 _CELLS = 1 << 20
@@ -64,13 +68,19 @@ class StateComparison:
     ) -> None:
         self.aligned, self.coder = aligned, coder
         self._sides = {
-            "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
+            "gold": self._gold_cells(gold, items) if gold else _NO_CELLS,
             "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
         }
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
         self._given_inventory = inventory
         self._items = items
         self._encoded: dict[Side, EncodedDialogues | None] = {"gold": gold, "predicted": predicted}
+
+    def _gold_cells(self, gold: EncodedDialogues, items: Items) -> Cells:
+        """Shared by all systems that are scored on the same gold turns."""
+        return self.coder.once(
+            "cells", gold, self.aligned.gold_row, lambda: _cells(gold, self.aligned.gold_row, items, self.coder, "gold")
+        )
 
     @property
     def slots(self) -> list[Pair]:
@@ -126,7 +136,13 @@ class StateComparison:
     @cached_property
     def gold_sum(self) -> int:
         """The sum behind the checksum of the gold turns; those of disjoint sets of dialogues add up."""
-        return gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
+        gold = self._encoded["gold"]
+        if gold is None:
+            return gold_sum(self.aligned, _NO_CELLS, self.slots, self.coder.values)
+        return self.coder.once(
+            "sum", gold, self.aligned.gold_row,
+            lambda: gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values),
+        )  # fmt: skip
 
     @property
     def slots_by_domain(self) -> dict[str, int]:
@@ -236,9 +252,7 @@ def _part(side: Side, encoded: EncodedDialogues) -> Part:
     return "judged" if encoded.kind == "judged" else side
 
 
-def _cells(
-    encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, side: Part
-) -> tuple[Codes, Codes, Codes]:
+def _cells(encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, side: Part) -> Cells:
     """Turn, slot number and value code of every filled slot among the scored turns, in order of turns."""
     slots, codes = coder.table(side, items, encoded.items)
     target = np.full(len(encoded.present) + 1, -1, np.int32)
@@ -253,14 +267,12 @@ def _cells(
     return turn, slot, code
 
 
-def _between(cells: tuple[Codes, Codes, Codes], start: int, stop: int) -> tuple[Codes, Codes, Codes]:
+def _between(cells: Cells, start: int, stop: int) -> Cells:
     low, high = np.searchsorted(cells[0], [start, stop])
     return cells[0][low:high], cells[1][low:high], cells[2][low:high]
 
 
-def gold_sum(
-    aligned: Aligned, cells: tuple[Codes, Codes, Codes], slots: list[Pair], values: list[tuple[str, ...]]
-) -> int:
+def gold_sum(aligned: Aligned, cells: Cells, slots: list[Pair], values: list[tuple[str, ...]]) -> int:
     """A sum over the scored gold turns that is the same in whatever order they come."""
     turn_hash = _mixed(_hashes([dialogue_key(name) for name in aligned.ids])[aligned.dialogue], aligned.turn + 1)
     turn, slot, code = cells

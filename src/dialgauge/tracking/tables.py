@@ -173,7 +173,7 @@ def _turn_domains(comparison: StateComparison, system: System) -> polars.DataFra
 def _predictions(comparison: StateComparison, system: System) -> polars.DataFrame:
     import polars
 
-    aligned, encode = comparison.aligned, msgspec.json.Encoder().encode
+    aligned = comparison.aligned
     own = system.gold_corpus.user_turns
     theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
     said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
@@ -182,7 +182,8 @@ def _predictions(comparison: StateComparison, system: System) -> polars.DataFram
         turn.text if turn is not None and turn.text and not own[row].text else None
         for turn, row in zip(said, aligned.gold_row.tolist(), strict=True)
     ]
-    written = [None if state is None else encode(state).decode() for state in states]
+    lines = msgspec.json.Encoder().encode_lines(states).decode().split("\n")
+    written = [None if state is None else line for state, line in zip(states, lines, strict=False)]
     return polars.DataFrame(
         [
             *_places(comparison, system),

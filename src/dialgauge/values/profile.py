@@ -58,7 +58,7 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         """Name and version, and the beginning of the digest: ``canon@1-3fa2c019``."""
         return f"{self.name}@{self.version}-{self.digest[:8]}"
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A checksum of everything that can change a comparison; a changed rule changes it."""
         return hashlib.blake2b(repr(_plain(self)).encode(), digest_size=8).hexdigest()
