@@ -133,7 +133,15 @@ def test_a_dialogue_that_failed_gives_way_to_a_later_one_of_its_id(tmp_path: Pat
 
 def summary(scored: ScoredConversations) -> bytes:
     return msgspec.msgpack.encode(
-        [scored.name, scored.format, scored.results, scored.failures, scored.dialogues, scored.notes, scored.unread]
+        [
+            scored.name,
+            scored.format,
+            scored.results,
+            scored.failures,
+            list(scored.dialogues()),
+            scored.notes,
+            scored.unread,
+        ]
     )
 
 

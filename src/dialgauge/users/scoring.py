@@ -12,7 +12,7 @@ import os
 import pickle
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -108,6 +108,23 @@ class ScorerSettings(Struct, frozen=True):
         )
 
 
+class PackedDialogue(Struct, array_like=True):
+    """A dialogue that another process read, as bytes: unpacked only if somebody asks for it."""
+
+    id: str
+    turns: int
+    content: msgspec.Raw
+
+    @classmethod
+    def of(cls, dialogue: Dialogue) -> PackedDialogue:
+        """The dialogue on its way to another process."""
+        return cls(dialogue.id, len(dialogue.turns), msgspec.Raw(msgspec.msgpack.encode(dialogue)))
+
+    def unpacked(self) -> Dialogue:
+        """The dialogue itself."""
+        return msgspec.msgpack.decode(self.content, type=Dialogue)
+
+
 class ScoredConversations(Struct):
     """What came of a source: results in the order of its dialogues, failures, and the dialogues themselves."""
 
@@ -116,11 +133,20 @@ class ScoredConversations(Struct):
     settings: ScorerSettings
     results: list[DialogueScore] = []
     failures: list[Failure] = []
-    dialogues: list[Dialogue] = []
+    held: list[Dialogue | PackedDialogue] = []
     #: What reading left out or changed, counted.
     notes: Counter[str] = msgspec.field(default_factory=Counter)
     #: Dialogues that could not be read.
     unread: int = 0
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        """The dialogues that could be read, each id once."""
+        return (each.unpacked() if isinstance(each, PackedDialogue) else each for each in self.held)
+
+    @property
+    def turns(self) -> int:
+        """How many turns these dialogues have."""
+        return sum(each.turns if isinstance(each, PackedDialogue) else len(each.turns) for each in self.held)
 
 
 class _UnitResult(Struct):
@@ -129,7 +155,7 @@ class _UnitResult(Struct):
     results: list[DialogueScore] = []
     failures: list[Failure] = []
     notes: dict[str, int] = {}
-    dialogues: list[Dialogue] = []
+    dialogues: list[PackedDialogue] = []
     unread: int = 0
 
 
@@ -183,7 +209,7 @@ class _Scoring(Work[Scorer, _File | _Batch]):
                 return msgspec.msgpack.encode(_score(state, source.dialogues, source.file))
             dialogues, notes = source.read()
             result = _score(state, dialogues, source.part.name)
-            result.dialogues = dialogues
+            result.dialogues = [PackedDialogue.of(dialogue) for dialogue in dialogues]
             _add_reading(result, notes)
             return msgspec.msgpack.encode(result)
 
@@ -250,7 +276,7 @@ class _Gathering:
         self._read: dict[str, tuple[_Batch, Notes]] = {}
         self._seen: set[str] = set()
         #: What could be read, each id once; of several dialogues of one id, the one that was scored.
-        self._dialogues: dict[str, Dialogue] = {}
+        self._dialogues: dict[str, Dialogue | PackedDialogue] = {}
         self._decoder = msgspec.msgpack.Decoder(_UnitResult)
 
     def units(self, *, elsewhere: bool) -> Iterator[Unit[_File | _Batch]]:
@@ -275,23 +301,24 @@ class _Gathering:
 
     def finished(self) -> ScoredConversations:
         """All that came of the source."""
-        self.scored.dialogues = list(self._dialogues.values())
+        self.scored.held = list(self._dialogues.values())
         return self.scored
 
     def add(self, key: str, content: bytes) -> None:
         """Take in what came of a unit; the second dialogue of an id is a failure."""
         result = self._decoder.decode(content)
+        dialogues: Sequence[Dialogue | PackedDialogue] = result.dialogues
         file = self._files[int(key)].part.name if self._files is not None else None
         if key in self._read:
             batch, notes = self._read.pop(key)
-            result.dialogues = batch.dialogues
+            dialogues = batch.dialogues
             _add_reading(result, notes)
         scored = self.scored
         scored.notes.update(result.notes)
         scored.failures += result.failures
         scored.unread += result.unread
         accepted = {identity for each in result.results if (identity := self._take(each, file))}
-        for dialogue in result.dialogues:
+        for dialogue in dialogues:
             identity = dialogue_key(dialogue.id)
             if identity in accepted or identity not in self._dialogues:
                 self._dialogues[identity] = dialogue
