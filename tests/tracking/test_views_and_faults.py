@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge import score
+from dialgauge import compare, score
+from dialgauge.comparison import comparison_figures
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.faults import Faults, slots_per_dialogue
+from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
 from dialgauge.tracking.results import SystemScores
 from dialgauge.tracking.sensitivity import profile_sensitivity
 from dialgauge.tracking.study import Study
@@ -96,6 +98,38 @@ def test_first_errors_and_recovery() -> None:
     assert sum(first.histogram()) == 2
     assert slots_per_dialogue(scored().counts).tolist() == [2, 1, 1]
     assert Faults(scored()).as_dict()["slots_per_dialogue"] == [0, 2, 1]
+
+
+def first_wrong_at(turn: int, turns: int) -> tuple[Dialogue, Dialogue]:
+    """A dialogue that is right up to a turn and wrong from there on."""
+    return pair_of_dialogues(
+        [({"hotel-area": "north"}, {"hotel-area": "south" if place >= turn else "north"}) for place in range(turns)],
+        f"D{turn}-{turns}",
+    )
+
+
+EVERY_PLACE = [(turn, turns) for turns in range(1, 31) for turn in range(turns)]
+
+
+def test_first_errors_are_counted_by_an_integer_rule() -> None:
+    """Every place in dialogues of up to 30 turns, edges such as 3 of 10 and 14 of 20 among them: 10 · t // N."""
+    pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
+    system = score([gold for gold, _ in pairs], [theirs for _, theirs in pairs], measures="JGA", intervals=False)[0]
+    wanted = [sum(10 * turn // turns == part for turn, turns in EVERY_PLACE) for part in range(10)]
+    assert system.faults.first_errors().histogram() == wanted
+    table = fault_tables(system)[-1]
+    assert [row[1].value for row in table.cells] == wanted
+
+
+def test_the_figure_of_first_errors_has_the_numbers_of_the_table() -> None:
+    pytest.importorskip("altair")
+    pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
+    systems = {name: [theirs for _, theirs in pairs] for name in ("a", "b")}
+    compared = compare([gold for gold, _ in pairs], systems, measures="JGA", resamples=10)
+    chart = comparison_figures(compared)["error_onset_1_a"]().to_dict()
+    drawn = chart["layer"][0]["data"]["values"]
+    table = fault_tables(SystemScores(compared.runs["a"]))[-1]
+    assert [row["n"] for row in drawn] == [row[1].value for row in table.cells]
 
 
 def test_no_faults_at_all() -> None:
