@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -130,7 +131,7 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
     """What a prediction file offers: predicted states, else flags, else plain states (gold scored against gold)."""
     kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
     for kind in kinds:
-        if _carries(dialogues, kind):
+        if carries(dialogues, kind):
             return kind
     raise DialgaugeError(
         "no turn carries a state, so there is nothing to score as tracking; response files of policy models have none",
@@ -140,20 +141,22 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
 
 def carries_gold(dialogues: Sequence[Dialogue]) -> bool:
     """Does a prediction file bring its own gold states beside the predictions?"""
-    return _carries(dialogues, "state") and (_carries(dialogues, "predicted") or _carries(dialogues, "judged"))
+    return carries(dialogues, "state") and (carries(dialogues, "predicted") or carries(dialogues, "judged"))
 
 
 def require_gold(dialogues: Sequence[Dialogue], name: str) -> None:
     """Gold must have states."""
-    if not _carries(dialogues, "state"):
+    if not carries(dialogues, "state"):
         raise DialgaugeError(
             "no turn carries a gold state; give a file with annotated states as GOLD, such as the dataset itself",
             file=name,
         )
 
 
-def _carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
-    return any(getattr(turn, kind) is not None for dialogue in dialogues for turn in dialogue.turns)
+def carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
+    """Does any turn have it?"""
+    recorded = attrgetter(kind)
+    return any(recorded(turn) is not None for dialogue in dialogues for turn in dialogue.turns)
 
 
 #: A side of the comparison, or the flags that stand in for a predicted state; flags are not normalised.

@@ -27,6 +27,8 @@ class SystemInput(Struct, frozen=True, eq=False):
     dialogues: Sequence[Dialogue]
     format: str = ""
     path: str = ""
+    #: ``dialogues`` or ``predictions``: what the format is made for.
+    kind: str = ""
     ontology: Ontology | None = None
 
     def described(self) -> str:
@@ -48,7 +50,7 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((one.ontology for one in corpus.resources if one.ontology is not None), None)
-    return SystemInput(name, corpus.dialogues, corpus.format, path, ontology)
+    return SystemInput(name, corpus.dialogues, corpus.format, path, corpus.kind, ontology)
 
 
 def load_systems(

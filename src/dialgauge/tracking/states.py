@@ -61,8 +61,9 @@ class StateComparison:
         items: Items,
         coder: Coder,
         inventory: Collection[Pair] | None = None,
+        roles: str = "",
     ) -> None:
-        self.aligned, self.coder = aligned, coder
+        self.aligned, self.coder, self._roles = aligned, coder, roles
         self._sides = {
             "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
             "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
@@ -107,7 +108,7 @@ class StateComparison:
                 raise DialgaugeError(
                     f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
                     "for datasets other than MultiWOZ use the profile verbatim",
-                    file=name,
+                    file=name if side == "predicted" else "gold",
                 )
 
     @cached_property
@@ -121,6 +122,7 @@ class StateComparison:
             dialogues=str(coverage.dialogues),
             turns=str(coverage.turns),
             gold=checksum_text(self.gold_sum),
+            roles=self._roles,
         )
 
     @cached_property

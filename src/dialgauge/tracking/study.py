@@ -20,6 +20,7 @@ from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_go
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
 from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
@@ -124,7 +125,8 @@ def build_study(
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,
 ) -> Study:
-    """A study of inputs that were read."""
+    """A study of inputs that were read; one that cannot be what its place says is refused."""
+    require_roles(gold, systems)
     reference = [("gold", gold.path)] if gold and gold.path else []
     return Study(
         gold.dialogues if gold else None,
@@ -134,9 +136,15 @@ def build_study(
         ontology=ontology or (gold.ontology if gold else None),
         gold_name=(gold.path or gold.name) if gold else "gold",
         files={
-            system.name: [*reference, *([("predictions", system.path)] if system.path else [])] for system in systems
+            system.name: [*reference, *([(_role(system, gold), system.path)] if system.path else [])]
+            for system in systems
         },
     )
+
+
+def _role(system: SystemInput, gold: SystemInput | None) -> str:
+    """What a prediction file was taken for."""
+    return "gold and predictions" if gold is None and carries_gold(system.dialogues) else "predictions"
 
 
 def coverage_policy(name: str) -> Policy:
@@ -171,6 +179,8 @@ class System(Struct, frozen=True, eq=False):
     predicted: EncodedDialogues
     gold: EncodedDialogues | None
     aligned: Aligned
+    #: What each input was taken for.
+    roles: str
 
 
 class Study:
@@ -222,7 +232,8 @@ class Study:
         if gold is not None and scope:
             gold = cut_down(gold, scope)
             own = encode(gold, "state", self.items)
-        if own is None and carries_gold(dialogues):
+        brings_gold = own is None and carries_gold(dialogues)
+        if brings_gold:
             own = encode(dialogues, "state", self.items)
         if own is None and kind != "judged":
             raise DialgaugeError(
@@ -232,14 +243,15 @@ class Study:
         aligned = align(own or predicted, predicted, self.policy, exclude, scope.values())
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
-        return System(name, dialogues, corpus, predicted, own, aligned)
+        roles = roles_text(kind, gold=own is not None, own=brings_gold)
+        return System(name, dialogues, corpus, predicted, own, aligned, roles)
 
     def comparison(self, system: str, profile: Profile) -> StateComparison:
         """One system under one profile. Distinct values are normalised once per profile, whatever the systems."""
         coder = self._coders.setdefault(profile.label, Coder(profile))
         chosen = self.systems[system]
         return StateComparison(
-            chosen.gold, chosen.predicted, chosen.aligned, self.items, coder, self._inventory(profile)
+            chosen.gold, chosen.predicted, chosen.aligned, self.items, coder, self._inventory(profile), chosen.roles
         )
 
     def _inventory(self, profile: Profile) -> frozenset[Pair] | None:

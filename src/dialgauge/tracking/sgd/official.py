@@ -169,7 +169,7 @@ class SgdScoring:
             fuzzy=self.fuzzy,
             across_turn=self.across_turn,
         )
-        return OfficialScores(frames, len(list(self.schema.slots())))
+        return OfficialScores(frames, len(list(self.schema.slots())), system.roles)
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,8 @@ class OfficialScores:
     frames: SgdFrames
     #: The slots of the schema.
     slots: int
+    #: What each input was taken for.
+    roles: str
 
     def scores(self, gold: str) -> Scores:
         """The scores over all services."""
@@ -212,6 +214,7 @@ class OfficialScores:
             dialogues=str(self.frames.coverage.dialogues),
             turns=str(self.frames.coverage.turns),
             gold=gold,
+            roles=self.roles,
         )
 
 
