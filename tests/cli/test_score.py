@@ -132,6 +132,18 @@ def test_missing_predictions_show_in_the_exit_code(
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.5
 
 
+def test_each_system_is_told_of_its_own_names(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    """Names of one file were told of the files after it, too."""
+    strange: State = {"hotel": {"area": ("north",)}, "police": {"name": ("x",)}, "bus": {"day": ("monday",)}}
+    odd = save(tmp_path, "odd.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=strange),)))
+    for order in ([odd, files[1]], [files[1], odd]):
+        done = dialgauge(capsys, "score", files[0], *order, "--no-intervals")
+        told = [line for line in done.err.splitlines() if "out of scope" in line]
+        assert told == ["odd (canon): 1 slot name unified, 2 slot names out of scope (bus-day, police-name)"]
+
+
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     from dialgauge.runs import Store
 

@@ -75,6 +75,17 @@ def test_services_and_domains_of_sgd() -> None:
         system.by("domains")
 
 
+def test_a_domains_slots_do_not_depend_on_other_systems() -> None:
+    """Without an inventory T is the slots of the gold states, and of a domain its part of them."""
+    gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_1-stars": "1"}, {"Hotels_1-city": "x"})])
+    _, wild = pair_of_dialogues([({}, {f"Hotels_1-{name}": "x" for name in "abcdefgh"})])
+    alone = score([gold], {"a": [theirs]}, profile="verbatim", intervals=False)
+    beside = score([gold], {"wild": [wild], "a": [theirs]}, profile="verbatim", intervals=False)
+    for results in (alone, beside):
+        entry = results["a"].by("domain")["Hotels"]
+        assert entry["scores"]["SA(T=domain)"] == entry["scores"]["SA"] == 0.5
+
+
 def test_episodes() -> None:
     faults = Faults(scored())
     found = {entry.pair: entry for entry in faults.by_slot()}

@@ -267,11 +267,15 @@ def _say_coverage(results: Results) -> None:
         )
         facts = {
             f"{counted(renamed, 'slot name')} unified": renamed,
-            f"{counted(outside, 'slot name')} out of scope": outside,
+            f"{counted(len(outside), 'slot name')} out of scope ({_some(outside)})": outside,
             f"{counted(unknown, 'prediction')} of slots that the inventory does not have": unknown,
         }
         if sentence := ", ".join(fact for fact, count in facts.items() if count):
             _say(f"{system.name} ({system.profile}): {sentence}")
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _compared_profiles(named: list[Profile]) -> list[Profile]:

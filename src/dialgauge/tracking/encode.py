@@ -11,6 +11,7 @@ several values or the profile's match is more lenient than identity; each distin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import islice
 from operator import attrgetter
 from typing import Literal, TypeAlias
@@ -51,7 +52,7 @@ class Items:
         return list(islice(self.numbers, start, stop))
 
 
-class EncodedDialogues(Struct, frozen=True, eq=False):
+class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     """One side of one input: dialogues in file order, a row per user turn, a cell per filled slot."""
 
     kind: Kind
@@ -64,6 +65,7 @@ class EncodedDialogues(Struct, frozen=True, eq=False):
     cell_item: Codes
     #: How many of the shared items were known when this input was encoded: all of its items are among these.
     items: int
+    shared: Items
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -73,6 +75,12 @@ class EncodedDialogues(Struct, frozen=True, eq=False):
     def sizes(self) -> Codes:
         """User turns per dialogue."""
         return np.diff(self.offsets)
+
+    @cached_property
+    def names(self) -> frozenset[Pair]:
+        """The (domain, slot) pairs of this input, as its source writes them."""
+        used = np.bincount(self.cell_item, minlength=self.items).tolist()
+        return frozenset(item[:2] for item, cells in zip(self.shared.listed(0, self.items), used, strict=True) if cells)
 
 
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
@@ -115,6 +123,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         np.array(rows, np.int32),
         np.array(cells, np.int32),
         len(numbers),
+        items,
     )
 
 
@@ -173,8 +182,6 @@ class Coder:
         self.values: list[tuple[str, ...]] = [()]
         #: Are different codes always different values?
         self.identity = profile.match == EQUAL
-        self.renamed: set[Pair] = set()
-        self.out_of_scope: set[Pair] = set()
         self._codes: dict[tuple[str, ...], int] = {(): 0}
         self._pairs: dict[Pair, Pair | None] = {}
         self._tables: dict[Part, tuple[Codes, Codes]] = {}
@@ -195,16 +202,14 @@ class Coder:
 
     def slot_number(self, domain: str, slot: str) -> int:
         """The number of a slot as the source writes it; -1 when it is out of scope."""
-        raw = (domain, slot)
+        pair = self.compared_as((domain, slot))
+        return -1 if pair is None else self.slots.setdefault(pair, len(self.slots))
+
+    def compared_as(self, raw: Pair) -> Pair | None:
+        """The slot under which a slot is compared that the source writes so; None when it is out of scope."""
         if raw not in self._pairs:
-            self._pairs[raw] = self.profile.pair(domain, slot)
-        pair = self._pairs[raw]
-        if pair is None:
-            self.out_of_scope.add(raw)
-            return -1
-        if pair != raw:
-            self.renamed.add(raw)
-        return self.slots.setdefault(pair, len(self.slots))
+            self._pairs[raw] = self.profile.pair(*raw)
+        return self._pairs[raw]
 
     def _coded(self, domain: str, slot: str, values: tuple[str, ...], side: Part) -> tuple[int, int]:
         number = self.slot_number(domain, slot)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 KIND = "tracking"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
+#: Under which runs keep what gold scores against itself: by their own profile, and by those of the sensitivity table.
+GOLD_AGAINST_ITSELF, CEILINGS = "gold_against_itself", "sensitivity_ceilings"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
@@ -80,6 +82,11 @@ class SystemScores:
     def left_out(self) -> dict[str, str]:
         """Measures that the input cannot give, with the reason."""
         return dict(self.run.details.get("left_out", {}))
+
+    @property
+    def gold_against_itself(self) -> dict[str, float]:
+        """What gold itself scores under the profile, by measure, where that is not 100; else empty."""
+        return dict(self.run.details.get(GOLD_AGAINST_ITSELF, {}))
 
     @cached_property
     def signature(self) -> Signature:
@@ -134,6 +141,7 @@ class SystemScores:
             "by": {name: _clean(self.by(name)) for name in views},
             "counts": self.run.details["counts"],
             "left_out": self.left_out,
+            "gold_against_itself": self.gold_against_itself,
         }
         if faults:
             content["faults"] = self.faults.as_dict()
@@ -280,10 +288,21 @@ class Results:
                 "The systems were not scored on the same gold turns: compare them with care, or score missing "
                 "predictions as empty."
             )
+        notes += self._ceilings()
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")
         return notes
+
+    def _ceilings(self) -> list[str]:
+        """A sentence for each profile under which gold itself does not score 100."""
+        limited = [system for system in self.systems if system.gold_against_itself]
+        if not limited:
+            return []
+        from dialgauge.tracking.ceiling import ceiling_sentence
+
+        said = (ceiling_sentence(one.profile, one.gold_against_itself, self._shares) for one in limited)
+        return list(dict.fromkeys(said))
 
     def tables(self, views: Sequence[str] = (), *, faults: bool = False) -> list[Table]:
         """Everything as tables: scores, views, where it goes wrong, and what else the runs keep."""

@@ -19,7 +19,7 @@ from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
-from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -27,6 +27,7 @@ from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
+    from dialgauge.tracking.ceiling import Ceilings
     from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
 
 
@@ -208,6 +209,7 @@ class Study:
         self.files = files or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
+        self._ceilings: Ceilings | None = None
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
@@ -248,11 +250,29 @@ class Study:
 
     def comparison(self, system: str, profile: Profile) -> StateComparison:
         """One system under one profile. Distinct values are normalised once per profile, whatever the systems."""
-        coder = self._coders.setdefault(profile.label, Coder(profile))
         chosen = self.systems[system]
-        return StateComparison(
-            chosen.gold, chosen.predicted, chosen.aligned, self.items, coder, self._inventory(profile), chosen.roles
-        )
+        return self.compared(chosen.gold, chosen.predicted, chosen.aligned, profile, chosen.roles)
+
+    def compared(
+        self,
+        gold: EncodedDialogues | None,
+        predicted: EncodedDialogues,
+        aligned: Aligned,
+        profile: Profile,
+        roles: str = "",
+    ) -> StateComparison:
+        """Two encoded inputs of the study under one profile."""
+        coder = self._coders.setdefault(profile.label, Coder(profile))
+        return StateComparison(gold, predicted, aligned, self.items, coder, self._inventory(profile), roles)
+
+    def ceiling(self, system: str, profile: Profile, measures: Sequence[Measure[Any]]) -> dict[str, float]:
+        """What gold scores against itself where a system is scored, if that is not 100; empty if it is."""
+        if profile.treats_sides_alike:
+            return {}
+        from dialgauge.tracking.ceiling import Ceilings
+
+        self._ceilings = self._ceilings or Ceilings(self)
+        return self._ceilings.of(system, profile, measures)
 
     def _inventory(self, profile: Profile) -> frozenset[Pair] | None:
         if self._ontology is None:
@@ -290,14 +310,16 @@ def score_study(
     scored = score_systems([one.evidence for one in prepared], resampling)
     official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
     tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
+    details: dict[str, Any] = {}
     if sensitivity:
         from dialgauge.tracking.sensitivity import profile_sensitivity
 
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
+        details = {CEILINGS: result.ceilings}
     return Results(
         SystemScores(
-            _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name)),
+            _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details),
             one.evidence.measures,
         )
         for one, scores in zip(prepared, scored, strict=True)
@@ -336,6 +358,7 @@ def _run(
     how: Resampling | None,
     tables: Mapping[str, Any],
     official: OfficialScores | None,
+    more: Mapping[str, Any],
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
     system, comparison, measures = prepared.system, prepared.comparison, prepared.evidence.measures
@@ -349,9 +372,11 @@ def _run(
             "slots_by_domain": comparison.slots_by_domain,
             "gold": comparison.has_gold,
             "flags": comparison.flags_only,
-            "slots_renamed": len(coder.renamed),
-            "slots_out_of_scope": len(coder.out_of_scope),
+            "slots_renamed": len(comparison.renamed),
+            "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
+        GOLD_AGAINST_ITSELF: study.ceiling(system.name, coder.profile, measures),
+        **more,
     }
     signature = comparison.signature
     if official:
@@ -374,5 +399,14 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[comparison.aligned.coverage.sentence()],
+        notes=[comparison.aligned.coverage.sentence(), *_ceiling_notes(coder.profile.name, details, measures)],
     )
+
+
+def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
+    if not details[GOLD_AGAINST_ITSELF]:
+        return []
+    from dialgauge.tracking.ceiling import ceiling_sentence
+
+    shares = {str(measure): measure.card.unit == "share" for measure in measures}
+    return [ceiling_sentence(profile, details[GOLD_AGAINST_ITSELF], shares)]
