@@ -62,7 +62,9 @@ def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest
     monkeypatch.setitem(BUILT_IN, "twin", BuiltIn("", "JSON lines"))
     own = registry._own
     monkeypatch.setattr(registry, "_own", lambda name: Twin() if name == "twin" else own(name))
-    with pytest.raises(DialgaugeError, match=r"any of these formats: native, twin; name one of them \(--help says how\)"):
+    with pytest.raises(
+        DialgaugeError, match=r"any of these formats: native, twin; name one of them \(--help says how\)"
+    ):
         recognise(part_of(EXAMPLES["native"]))
 
 
@@ -250,7 +252,10 @@ def test_a_plugin_cannot_claim_our_files(tmp_path: Path) -> None:
 
 def test_two_plugins_that_claim_a_file_are_an_error(plugged: Path, tmp_path: Path) -> None:
     install(plugged, "greedy_package", BANG, "[dialgauge.formats]\ngreedy = greedy_package:Greedy\n")
-    with on_the_path(plugged), pytest.raises(DialgaugeError, match="any of these formats: bang, greedy; name one of them"):
+    with (
+        on_the_path(plugged),
+        pytest.raises(DialgaugeError, match="any of these formats: bang, greedy; name one of them"),
+    ):
         recognise(part_of(b"!hello"))
 
 

@@ -75,6 +75,33 @@ def test_services_and_domains_of_sgd() -> None:
         system.by("domains")
 
 
+def test_a_view_shows_systems_side_by_side() -> None:
+    gold, theirs = pair_of_dialogues(FIRST, "A")
+    _, perfect = pair_of_dialogues([(right, right) for right, _ in FIRST], "A")
+    systems = {"a": [theirs], "b": [perfect]}
+    results = score([gold], systems, measures="JGA", intervals=False)
+    [_, table] = results.tables(["domain"])
+    assert [column.title for column in table.columns] == ["domain", "measure", "a", "b"]
+    rows = {(row[0].value, row[1].value): [cell.text(table.columns[2]) for cell in row[2:]] for row in table.cells}
+    assert rows["hotel", "JGA"] == ["50.00", "100.00"] and rows["hotel", "turns"] == ["4", "4"]
+    assert rows["taxi", "spurious_domain_turns"] == ["1", "–"]
+    assert [cell.bold for row in table.cells if row[1].value == "JGA" for cell in row[2:]] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    [_, profiles] = score([gold], systems, measures="JGA", profile=["plain", "canon"], intervals=False).tables(["turn"])
+    assert [column.title for column in profiles.columns][2:] == ["a plain", "b plain", "a canon", "b canon"]
+
+
+def test_a_view_of_many_systems_has_them_below_each_other() -> None:
+    gold, theirs = pair_of_dialogues(FIRST, "A")
+    results = score([gold], {name: [theirs] for name in "abcde"}, measures="JGA", intervals=False)
+    [_, table] = results.tables(["turn"])
+    assert [(row[0].value, row[1].value) for row in table.cells][:6] == [*(("0", name) for name in "abcde"), ("1", "a")]
+
+
 def test_a_domains_slots_do_not_depend_on_other_systems() -> None:
     """Without an inventory T is the slots of the gold states, and of a domain its part of them."""
     gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_1-stars": "1"}, {"Hotels_1-city": "x"})])
@@ -161,7 +188,11 @@ def test_the_worst_dialogues_in_the_papers_layout() -> None:
     assert text.count("Matched : True\nError   : none; FGA@0.5 weight 1\n\n------") == 1
     assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
     assert "Error   : type 2, carried over, 1 turn after the last new error; FGA@0.5 weight 0.3935" in text
-    assert "PR  : {'hotel': {'area': 'south'}}" in text
+    turns = text.split("Turn: ")
+    assert "right    : 1 slot\n\nMatched : True" in turns[1]
+    assert "right    : 0 slots\nwrong    : hotel-area: north -> south\nmissed   : hotel-stars: 4\n\nMatched" in turns[2]
+    assert "right    : 2 slots\nspurious : taxi-leave: 09:00\n\nMatched : False" in turns[4]
+    assert "{" not in text
     with pytest.raises(DialgaugeError, match="no value for single dialogues"):
         worst_dialogues(system, parse_measure("F1(average=slot)"), 1)
 

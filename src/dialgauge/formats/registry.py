@@ -179,7 +179,9 @@ def recognise(part: Part) -> AnyFormat:
         return matching[0]
     if matching:
         names = ", ".join(one.name for one in matching)
-        raise DialgaugeError(f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name)
+        raise DialgaugeError(
+            f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
+        )
     raise DialgaugeError(
         f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --help says how to name one"
         + "".join(f"; not asked: {fault}" for fault in faults),

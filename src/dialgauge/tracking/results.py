@@ -310,7 +310,7 @@ class Results:
         if views:
             from dialgauge.tracking.views import view_table
 
-            tables += [view_table(name, system) for name in views for system in self.systems]
+            tables += [view_table(name, self.systems) for name in views]
         if faults:
             from dialgauge.tracking.faults import fault_tables
 
