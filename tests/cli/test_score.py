@@ -286,7 +286,7 @@ def test_official_scores_are_kept_and_signed(
     rows = table.filter(table["measure"] == "SGD-JGA")
     assert float(rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum()) == 0.5
     assert run.scores["SGD-JGA"].value == 0.5
-    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=fuzzy")
+    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=levenshtein")
     assert (run.coverage["turns"].scored, run.coverage["turns"].expected) == (2, 2)
     assert_run_contract(run)
 
@@ -307,6 +307,9 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
         (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
         (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
         (("--resamples", "9999999999"), "--resamples"),
+        (("--sgd-exact",), "name them with --schema FILE"),
+        (("--schema", "s.json", "--sgd-matching", "difflip"), "Did you mean 'difflib'"),
+        (("--schema", "s.json", "--sgd-matching", "difflib", "--sgd-exact"), "contradict each other"),
     ],
 )
 def test_wrong_options_are_found_before_anything_is_read(
