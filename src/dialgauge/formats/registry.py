@@ -65,6 +65,7 @@ BUILT_IN = {
     "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
+    "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
     "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
     "multiwoz-database": BuiltIn(

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import convert
+from msgspec import convert, structs
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.measures import Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +36,8 @@ KIND = "tracking"
 SENSITIVITY = "sensitivity"
 #: Under which runs keep what gold scores against itself: by their own profile, and by those of the sensitivity table.
 GOLD_AGAINST_ITSELF, CEILINGS = "gold_against_itself", "sensitivity_ceilings"
+#: Under which they keep what in the prediction file was read as something else.
+REMARKS = "remarks"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
@@ -82,6 +85,11 @@ class SystemScores:
     def left_out(self) -> dict[str, str]:
         """Measures that the input cannot give, with the reason."""
         return dict(self.run.details.get("left_out", {}))
+
+    @cached_property
+    def remarks(self) -> list[Remark]:
+        """What in the prediction file was read as something else, such as invalid outputs of a language model."""
+        return convert(self.run.details.get(REMARKS, []), list[Remark])
 
     @property
     def gold_against_itself(self) -> dict[str, float]:
@@ -142,6 +150,7 @@ class SystemScores:
             "counts": self.run.details["counts"],
             "left_out": self.left_out,
             "gold_against_itself": self.gold_against_itself,
+            "remarks": [structs.asdict(remark) for remark in self.remarks],
         }
         if faults:
             content["faults"] = self.faults.as_dict()
@@ -289,6 +298,8 @@ class Results:
                 "predictions as empty."
             )
         notes += self._ceilings()
+        told = {system.name: system.remarks for system in self.systems if system.remarks}
+        notes += [f"{name}: {'; '.join(one.sentence() for one in remarks)}." for name, remarks in told.items()]
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")

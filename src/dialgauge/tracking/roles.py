@@ -77,7 +77,7 @@ def _may_predict(system: SystemInput) -> bool:
 
     if system.format in _SAME_SHAPE:
         return True
-    fields = getattr(format_named(system.format), "fields", frozenset())
+    fields: frozenset[str] = getattr(format_named(system.format), "fields", frozenset())
     return system.kind == "predictions" and not {"predicted", "judged"} & fields
 
 

@@ -155,8 +155,8 @@ def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:
     profiles = list(next(iter(values.values())))
     score = next((run.scores[measure] for run in runs if measure in run.scores), None)
     share, higher = score is None or score.unit == "share", score is None or score.higher_is_better is not False
-    ceilings = next((run.details[CEILINGS] for run in runs if CEILINGS in run.details), {})
-    return Sensitivity(measure, profiles, values, effects, share, higher, dict(ceilings))
+    ceilings: dict[str, float] = next((run.details[CEILINGS] for run in runs if CEILINGS in run.details), {})
+    return Sensitivity(measure, profiles, values, effects, share, higher, ceilings)
 
 
 def _number(value: float | None) -> float:

@@ -17,9 +17,9 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
-from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
+from dialgauge.tracking.inputs import SELF, Remark, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
-from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, REMARKS, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -136,6 +136,7 @@ def build_study(
         exclude=exclude,
         ontology=ontology or (gold.ontology if gold else None),
         gold_name=(gold.path or gold.name) if gold else "gold",
+        remarks={system.name: system.remarks for system in systems},
         files={
             system.name: [*reference, *([(_role(system, gold), system.path)] if system.path else [])]
             for system in systems
@@ -187,7 +188,8 @@ class System(Struct, frozen=True, eq=False):
 class Study:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
-    ``files`` are the files each system was read from, with their roles, for the record.
+    ``files`` are the files each system was read from, with their roles, and ``remarks`` what reading them showed, for
+    the record.
     """
 
     def __init__(
@@ -200,13 +202,14 @@ class Study:
         ontology: Ontology | None = None,
         gold_name: str = "gold",
         files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+        remarks: Mapping[str, Sequence[Remark]] | None = None,
     ) -> None:
         if not systems:
             raise DialgaugeError("there is nothing to score: name at least one prediction file")
         self.items = Items()
         self.policy: Policy = coverage
         self.excluded = sorted(exclude)
-        self.files = files or {}
+        self.files, self.remarks = files or {}, remarks or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
         self._ceilings: Ceilings | None = None
@@ -376,6 +379,7 @@ def _run(
             "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
         GOLD_AGAINST_ITSELF: study.ceiling(system.name, coder.profile, measures),
+        REMARKS: study.remarks.get(system.name, ()),
         **more,
     }
     signature = comparison.signature
