@@ -79,8 +79,8 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def names(self) -> frozenset[Pair]:
         """The (domain, slot) pairs of this input, as its source writes them."""
-        used = np.bincount(self.cell_item, minlength=self.items).tolist()
-        return frozenset(item[:2] for item, cells in zip(self.shared.listed(0, self.items), used, strict=True) if cells)
+        items = self.shared.listed(0, self.items)
+        return frozenset([items[number][:2] for number in np.flatnonzero(np.bincount(self.cell_item)).tolist()])
 
 
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:

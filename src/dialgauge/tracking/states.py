@@ -112,7 +112,7 @@ class StateComparison:
         """Slots of gold or of this system that the profile leaves out."""
         return [raw for raw in self._names if self.coder.compared_as(raw) is None]
 
-    @property
+    @cached_property
     def _names(self) -> list[Pair]:
         return sorted({raw for side in self._encoded.values() if side for raw in side.names})
 

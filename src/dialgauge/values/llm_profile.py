@@ -1,8 +1,8 @@
 """``llm``: canon, and the ways in which language models write MultiWOZ's values.
 
-A model that was asked for a state answers "4 stars", "the Lensfield Hotel", "city center", "N/A" or true, and means what
-gold writes as 4, lensfield hotel, centre, an absent slot and yes. All rules hold for both sides, so that gold scored
-against itself stays 100, and each of them shows in ``--sensitivity`` by what it flips.
+A model that was asked for a state answers "4 stars", "the Lensfield Hotel", "city center", "N/A" or true, and means
+what gold writes as 4, lensfield hotel, centre, an absent slot and yes. All rules hold for both sides, so that gold
+scored against itself stays 100, and each of them shows in ``--sensitivity`` by what it flips.
 """
 
 from __future__ import annotations

@@ -52,22 +52,26 @@ class _Loose(Generic[T]):
 
     def __init__(self, strict: Callable[[bytes], T], loose: Callable[[Any, Seen], T], part: Part, notes: Notes) -> None:
         self._strict, self._loose, self._part, self._notes = strict, loose, part, notes
-        self._known: dict[bytes, tuple[T, Seen]] = {}
+        self._known: dict[bytes, T] = {}
+        #: What was seen in those that were read loosely.
+        self._odd: dict[bytes, Seen] = {}
         self.dialogue, self.turn = "", 0
 
     def optional(self, raw: msgspec.Raw) -> T | None:
         """The meaning of a member that may be left out or null: then nothing is recorded."""
         content = bytes(raw)
+        known = self._known.get(content)
+        if known is not None and not self._odd:  # nearly every turn of nearly every file
+            return known
         return None if content in NOTHING else self.read(content)
 
     def read(self, content: bytes) -> T:
         """The meaning of a member that is there."""
-        known = self._known.get(content)
-        if known is None:
-            known = self._known[content] = self._first(content)
-        meaning, seen = known
-        if seen:
-            self.note(seen)
+        meaning = self._known.get(content)
+        if meaning is None:
+            meaning = self._known[content] = self._first(content)
+        if content in self._odd:
+            self.note(self._odd[content])
         return meaning
 
     def note(self, seen: Seen) -> None:
@@ -75,16 +79,19 @@ class _Loose(Generic[T]):
         for what, count in (+seen).items():
             self._notes.add_at(what, count, f"dialogue {self.dialogue}, turn {self.turn}")
 
-    def _first(self, content: bytes) -> tuple[T, Seen]:
-        seen: Seen = Counter()
+    def _first(self, content: bytes) -> T:
         try:
-            return self._strict(content), seen
+            return self._strict(content)
         except DialgaugeError as error:
             try:
                 value = msgspec.json.decode(content)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise error from None
-        return self._loose(value, seen), seen
+        seen: Seen = Counter()
+        meaning = self._loose(value, seen)
+        if +seen:
+            self._odd[content] = seen
+        return meaning
 
 
 class LooseStates(_Loose[State]):
