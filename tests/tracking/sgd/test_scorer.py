@@ -231,7 +231,9 @@ def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -
     gold = predicting(tmp_path, {"city": ["Rome"]})
     theirs = predicting(tmp_path, {"city": ["Rome"], "pets": ["none"]})
     schema = tmp_path / "schema.json"
-    slots = [{"name": name, "is_categorical": name == "pets", "possible_values": []} for name in ("city", "pets")]
+    slots: list[object] = [
+        {"name": name, "is_categorical": name == "pets", "possible_values": []} for name in ("city", "pets")
+    ]
     schema.write_text(json.dumps([{"service_name": "Hotels_1", "slots": slots, "intents": [{"name": "Find"}]}]))
     scoring = SgdScoring(read_ontology(schema))
     study = build_study(load(gold, "gold"), [load(theirs, "mine")])

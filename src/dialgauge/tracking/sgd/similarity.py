@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from dialgauge.dialogue import Values
-from dialgauge.values import sorted_tokens
 
 #: How values of open slots are compared.
 Matching: TypeAlias = Literal["levenshtein", "difflib", "exact"]
@@ -25,7 +24,7 @@ def levenshtein(reference: str, predicted: str) -> float:
     >>> levenshtein("Angel Stadium", "stadium, angel"), levenshtein("San Jose", "San Jose x")
     (1.0, 0.89)
     """
-    one, other = sorted_tokens(reference), sorted_tokens(predicted)
+    one, other = _processed(reference), _processed(predicted)
     if one == other:
         return 1.0
     from rapidfuzz.distance import Indel
@@ -41,12 +40,19 @@ def difflib_ratio(reference: str, predicted: str) -> float:
     >>> levenshtein("tide", "diet"), difflib_ratio("tide", "diet"), difflib_ratio("diet", "tide")
     (0.5, 0.25, 0.5)
     """
-    one, other = sorted_tokens(reference), sorted_tokens(predicted)
+    one, other = _processed(reference), _processed(predicted)
     if one == other:
         return 1.0
     from difflib import SequenceMatcher
 
     return round(100 * SequenceMatcher(None, one, other).ratio()) / 100
+
+
+def _processed(text: str) -> str:
+    """What fuzzywuzzy compares: lower case, no accented letters, punctuation to spaces, words sorted."""
+    from dialgauge.values import sorted_tokens
+
+    return sorted_tokens(text)
 
 
 def slot_score(reference: Values, predicted: Values, *, categorical: bool, matching: Matching) -> float:
