@@ -70,6 +70,9 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     #: The cumulative belief state after this user turn: annotated, and predicted by a tracker.
     state: State | None = None
     predicted: State | None = None
+    #: Slots whose values, as written in this turn, mean "absent" and so are not in its state. SGD's official scores
+    #: count them as filled.
+    blank: State | None = None
     #: For sources that publish only whether each slot was right: domain, slot, verdict.
     judged: dict[str, dict[str, bool]] | None = None
     #: Domains (services) this turn is about, each one's active intent and the slots the user asks for.

@@ -132,6 +132,18 @@ def test_missing_predictions_show_in_the_exit_code(
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.5
 
 
+def test_each_system_is_told_of_its_own_names(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    """Names of one file were told of the files after it, too."""
+    strange: State = {"hotel": {"area": ("north",)}, "police": {"name": ("x",)}, "bus": {"day": ("monday",)}}
+    odd = save(tmp_path, "odd.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=strange),)))
+    for order in ([odd, files[1]], [files[1], odd]):
+        done = dialgauge(capsys, "score", files[0], *order, "--no-intervals")
+        told = [line for line in done.err.splitlines() if "out of scope" in line]
+        assert told == ["odd (canon): 1 slot name unified, 2 slot names out of scope (bus-day, police-name)"]
+
+
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     from dialgauge.runs import Store
 
@@ -274,7 +286,7 @@ def test_official_scores_are_kept_and_signed(
     rows = table.filter(table["measure"] == "SGD-JGA")
     assert float(rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum()) == 0.5
     assert run.scores["SGD-JGA"].value == 0.5
-    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=fuzzy")
+    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=levenshtein")
     assert (run.coverage["turns"].scored, run.coverage["turns"].expected) == (2, 2)
     assert_run_contract(run)
 
@@ -295,6 +307,9 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
         (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
         (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
         (("--resamples", "9999999999"), "--resamples"),
+        (("--sgd-exact",), "name them with --schema FILE"),
+        (("--schema", "s.json", "--sgd-matching", "difflip"), "Did you mean 'difflib'"),
+        (("--schema", "s.json", "--sgd-matching", "difflib", "--sgd-exact"), "contradict each other"),
     ],
 )
 def test_wrong_options_are_found_before_anything_is_read(

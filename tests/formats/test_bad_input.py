@@ -31,7 +31,7 @@ WRITERS = [name for name in DIALOGUES if format_named(name).writes]  # type: ign
 
 
 def is_json(name: str) -> bool:
-    return EXAMPLES[name].lstrip()[:1] in (b"{", b"[") and name not in ("native", "chat-log")
+    return EXAMPLES[name].lstrip()[:1] in (b"{", b"[") and name not in ("native", "chat-log", "llm-output")
 
 
 JSON = [name for name in FORMATS if is_json(name)]

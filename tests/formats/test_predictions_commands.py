@@ -48,7 +48,7 @@ def test_check_points_at_the_hole(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_a_tolerant_reading_goes_on_after_a_bad_dialogue(tmp_path: Path) -> None:
     path = tmp_path / "preds.json"
-    path.write_text(json.dumps({"a": {"0": {"pr": {"hotel": 3}}}, "b": {"0": {"pr": {}}}}))
+    path.write_text(json.dumps({"a": {"0": {"gt": {"hotel": 3}}}, "b": {"0": {"pr": {}}}}))
     reader, notes = format_named("nested"), Notes(tolerant=True)
     assert isinstance(reader, DialogueFormat)
     [part] = resolve(path)

@@ -26,6 +26,7 @@ PREDICTIONS = [
     "flags",
     "hi-dst",
     "human-eval",
+    "llm-output",
     "mwzeval",
     "nested",
     "simpletod",
@@ -34,7 +35,7 @@ PREDICTIONS = [
     "trade",
     "trippy",
 ]
-JSON_FORMATS = [name for name in PREDICTIONS if name != "human-eval"]
+JSON_FORMATS = [name for name in PREDICTIONS if name not in ("human-eval", "llm-output")]
 
 #: Formats whose turns are numbered, with what a valid turn looks like and how turns make a file.
 NUMBERED: dict[str, Any] = {
@@ -144,7 +145,7 @@ def test_a_dialogue_written_twice_is_an_error(name: str, tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("nested", {"MUL1": {"0": {"pr": {}}, "1": {"pr": {"hotel": {"stars": 4}}}}}),
+        ("nested", {"MUL1": {"0": {"gt": {}}, "1": {"gt": {"hotel": {"stars": 4}}}}}),
         ("trade", {"MUL1": {"0": {"pred_bs_ptr": []}, "1": {"pred_bs_ptr": [4]}}}),
         ("trade", {"MUL1": {"0": {"pred_bs_ptr": []}, "1": {"pred_bs_ptr": ["hotel"]}}}),
         ("t5-dst", {"MUL1": {"turns": {"0": {"pred_belief": []}, "1": {"pred_belief": "hotel-area-east"}}}}),

@@ -179,3 +179,16 @@ def test_a_turn_without_a_state_is_counted_by_the_writer() -> None:
 
 def test_no_dialogues_make_an_empty_list() -> None:
     assert json.loads(write_bytes("sgd", [])[0]) == []
+
+
+def test_values_that_mean_absent_stay_out_of_the_state_and_are_kept() -> None:
+    values = {"city": ["none", "Rome"], "pets": [""], "stars": [], "name": ["Ace"]}
+    state = {"active_intent": "Find", "requested_slots": [], "slot_values": values}
+    frames = [{"service": "Hotels_1", "state": state}]
+    turns = [{"speaker": "USER", "utterance": "", "frames": frames}]
+    content = json.dumps([{"dialogue_id": "a", "services": ["Hotels_1"], "turns": turns}]).encode()
+    [found], _ = read_bytes("sgd", content)
+    assert found.turns[0].state == {"Hotels_1": {"city": ("Rome",), "name": ("Ace",)}}
+    assert found.turns[0].blank == {"Hotels_1": {"city": ("none", "Rome"), "pets": ("",), "stars": ()}}
+    written, notes = write_bytes("sgd", [found])
+    assert read_bytes("sgd", written)[0] == [found] and not notes.counts

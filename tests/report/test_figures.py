@@ -22,7 +22,7 @@ INTERVALS = [
 ]
 
 CHARTS: dict[str, Callable[[], Any]] = {
-    "onset": lambda: charts.error_onset([0.0, 0.05, 0.5, 1.0], note="4 dialogues"),
+    "onset": lambda: charts.error_onset([2, 0, 0, 0, 0, 1, 0, 0, 0, 1], note="4 dialogues"),
     "slots": lambda: charts.slot_histogram([3, 3, 5, 12, 13], threshold=12),
     "heat": lambda: charts.correlation_heatmap(["JGA", "SA"], [[1.0, 0.5], [0.5, None]]),
     "diverging": lambda: charts.correlation_heatmap(["JGA", "SA"], [[1.0, -0.5], [-0.5, 1.0]]),
@@ -68,7 +68,7 @@ def test_charts_carry_their_data_and_load_nothing(name: str) -> None:
     assert datasets(CHARTS[name]())
 
 
-def test_onset_puts_the_end_into_the_last_bin() -> None:
+def test_onset_draws_the_counts_it_is_given() -> None:
     counts = {row["low"]: row["n"] for row in datasets(CHARTS["onset"]()) if "low" in row}
     assert counts[0.0] == 2
     assert counts[0.5] == 1

@@ -161,3 +161,34 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "reproduce", "fga", "--data", tmp_path / "absent")
     assert outcome.code == 2
     assert "no such folder" in outcome.err
+
+
+def multiwoz_file(states: list[dict[str, dict[str, str]]]) -> dict[str, object]:
+    """One dialogue of MultiWOZ 2.1 whose turns have these states (domain to slot to value)."""
+    log: list[dict[str, object]] = []
+    for state in states:
+        log.append({"text": "hello", "metadata": {}})
+        log.append({"text": "hello", "metadata": {name: {"semi": slots, "book": {}} for name, slots in state.items()}})
+    return {"MUL0001.json": {"goal": {}, "log": log}}
+
+
+@pytest.mark.parametrize("som_dst", [False, True])
+def test_fga_finds_trippys_average_goal_accuracy_with_the_gold_file(tmp_path: Path, som_dst: bool) -> None:
+    """Flags do not say which slots gold fills; the authors took those of SOM-DST's file. It was lost before."""
+    (tmp_path / "multiwoz21").mkdir()
+    (tmp_path / "dst_predictions").mkdir()
+    states = [{"taxi": {"leaveAt": "9:15"}}, {"taxi": {"leaveAt": "9:15", "destination": "ely"}}]
+    (tmp_path / "multiwoz21/test.json").write_text(json.dumps(multiwoz_file(states)))
+    flags = {"MUL0001.json": {"0": [1] * 30, "1": [1, 0] + [1] * 28}}
+    (tmp_path / "dst_predictions/trippy_result.json").write_text(json.dumps(flags))
+    if som_dst:
+        turns = {"0": {"gt": states[0], "pr": {}}, "1": {"gt": states[1], "pr": {}}}
+        (tmp_path / "dst_predictions/fga_som-dst.json").write_text(json.dumps({"MUL0001.json": turns}))
+    row = lines(reproduce("fga", tmp_path), "Table 1, Trippy")
+    assert row["AGA"].ours == 0.75
+    assert row["JGA"].ours == 0.5 and row["exact matches (M1)"].ours == 1
+    assert ("SOM-DST's file" if som_dst else "MultiWOZ 2.1") in row["AGA"].note
+    (tmp_path / "multiwoz21/test.json").unlink()
+    if not som_dst:
+        alone = lines(reproduce("fga", tmp_path), "Table 1, Trippy")["AGA"]
+        assert alone.verdict == "cannot be computed" and "test.json.gz is not present" in alone.note

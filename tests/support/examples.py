@@ -82,6 +82,10 @@ Matched : True
 
 ----------------------
 """,
+    "llm-output": b"\n".join(
+        json.dumps({"dialogue": "MUL0001.json", "turn": turn, "output": output}).encode()
+        for turn, output in enumerate(['Sure! {"hotel": {"area": "east"}}', {"hotel-area": "east", "hotel-stars": 4}])
+    ),
     "mwzeval": as_json(
         {"mul0001": [{"response": "which area ?", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}
     ),

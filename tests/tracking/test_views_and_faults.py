@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge import score
+from dialgauge import compare, score
+from dialgauge.comparison import comparison_figures
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.faults import Faults, slots_per_dialogue
+from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
 from dialgauge.tracking.results import SystemScores
 from dialgauge.tracking.sensitivity import profile_sensitivity
 from dialgauge.tracking.study import Study
@@ -73,6 +75,44 @@ def test_services_and_domains_of_sgd() -> None:
         system.by("domains")
 
 
+def test_a_view_shows_systems_side_by_side() -> None:
+    gold, theirs = pair_of_dialogues(FIRST, "A")
+    _, perfect = pair_of_dialogues([(right, right) for right, _ in FIRST], "A")
+    systems = {"a": [theirs], "b": [perfect]}
+    results = score([gold], systems, measures="JGA", intervals=False)
+    [_, table] = results.tables(["domain"])
+    assert [column.title for column in table.columns] == ["domain", "measure", "a", "b"]
+    rows = {(row[0].value, row[1].value): [cell.text(table.columns[2]) for cell in row[2:]] for row in table.cells}
+    assert rows["hotel", "JGA"] == ["50.00", "100.00"] and rows["hotel", "turns"] == ["4", "4"]
+    assert rows["taxi", "spurious_domain_turns"] == ["1", "–"]
+    assert [cell.bold for row in table.cells if row[1].value == "JGA" for cell in row[2:]] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    [_, profiles] = score([gold], systems, measures="JGA", profile=["plain", "canon"], intervals=False).tables(["turn"])
+    assert [column.title for column in profiles.columns][2:] == ["a plain", "b plain", "a canon", "b canon"]
+
+
+def test_a_view_of_many_systems_has_them_below_each_other() -> None:
+    gold, theirs = pair_of_dialogues(FIRST, "A")
+    results = score([gold], {name: [theirs] for name in "abcde"}, measures="JGA", intervals=False)
+    [_, table] = results.tables(["turn"])
+    assert [(row[0].value, row[1].value) for row in table.cells][:6] == [*(("0", name) for name in "abcde"), ("1", "a")]
+
+
+def test_a_domains_slots_do_not_depend_on_other_systems() -> None:
+    """Without an inventory T is the slots of the gold states, and of a domain its part of them."""
+    gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_1-stars": "1"}, {"Hotels_1-city": "x"})])
+    _, wild = pair_of_dialogues([({}, {f"Hotels_1-{name}": "x" for name in "abcdefgh"})])
+    alone = score([gold], {"a": [theirs]}, profile="verbatim", intervals=False)
+    beside = score([gold], {"wild": [wild], "a": [theirs]}, profile="verbatim", intervals=False)
+    for results in (alone, beside):
+        entry = results["a"].by("domain")["Hotels"]
+        assert entry["scores"]["SA(T=domain)"] == entry["scores"]["SA"] == 0.5
+
+
 def test_episodes() -> None:
     faults = Faults(scored())
     found = {entry.pair: entry for entry in faults.by_slot()}
@@ -98,6 +138,38 @@ def test_first_errors_and_recovery() -> None:
     assert Faults(scored()).as_dict()["slots_per_dialogue"] == [0, 2, 1]
 
 
+def first_wrong_at(turn: int, turns: int) -> tuple[Dialogue, Dialogue]:
+    """A dialogue that is right up to a turn and wrong from there on."""
+    return pair_of_dialogues(
+        [({"hotel-area": "north"}, {"hotel-area": "south" if place >= turn else "north"}) for place in range(turns)],
+        f"D{turn}-{turns}",
+    )
+
+
+EVERY_PLACE = [(turn, turns) for turns in range(1, 31) for turn in range(turns)]
+
+
+def test_first_errors_are_counted_by_an_integer_rule() -> None:
+    """Every place in dialogues of up to 30 turns, edges such as 3 of 10 and 14 of 20 among them: 10 · t // N."""
+    pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
+    system = score([gold for gold, _ in pairs], [theirs for _, theirs in pairs], measures="JGA", intervals=False)[0]
+    wanted = [sum(10 * turn // turns == part for turn, turns in EVERY_PLACE) for part in range(10)]
+    assert system.faults.first_errors().histogram() == wanted
+    table = fault_tables(system)[-1]
+    assert [row[1].value for row in table.cells] == wanted
+
+
+def test_the_figure_of_first_errors_has_the_numbers_of_the_table() -> None:
+    pytest.importorskip("altair")
+    pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
+    systems = {name: [theirs for _, theirs in pairs] for name in ("a", "b")}
+    compared = compare([gold for gold, _ in pairs], systems, measures="JGA", resamples=10)
+    chart = comparison_figures(compared)["error_onset_1_a"]().to_dict()
+    drawn = chart["layer"][0]["data"]["values"]
+    table = fault_tables(SystemScores(compared.runs["a"]))[-1]
+    assert [row["n"] for row in drawn] == [row[1].value for row in table.cells]
+
+
 def test_no_faults_at_all() -> None:
     gold, theirs = pair_of_dialogues(SECOND)
     faults = Faults(score([gold], [theirs], intervals=False)[0])
@@ -116,7 +188,11 @@ def test_the_worst_dialogues_in_the_papers_layout() -> None:
     assert text.count("Matched : True\nError   : none; FGA@0.5 weight 1\n\n------") == 1
     assert "Error   : type 1, made in this turn; FGA@0.5 weight 0" in text
     assert "Error   : type 2, carried over, 1 turn after the last new error; FGA@0.5 weight 0.3935" in text
-    assert "PR  : {'hotel': {'area': 'south'}}" in text
+    turns = text.split("Turn: ")
+    assert "right    : 1 slot\n\nMatched : True" in turns[1]
+    assert "right    : 0 slots\nwrong    : hotel-area: north -> south\nmissed   : hotel-stars: 4\n\nMatched" in turns[2]
+    assert "right    : 2 slots\nspurious : taxi-leave: 09:00\n\nMatched : False" in turns[4]
+    assert "{" not in text
     with pytest.raises(DialgaugeError, match="no value for single dialogues"):
         worst_dialogues(system, parse_measure("F1(average=slot)"), 1)
 

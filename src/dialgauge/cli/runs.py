@@ -136,7 +136,7 @@ def _say(message: object) -> None:
 
 def _print_list(store: Store, manifests: list[Manifest]) -> None:
     if not manifests:
-        _say(f"no runs in {store.folder}: commands that measure store one with --run")
+        _say(f"no runs in {store.folder}: commands that measure store one, such as 'dialgauge score --run'")
         return
     table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores"])
     for manifest in manifests:

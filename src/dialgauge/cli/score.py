@@ -26,7 +26,7 @@ from dialgauge.cli.options import Argument, Option, application
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
     from dialgauge.measures import Measure, Resampling
-    from dialgauge.tracking import Results, SgdScoring, SystemInput
+    from dialgauge.tracking import Matching, Results, SgdScoring, SystemInput
     from dialgauge.values import Profile
 
 #: What --worst goes by unless it is said.
@@ -88,7 +88,11 @@ def score(
     train_schema: Annotated[
         Path | None, Option(metavar="FILE", help="The training schema: tells seen from unseen services.")
     ] = None,
-    sgd_exact: Annotated[bool, Option("--sgd-exact", help="SGD scores without fuzzy matching.")] = False,
+    sgd_matching: Annotated[
+        str | None,
+        Option(metavar="NAME", help="How SGD's open values are compared: levenshtein (the default), difflib or exact."),
+    ] = None,
+    sgd_exact: Annotated[bool, Option("--sgd-exact", help="The same as --sgd-matching exact.")] = False,
     sgd_across_turn: Annotated[
         bool, Option("--sgd-across-turn", help="SGD joint scores multiplied over the services of a turn.")
     ] = False,
@@ -115,6 +119,13 @@ def score(
         _explain_measures()
         return 0
     ranking = _ranking(worst_by) if worst or worst_by != _WORST_BY else None
+    sgd_options = {
+        "--train-schema": train_schema, "--sgd-matching": sgd_matching, "--sgd-exact": sgd_exact,
+        "--sgd-across-turn": sgd_across_turn,
+    }  # fmt: skip
+    if schema is None and any(sgd_options.values()):
+        _need_schema([name for name, value in sgd_options.items() if value])
+    matching = _sgd_matching(sgd_matching, exact=sgd_exact)
     if by:
         from dialgauge.tracking import require_view
 
@@ -144,7 +155,7 @@ def score(
                 profiles,
                 resampling=None if no_intervals else _resampling(resamples, seed),
                 required=required_measures(measures),
-                sgd=_sgd(schema, train_schema, exact=sgd_exact, across_turn=sgd_across_turn) if schema else None,
+                sgd=_sgd(schema, train_schema, matching=matching, across_turn=sgd_across_turn) if schema else None,
                 sensitivity=others,
                 advance=advance,
             )
@@ -268,11 +279,15 @@ def _say_coverage(results: Results) -> None:
         )
         facts = {
             f"{counted(renamed, 'slot name')} unified": renamed,
-            f"{counted(outside, 'slot name')} out of scope": outside,
+            f"{counted(len(outside), 'slot name')} out of scope ({_some(outside)})": outside,
             f"{counted(unknown, 'prediction')} of slots that the inventory does not have": unknown,
         }
         if sentence := ", ".join(fact for fact, count in facts.items() if count):
             _say(f"{system.name} ({system.profile}): {sentence}")
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _compared_profiles(named: list[Profile]) -> list[Profile]:
@@ -288,12 +303,31 @@ def _progress_of_profiles(systems: int, profiles: list[Profile]) -> AbstractCont
     return progress_bar("comparing profiles", systems * sum(1 + len(profile.values) for profile in profiles))
 
 
-def _sgd(schema: Path, train_schema: Path | None, *, exact: bool, across_turn: bool) -> SgdScoring:
+def _need_schema(options: Sequence[str]) -> None:
+    from dialgauge.errors import DialgaugeError
+
+    raise DialgaugeError(f"{', '.join(options)}: SGD's scores need the services' slots; name them with --schema FILE")
+
+
+def _sgd_matching(named: str | None, *, exact: bool) -> Matching:
+    from dialgauge.errors import DialgaugeError, nearest
+    from dialgauge.tracking import MATCHINGS
+
+    if exact and named not in (None, "exact"):
+        raise DialgaugeError(f"--sgd-exact and --sgd-matching {named} contradict each other; leave one out")
+    wanted = named or ("exact" if exact else MATCHINGS[0])
+    for matching in MATCHINGS:
+        if matching == wanted:
+            return matching
+    raise DialgaugeError(f"there is no way of matching SGD's values named '{wanted}'.{nearest(wanted, MATCHINGS)}")
+
+
+def _sgd(schema: Path, train_schema: Path | None, *, matching: Matching, across_turn: bool) -> SgdScoring:
     from dialgauge.formats import read_ontology
     from dialgauge.tracking import SgdScoring
 
     seen = set(read_ontology(train_schema).domains) if train_schema else None
-    return SgdScoring(read_ontology(schema), seen, fuzzy=not exact, across_turn=across_turn)
+    return SgdScoring(read_ontology(schema), seen, matching=matching, across_turn=across_turn)
 
 
 def _store(results: Results, folder: Path | None) -> None:

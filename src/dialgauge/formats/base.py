@@ -33,6 +33,7 @@ ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "i
 
 T = TypeVar("T")
 
+_MOST_PLACES = 20
 #: How msgspec points into the list of turns of one dialogue, whatever the format calls that list.
 _TURN_PATH = re.compile(r"`\$\.\w+\[(\d+)\]")
 
@@ -42,6 +43,8 @@ class Notes:
 
     def __init__(self, *, tolerant: bool = False) -> None:
         self.counts: Counter[str] = Counter()
+        #: For what a score depends on: where it was, the first few places.
+        self.places: dict[str, list[str]] = {}
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         self._tolerant = tolerant
@@ -50,6 +53,13 @@ class Notes:
         """Count ``what`` (a short phrase: ``field span_info dropped``)."""
         if count:
             self.counts[what] += count
+
+    def add_at(self, what: str, count: int, place: str) -> None:
+        """Count ``what``, and keep the place while there are few."""
+        self.add(what, count)
+        places = self.places.setdefault(what, [])
+        if len(places) < _MOST_PLACES:
+            places.append(place)
 
     def refuse(self, error: DialgaugeError) -> None:
         """A dialogue cannot be read: the end of the reading, or one more entry of ``refused`` in a tolerant one."""

@@ -29,6 +29,7 @@ from dialgauge.formats.base import (
 )
 from dialgauge.formats.located import Listed, Remembered
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
+from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
 
 ORIGINAL_ID_DROPPED = "field original_id dropped ('dialgauge data convert --original-ids' makes it the id)"
@@ -119,7 +120,7 @@ class StateReader:
     """
 
     def __init__(self, part: Part) -> None:
-        values = cache(partial(alternatives, separators="|"))
+        values = self.values = cache(partial(alternatives, separators="|"))
 
         def kept(slots: dict[str, str]) -> dict[str, Values]:
             return {slot: several for slot, value in slots.items() if value and (several := values(value))}
@@ -304,7 +305,7 @@ class ConvLab3Ontology(ResourceFormat):
 
 
 class _Predicted(Struct, gc=False):
-    state: dict[str, Raw] | UnsetType = UNSET
+    state: Raw = Raw()
 
 
 class _Row(Struct, gc=False):
@@ -316,6 +317,7 @@ class _Row(Struct, gc=False):
 
 
 _ROWS = Listed(_Row)
+_DOMAINS = msgspec.json.Decoder(dict[str, Raw])
 
 
 class ConvLab3Predictions(DialogueFormat):
@@ -338,17 +340,19 @@ class ConvLab3Predictions(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = StateReader(part)
+        predicted = LooseStates(lambda raw: states.read(decode(_DOMAINS, raw, part)), part, notes, states.values)
         rows = _ROWS.decode(part.read(), part, notes)
         for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
             try:
-                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), states, notes)))
+                dialogue = Dialogue(id=identifier, turns=tuple(_turns(list(group), states, predicted, notes)))
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
             else:
                 yield dialogue
 
 
-def _turns(rows: list[_Row], states: StateReader, notes: Notes) -> Iterator[Turn]:
+def _turns(rows: list[_Row], states: StateReader, predicted: LooseStates, notes: Notes) -> Iterator[Turn]:
+    predicted.dialogue = rows[0].dialogue_id
     last = -2 + rows[0].utt_idx % 2
     for row in rows:
         step = row.utt_idx - last
@@ -358,13 +362,13 @@ def _turns(rows: list[_Row], states: StateReader, notes: Notes) -> Iterator[Turn
         missing = (step - 1) // 2
         notes.add("missing turns, left as holes", missing)
         yield from (HOLE for _ in range(missing))
-        last = row.utt_idx
+        last = predicted.turn = row.utt_idx
         try:
             yield Turn(
                 speaker="user",
                 text=row.utterance,
                 state=None if row.state is UNSET else states.read(row.state),
-                predicted=None if row.predictions.state is UNSET else states.read(row.predictions.state),
+                predicted=predicted.optional(row.predictions.state),
             )
         except DialgaugeError as error:
             raise error.at(turn=row.utt_idx) from error

@@ -100,7 +100,7 @@ def _each(
 
 
 #: A member that is not there, and one that says so.
-_NOTHING = (b"", b"null")
+NOTHING = (b"", b"null")
 
 
 class Remembered(Generic[T]):
@@ -114,13 +114,14 @@ class Remembered(Generic[T]):
         def made(content: bytes) -> T:
             return make(decode(decoder, content, part))
 
-        self._made = cache(made)
+        #: The meaning of the bytes of a text.
+        self.made = cache(made)
 
     def read(self, raw: msgspec.Raw) -> T:
         """The meaning of a text that must be there."""
-        return self._made(bytes(raw))
+        return self.made(bytes(raw))
 
     def optional(self, raw: msgspec.Raw) -> T | None:
         """The meaning of a text, or ``None`` where there is none or it is ``null``."""
         content = bytes(raw)
-        return None if content in _NOTHING else self._made(content)
+        return None if content in NOTHING else self.made(content)

@@ -65,6 +65,7 @@ BUILT_IN = {
     "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
+    "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
     "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
     "multiwoz-database": BuiltIn(
@@ -179,9 +180,11 @@ def recognise(part: Part) -> AnyFormat:
         return matching[0]
     if matching:
         names = ", ".join(one.name for one in matching)
-        raise DialgaugeError(f"it could be any of these formats: {names}; choose one with --format", file=part.name)
+        raise DialgaugeError(
+            f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
+        )
     raise DialgaugeError(
-        f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --format NAME names one"
+        f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --help says how to name one"
         + "".join(f"; not asked: {fault}" for fault in faults),
         file=part.name,
     )

@@ -75,7 +75,7 @@ class Sgd(DialogueFormat):
 
     name = "sgd"
     summary = "SGD and MultiWOZ 2.2 dialogue files, and predictions in that shape: turns with a frame per service"
-    fields = frozenset({"text", "acts", "state", "active", "intents", "requested", "spans", "domains"})
+    fields = frozenset({"text", "acts", "state", "active", "intents", "requested", "spans", "blank", "domains"})
     writes = True
 
     def recognise(self, peek: Peek) -> bool:
@@ -130,13 +130,17 @@ class _Reader:
                     f"turn_id is {turn.turn_id!r} where {number} should follow; a turn is missing or out of order",
                     turn=number,
                 )
+            blank: State = {}
             if state is not None and turn.speaker == "USER":
-                state = self._carried(state, turn.frames)
-            turns.append(self._turn(turn, state, number))
+                state = self._carried(state, turn.frames, blank)
+            turns.append(self._turn(turn, state, blank, number))
         return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
 
-    def _carried(self, state: State, frames: list[_Frame]) -> State:
-        """The state with the services that have a frame replaced by it; a service without slots is left out."""
+    def _carried(self, state: State, frames: list[_Frame], blank: State) -> State:
+        """The state with the services that have a frame replaced by it; a service without slots is left out.
+
+        Values that mean "absent" go into ``blank``.
+        """
         following = dict(state)
         for frame in frames:
             if frame.state is UNSET:
@@ -146,13 +150,15 @@ class _Reader:
                 values = self._present(raw)
                 if values:
                     slots[slot] = values
+                if len(values) < len(raw) or not raw:
+                    blank.setdefault(frame.service, {})[slot] = raw
             if slots:
                 following[frame.service] = slots
             else:
                 following.pop(frame.service, None)
         return following
 
-    def _turn(self, raw: _Turn, state: State | None, number: int) -> Turn:
+    def _turn(self, raw: _Turn, state: State | None, blank: State, number: int) -> Turn:
         frames = raw.frames
         active = tuple([frame.service for frame in frames])
         if len(active) > 1 and len(set(active)) < len(active):
@@ -169,6 +175,7 @@ class _Reader:
             text=raw.utterance,
             acts=acts,
             state=state,
+            blank=blank or None,
             active=active,
             intents=intents,
             requested=requested,
@@ -254,7 +261,7 @@ def _services(turn: Turn, carried: State) -> list[str]:
     services.update(dict.fromkeys(act.domain for act in turn.acts or ()))
     services.update(dict.fromkeys(span.domain for span in turn.spans or ()))
     if turn.speaker == "user" and turn.state is not None:
-        services.update(dict.fromkeys((*(turn.intents or {}), *(turn.requested or {}))))
+        services.update(dict.fromkeys((*(turn.intents or {}), *(turn.requested or {}), *(turn.blank or {}))))
         stateful = dict.fromkeys((*carried, *turn.state))
         services.update(dict.fromkeys(one for one in stateful if turn.state.get(one) != carried.get(one)))
     return list(services)
@@ -281,7 +288,7 @@ def _frame(turn: Turn, service: str, carried: State) -> dict[str, Any]:
         frame["state"] = {
             "active_intent": (turn.intents or {}).get(service, NO_INTENT),
             "requested_slots": (turn.requested or {}).get(service, ()),
-            "slot_values": slots,
+            "slot_values": {**slots, **(turn.blank or {}).get(service, {})},
         }
         if slots:
             carried[service] = slots

@@ -323,7 +323,8 @@ def _broken() -> tuple[type[Exception], ...]:
 
 def too_big(name: str, limit: int) -> DialgaugeError:
     """The error for data that grows past the limit when unpacked."""
-    message = f"it unpacks to more than {limit:,} bytes; if that is meant, raise the limit with --max-bytes"
+    meant = "if that is meant, unpack it first or use 'dialgauge data convert --max-bytes'"
+    message = f"it unpacks to more than {limit:,} bytes; {meant}"
     return DialgaugeError(message, file=name)
 
 

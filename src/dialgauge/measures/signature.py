@@ -25,6 +25,7 @@ _SHORT = {
     "dialogues": "d",
     "turns": "t",
     "gold": "g",
+    "roles": "r",
     "interval": "i",
     VERSION: "v",
 }

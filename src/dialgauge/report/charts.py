@@ -154,11 +154,11 @@ def domain_bars(
     return styled((bars + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
 
 
-def error_onset(positions: Sequence[float], *, bins: int = 10, title: str = "", note: str = "") -> Any:
-    """Histogram of the relative position (0 to 1) of the first wrong turn, among dialogues that end wrong."""
+def error_onset(counts: Sequence[int], *, title: str = "", note: str = "") -> Any:
+    """How many dialogues that end wrong have their first wrong turn in each of the equal parts of the dialogue."""
     alt = altair()
-    tally = Counter(min(int(position * bins), bins - 1) for position in positions)
-    rows = [{"low": place / bins, "high": (place + 1) / bins, "n": tally[place]} for place in range(bins)]
+    bins = len(counts)
+    rows = [{"low": place / bins, "high": (place + 1) / bins, "n": count} for place, count in enumerate(counts)]
     x = alt.X(
         "low:Q",
         title="relative position of the first wrong turn",

@@ -88,7 +88,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
     early = sum(position < 0.5 for position in positions) / len(positions)
     record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=_SAMPLE_NOTE)
     note = f"SOM-DST, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
-    record.figures["rsa_figure1_first_error"] = lambda: error_onset(positions, note=note)
+    record.figures["rsa_figure1_first_error"] = lambda: error_onset(onset.histogram(), note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:

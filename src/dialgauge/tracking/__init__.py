@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.results import Results, SystemScores, present
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
+    from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
     from dialgauge.tracking.stream import score_codes, write_codes
     from dialgauge.tracking.study import Study, build_study, compare, score, score_study
     from dialgauge.tracking.views import require_view
@@ -34,10 +35,12 @@ __all__ = [
     "ALL_MEASURES",
     "DEFAULT_MEASURES",
     "LAMBDAS",
+    "MATCHINGS",
     "SELF",
     "Accumulator",
     "Counts",
     "Faults",
+    "Matching",
     "MeasureChoice",
     "Results",
     "Sensitivity",

@@ -56,6 +56,7 @@ class Accumulator:
         self._covered: list[TurnCoverage] = []
         self._ids: list[str] = []
         self._gold_sum = 0
+        self._roles = ""
 
     @property
     def missing_turns(self) -> int:
@@ -80,6 +81,7 @@ class Accumulator:
         self._covered.append(comparison.aligned.coverage)
         self._ids += comparison.aligned.ids
         self._gold_sum += comparison.gold_sum
+        self._roles = comparison.signature["roles"]
 
     def merge(self, other: Accumulator) -> None:
         """Add what another accumulator has seen."""
@@ -93,6 +95,7 @@ class Accumulator:
         self._covered += other._covered
         self._ids += other._ids
         self._gold_sum += other._gold_sum
+        self._roles = self._roles or other._roles
 
     def compute(self) -> dict[str, float]:
         """The value of every measure over everything seen; NaN where undefined."""
@@ -110,6 +113,7 @@ class Accumulator:
             dialogues=str(counts.dialogues),
             turns=str(len(counts)),
             gold=checksum_text(self._gold_sum),
+            roles=self._roles,
         )
         system = SystemEvidence(
             evidence=counts,

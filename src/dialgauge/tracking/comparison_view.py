@@ -19,7 +19,7 @@ from dialgauge.measures import parse_measure
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.faults import slots_per_dialogue
+from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
 from dialgauge.tracking.results import SystemScores
 from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, TURN_SCORES, frame_counts
@@ -205,8 +205,9 @@ def _error_onset(system: str, frame: polars.DataFrame) -> Any:
     from dialgauge.report import error_onset
 
     exact = frame.group_by("dialogue", maintain_order=True).agg("exact")["exact"].to_list()
-    positions = [marks.index(False) / len(marks) for marks in exact if not marks[-1]]
-    return error_onset(positions, note=f"{system}: {len(positions):,} of {len(exact):,} dialogues end wrong")
+    wrong = [marks for marks in exact if not marks[-1]]
+    counts = onset_histogram([marks.index(False) for marks in wrong], map(len, wrong))
+    return error_onset(counts, note=f"{system}: {len(wrong):,} of {len(exact):,} dialogues end wrong")
 
 
 def _slot_histogram(sizes: Sequence[int]) -> Any:

@@ -11,7 +11,9 @@ several values or the profile's match is more lenient than identity; each distin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -52,7 +54,7 @@ class Items:
         return list(islice(self.numbers, start, stop))
 
 
-class EncodedDialogues(Struct, frozen=True, eq=False):
+class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     """One side of one input: dialogues in file order, a row per user turn, a cell per filled slot."""
 
     kind: Kind
@@ -65,6 +67,7 @@ class EncodedDialogues(Struct, frozen=True, eq=False):
     cell_item: Codes
     #: How many of the shared items were known when this input was encoded: all of its items are among these.
     items: int
+    shared: Items
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -74,6 +77,12 @@ class EncodedDialogues(Struct, frozen=True, eq=False):
     def sizes(self) -> Codes:
         """User turns per dialogue."""
         return np.diff(self.offsets)
+
+    @cached_property
+    def names(self) -> frozenset[Pair]:
+        """The (domain, slot) pairs of this input, as its source writes them."""
+        items = self.shared.listed(0, self.items)
+        return frozenset([items[number][:2] for number in np.flatnonzero(np.bincount(self.cell_item)).tolist()])
 
 
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
@@ -116,6 +125,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         np.array(rows, np.int32),
         np.array(cells, np.int32),
         len(numbers),
+        items,
     )
 
 
@@ -132,7 +142,7 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
     """What a prediction file offers: predicted states, else flags, else plain states (gold scored against gold)."""
     kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
     for kind in kinds:
-        if _carries(dialogues, kind):
+        if carries(dialogues, kind):
             return kind
     raise DialgaugeError(
         "no turn carries a state, so there is nothing to score as tracking; response files of policy models have none",
@@ -142,20 +152,22 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
 
 def carries_gold(dialogues: Sequence[Dialogue]) -> bool:
     """Does a prediction file bring its own gold states beside the predictions?"""
-    return _carries(dialogues, "state") and (_carries(dialogues, "predicted") or _carries(dialogues, "judged"))
+    return carries(dialogues, "state") and (carries(dialogues, "predicted") or carries(dialogues, "judged"))
 
 
 def require_gold(dialogues: Sequence[Dialogue], name: str) -> None:
     """Gold must have states."""
-    if not _carries(dialogues, "state"):
+    if not carries(dialogues, "state"):
         raise DialgaugeError(
             "no turn carries a gold state; give a file with annotated states as GOLD, such as the dataset itself",
             file=name,
         )
 
 
-def _carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
-    return any(getattr(turn, kind) is not None for dialogue in dialogues for turn in dialogue.turns)
+def carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
+    """Does any turn have it?"""
+    recorded = attrgetter(kind)
+    return any(recorded(turn) is not None for dialogue in dialogues for turn in dialogue.turns)
 
 
 #: A side of the comparison, or the flags that stand in for a predicted state; flags are not normalised.
@@ -172,8 +184,6 @@ class Coder:
         self.values: list[tuple[str, ...]] = [()]
         #: Are different codes always different values?
         self.identity = profile.match == EQUAL
-        self.renamed: set[Pair] = set()
-        self.out_of_scope: set[Pair] = set()
         self._codes: dict[tuple[str, ...], int] = {(): 0}
         self._pairs: dict[Pair, Pair | None] = {}
         self._tables: dict[Part, tuple[Codes, Codes]] = {}
@@ -203,16 +213,14 @@ class Coder:
 
     def slot_number(self, domain: str, slot: str) -> int:
         """The number of a slot as the source writes it; -1 when it is out of scope."""
-        raw = (domain, slot)
+        pair = self.compared_as((domain, slot))
+        return -1 if pair is None else self.slots.setdefault(pair, len(self.slots))
+
+    def compared_as(self, raw: Pair) -> Pair | None:
+        """The slot under which a slot is compared that the source writes so; None when it is out of scope."""
         if raw not in self._pairs:
-            self._pairs[raw] = self.profile.pair(domain, slot)
-        pair = self._pairs[raw]
-        if pair is None:
-            self.out_of_scope.add(raw)
-            return -1
-        if pair != raw:
-            self.renamed.add(raw)
-        return self.slots.setdefault(pair, len(self.slots))
+            self._pairs[raw] = self.profile.pair(*raw)
+        return self._pairs[raw]
 
     def _coded(self, domain: str, slot: str, values: tuple[str, ...], side: Part) -> tuple[int, int]:
         number = self.slot_number(domain, slot)

@@ -6,6 +6,7 @@ turns, and ends by recovery or with the dialogue.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -61,8 +62,11 @@ class FirstErrors(Struct, frozen=True):
     """The first wrong turn of dialogues whose last turn is wrong (RSA paper, Figure 1)."""
 
     dialogues: int
-    #: Dialogue id to the number of its first wrong turn t0, to t0 / N of its N turns, and to (t0 + 1) / N.
+    #: Dialogue id to the number of its first wrong turn; to its place t0 among the N scored turns, and N; to t0 / N,
+    #: and to (t0 + 1) / N.
     turn: dict[str, int]
+    place: dict[str, int]
+    turns: dict[str, int]
     position: dict[str, float]
     position_after: dict[str, float]
     #: Dialogues that are exact again at some turn after the first error, and still end wrong.
@@ -70,8 +74,22 @@ class FirstErrors(Struct, frozen=True):
 
     def histogram(self, bins: int = 10) -> list[int]:
         """How many dialogues have their first error in each tenth of the dialogue."""
-        counts, _ = np.histogram(list(self.position.values()), bins=bins, range=(0.0, 1.0))
-        return [int(number) for number in counts]
+        return onset_histogram(self.place.values(), self.turns.values(), bins)
+
+
+def onset_histogram(first: Iterable[int], turns: Iterable[int], bins: int = 10) -> list[int]:
+    """How many dialogues have their first wrong turn t (from 0), of N turns, in each part of the dialogue: 10 · t // N.
+
+    In integers: a turn that lies exactly on an edge, such as the third of ten, begins the part above it, which the
+    fraction 0.3 times 10 does not always say.
+
+    >>> onset_histogram([3, 6, 7], [10, 10, 10])
+    [0, 0, 0, 1, 0, 0, 1, 1, 0, 0]
+    """
+    counts = [0] * bins
+    for turn, length in zip(first, turns, strict=True):
+        counts[bins * turn // length] += 1
+    return counts
 
 
 class Faults:
@@ -148,17 +166,18 @@ class Faults:
         counts = self.system.counts
         ids = self.system.run.table(TURN_SCORES)["dialogue"].to_list()
         starts = [*np.flatnonzero(counts.first).tolist(), len(counts)]
-        turn, position, after, recovering = {}, {}, {}, []
+        turn, places, turns, position, after, recovering = {}, {}, {}, {}, {}, []
         for start, stop in pairwise(starts):
             exact = counts.exact[start:stop]
             if exact[-1]:
                 continue
             name, place = ids[start], int(np.argmin(exact))
             turn[name] = int(counts.turn[start + place])
+            places[name], turns[name] = place, len(exact)
             position[name], after[name] = place / len(exact), (place + 1) / len(exact)
             if exact[place:].any():
                 recovering.append(name)
-        return FirstErrors(len(turn), turn, position, after, recovering)
+        return FirstErrors(len(turn), turn, places, turns, position, after, recovering)
 
     def confusions(self, most: int | None = None) -> list[tuple[Pair, str, str, int]]:
         """(slot, gold value, predicted value, turns), most frequent first; an absent slot is an empty string."""

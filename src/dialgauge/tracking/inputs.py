@@ -20,6 +20,18 @@ Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
 SELF = "self"
 
 
+class Remark(Struct, frozen=True):
+    """Something in a prediction file that was read as something else: how often, and the first places."""
+
+    what: str
+    count: int
+    places: list[str]
+
+    def sentence(self) -> str:
+        """One line for people: ``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``."""
+        return f"{self.what}: {self.count:,} (first in {self.places[0]})"
+
+
 class SystemInput(Struct, frozen=True, eq=False):
     """One input, read: its name for people, its dialogues, and what is known of where they came from."""
 
@@ -27,7 +39,11 @@ class SystemInput(Struct, frozen=True, eq=False):
     dialogues: Sequence[Dialogue]
     format: str = ""
     path: str = ""
+    #: ``dialogues`` or ``predictions``: what the format is made for.
+    kind: str = ""
     ontology: Ontology | None = None
+    #: What had to be read as something else, such as invalid outputs of a language model.
+    remarks: tuple[Remark, ...] = ()
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
@@ -48,7 +64,8 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((one.ontology for one in corpus.resources if one.ontology is not None), None)
-    return SystemInput(name, corpus.dialogues, corpus.format, path, ontology)
+    remarks = tuple(Remark(what, corpus.notes.counts[what], places) for what, places in corpus.notes.places.items())
+    return SystemInput(name, corpus.dialogues, corpus.format, path, corpus.kind, ontology, remarks)
 
 
 def load_systems(

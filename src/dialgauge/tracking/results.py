@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import convert
+from msgspec import convert, structs
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.measures import Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 KIND = "tracking"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
+#: Under which runs keep what gold scores against itself: by their own profile, and by those of the sensitivity table.
+GOLD_AGAINST_ITSELF, CEILINGS = "gold_against_itself", "sensitivity_ceilings"
+#: Under which they keep what in the prediction file was read as something else.
+REMARKS = "remarks"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
@@ -80,6 +85,16 @@ class SystemScores:
     def left_out(self) -> dict[str, str]:
         """Measures that the input cannot give, with the reason."""
         return dict(self.run.details.get("left_out", {}))
+
+    @cached_property
+    def remarks(self) -> list[Remark]:
+        """What in the prediction file was read as something else, such as invalid outputs of a language model."""
+        return convert(self.run.details.get(REMARKS, []), list[Remark])
+
+    @property
+    def gold_against_itself(self) -> dict[str, float]:
+        """What gold itself scores under the profile, by measure, where that is not 100; else empty."""
+        return dict(self.run.details.get(GOLD_AGAINST_ITSELF, {}))
 
     @cached_property
     def signature(self) -> Signature:
@@ -134,6 +149,8 @@ class SystemScores:
             "by": {name: _clean(self.by(name)) for name in views},
             "counts": self.run.details["counts"],
             "left_out": self.left_out,
+            "gold_against_itself": self.gold_against_itself,
+            "remarks": [structs.asdict(remark) for remark in self.remarks],
         }
         if faults:
             content["faults"] = self.faults.as_dict()
@@ -280,10 +297,23 @@ class Results:
                 "The systems were not scored on the same gold turns: compare them with care, or score missing "
                 "predictions as empty."
             )
+        notes += self._ceilings()
+        told = {system.name: system.remarks for system in self.systems if system.remarks}
+        notes += [f"{name}: {'; '.join(one.sentence() for one in remarks)}." for name, remarks in told.items()]
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")
         return notes
+
+    def _ceilings(self) -> list[str]:
+        """A sentence for each profile under which gold itself does not score 100."""
+        limited = [system for system in self.systems if system.gold_against_itself]
+        if not limited:
+            return []
+        from dialgauge.tracking.ceiling import ceiling_sentence
+
+        said = (ceiling_sentence(one.profile, one.gold_against_itself, self._shares) for one in limited)
+        return list(dict.fromkeys(said))
 
     def tables(self, views: Sequence[str] = (), *, faults: bool = False) -> list[Table]:
         """Everything as tables: scores, views, where it goes wrong, and what else the runs keep."""
@@ -291,7 +321,7 @@ class Results:
         if views:
             from dialgauge.tracking.views import view_table
 
-            tables += [view_table(name, system) for name in views for system in self.systems]
+            tables += [view_table(name, self.systems) for name in views]
         if faults:
             from dialgauge.tracking.faults import fault_tables
 

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
 from dialgauge.tracking.encode import Flags
-from dialgauge.tracking.results import SENSITIVITY
+from dialgauge.tracking.results import CEILINGS, SENSITIVITY
 from dialgauge.values import Profile
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Sensitivity(Struct, frozen=True):
     #: Whether the measure is a share, and whether more of it is better.
     share: bool = True
     higher_is_better: bool = True
+    #: Profile to the value of gold against itself, where that is not 100.
+    ceilings: dict[str, float] = {}
 
     @property
     def swaps(self) -> list[tuple[str, str, str, str]]:
@@ -73,6 +75,7 @@ class Sensitivity(Struct, frozen=True):
             "values": self.values,
             "rules": [structs.asdict(effect) for effect in self.rules],
             "swaps": self.swaps,
+            "gold_against_itself": self.ceilings,
         }
 
     def frame(self, system: str) -> polars.DataFrame:
@@ -116,8 +119,16 @@ def profile_sensitivity(
                 advance(1)
                 effects.append(RuleEffect(name, profile.name, rule.name, gained, lost, value))
     names = [profile.name for profile in profiles]
+    first = next(iter(study.systems))
+    ceilings = {profile.name: study.ceiling(first, profile, [measure]) for profile in profiles}
     return Sensitivity(
-        str(measure), names, values, effects, measure.card.unit == "share", measure.card.higher_is_better
+        str(measure),
+        names,
+        values,
+        effects,
+        measure.card.unit == "share",
+        measure.card.higher_is_better,
+        {name: ceiling[str(measure)] for name, ceiling in ceilings.items() if ceiling},
     )
 
 
@@ -144,7 +155,8 @@ def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:
     profiles = list(next(iter(values.values())))
     score = next((run.scores[measure] for run in runs if measure in run.scores), None)
     share, higher = score is None or score.unit == "share", score is None or score.higher_is_better is not False
-    return Sensitivity(measure, profiles, values, effects, share, higher)
+    ceilings: dict[str, float] = next((run.details[CEILINGS] for run in runs if CEILINGS in run.details), {})
+    return Sensitivity(measure, profiles, values, effects, share, higher, ceilings)
 
 
 def _number(value: float | None) -> float:
@@ -159,7 +171,7 @@ def sensitivity_tables(result: Sensitivity) -> list[Table]:
     values = Table(
         f"{result.measure} under each profile{' (percent)' if percent else ''}",
         ["system", *(Column(profile, digits=2, percent=percent, best=best) for profile in result.profiles)],
-        notes=_swap_notes(result),
+        notes=[*_ceiling_notes(result), *_swap_notes(result)],
     )
     for system, by_profile in result.values.items():
         values.add(system, *(by_profile[profile] for profile in result.profiles))
@@ -173,6 +185,13 @@ def sensitivity_tables(result: Sensitivity) -> list[Table]:
         if effect.gained or effect.lost:
             rules.add(effect.profile, effect.rule, effect.system, effect.gained, effect.lost, effect.value_without)
     return [values, rules] if len(rules) else [values]
+
+
+def _ceiling_notes(result: Sensitivity) -> list[str]:
+    from dialgauge.tracking.ceiling import ceiling_sentence
+
+    shares = {result.measure: result.share}
+    return [ceiling_sentence(name, {result.measure: value}, shares) for name, value in result.ceilings.items()]
 
 
 def _swap_notes(result: Sensitivity) -> list[str]:

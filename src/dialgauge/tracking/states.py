@@ -65,8 +65,9 @@ class StateComparison:
         items: Items,
         coder: Coder,
         inventory: Collection[Pair] | None = None,
+        roles: str = "",
     ) -> None:
-        self.aligned, self.coder = aligned, coder
+        self.aligned, self.coder, self._roles = aligned, coder, roles
         self._sides = {
             "gold": self._gold_cells(gold, items) if gold else _NO_CELLS,
             "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
@@ -90,11 +91,17 @@ class StateComparison:
     @cached_property
     def inventory(self) -> int:
         """T of slot accuracy: the profile's or the ontology's slots, else the slots that occur in the gold states."""
+        return len(self._inventory)
+
+    @cached_property
+    def _inventory(self) -> Collection[Pair]:
         if self.coder.profile.inventory is not None:
-            return len(self.coder.profile.inventory)
+            return self.coder.profile.inventory
         if self._given_inventory is not None:
-            return len(self._given_inventory)
-        return len(_distinct(self._sides["gold" if self.has_gold else "predicted"][1]))
+            return self._given_inventory
+        pairs = self.slots
+        occurring = _distinct(self._sides["gold" if self.has_gold else "predicted"][1])
+        return [pairs[number] for number in occurring.tolist()]
 
     @cached_property
     def off_ontology(self) -> int:
@@ -104,6 +111,20 @@ class StateComparison:
             return 0
         numbers = [number for pair, number in self.coder.slots.items() if pair in known]
         return int((~np.isin(self._sides["predicted"][1], numbers)).sum())
+
+    @cached_property
+    def renamed(self) -> list[Pair]:
+        """Slots that gold or this system writes under other names than those they are compared under."""
+        return [raw for raw in self._names if self.coder.compared_as(raw) not in (raw, None)]
+
+    @cached_property
+    def out_of_scope(self) -> list[Pair]:
+        """Slots of gold or of this system that the profile leaves out."""
+        return [raw for raw in self._names if self.coder.compared_as(raw) is None]
+
+    @cached_property
+    def _names(self) -> list[Pair]:
+        return sorted({raw for side in self._encoded.values() if side for raw in side.names})
 
     def require_scope(self, name: str) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
@@ -117,7 +138,7 @@ class StateComparison:
                 raise DialgaugeError(
                     f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
                     "for datasets other than MultiWOZ use the profile verbatim",
-                    file=name,
+                    file=name if side == "predicted" else "gold",
                 )
 
     @cached_property
@@ -131,6 +152,7 @@ class StateComparison:
             dialogues=str(coverage.dialogues),
             turns=str(coverage.turns),
             gold=checksum_text(self.gold_sum),
+            roles=self._roles,
         )
 
     @cached_property
@@ -146,9 +168,9 @@ class StateComparison:
 
     @property
     def slots_by_domain(self) -> dict[str, int]:
-        """How many slots each domain has: the profile's, else those that occur in any input of the study."""
+        """How many slots of the inventory each domain has: together they are T of slot accuracy."""
         sizes: dict[str, int] = {}
-        for domain, _ in self.coder.profile.inventory or self.coder.slots:
+        for domain, _ in sorted(self._inventory):
             sizes[domain] = sizes.get(domain, 0) + 1
         return sizes
 

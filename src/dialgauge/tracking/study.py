@@ -17,15 +17,17 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
-from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
+from dialgauge.tracking.inputs import SELF, Remark, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
-from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, REMARKS, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
+    from dialgauge.tracking.ceiling import Ceilings
     from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
 
 
@@ -124,7 +126,8 @@ def build_study(
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,
 ) -> Study:
-    """A study of inputs that were read."""
+    """A study of inputs that were read; one that cannot be what its place says is refused."""
+    require_roles(gold, systems)
     reference = [("gold", gold.path)] if gold and gold.path else []
     return Study(
         gold.dialogues if gold else None,
@@ -133,10 +136,17 @@ def build_study(
         exclude=exclude,
         ontology=ontology or (gold.ontology if gold else None),
         gold_name=(gold.path or gold.name) if gold else "gold",
+        remarks={system.name: system.remarks for system in systems},
         files={
-            system.name: [*reference, *([("predictions", system.path)] if system.path else [])] for system in systems
+            system.name: [*reference, *([(_role(system, gold), system.path)] if system.path else [])]
+            for system in systems
         },
     )
+
+
+def _role(system: SystemInput, gold: SystemInput | None) -> str:
+    """What a prediction file was taken for."""
+    return "gold and predictions" if gold is None and carries_gold(system.dialogues) else "predictions"
 
 
 def coverage_policy(name: str) -> Policy:
@@ -171,12 +181,15 @@ class System(Struct, frozen=True, eq=False):
     predicted: EncodedDialogues
     gold: EncodedDialogues | None
     aligned: Aligned
+    #: What each input was taken for.
+    roles: str
 
 
 class Study:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
-    ``files`` are the files each system was read from, with their roles, for the record.
+    ``files`` are the files each system was read from, with their roles, and ``remarks`` what reading them showed, for
+    the record.
     """
 
     def __init__(
@@ -189,15 +202,17 @@ class Study:
         ontology: Ontology | None = None,
         gold_name: str = "gold",
         files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+        remarks: Mapping[str, Sequence[Remark]] | None = None,
     ) -> None:
         if not systems:
             raise DialgaugeError("there is nothing to score: name at least one prediction file")
         self.items = Items()
         self.policy: Policy = coverage
         self.excluded = sorted(exclude)
-        self.files = files or {}
+        self.files, self.remarks = files or {}, remarks or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
+        self._ceilings: Ceilings | None = None
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
@@ -222,7 +237,8 @@ class Study:
         if gold is not None and scope:
             gold = cut_down(gold, scope)
             own = encode(gold, "state", self.items)
-        if own is None and carries_gold(dialogues):
+        brings_gold = own is None and carries_gold(dialogues)
+        if brings_gold:
             own = encode(dialogues, "state", self.items)
         if own is None and kind != "judged":
             raise DialgaugeError(
@@ -232,15 +248,34 @@ class Study:
         aligned = align(own or predicted, predicted, self.policy, exclude, scope.values())
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
-        return System(name, dialogues, corpus, predicted, own, aligned)
+        roles = roles_text(kind, gold=own is not None, own=brings_gold)
+        return System(name, dialogues, corpus, predicted, own, aligned, roles)
 
     def comparison(self, system: str, profile: Profile) -> StateComparison:
         """One system under one profile. Distinct values are normalised once per profile, whatever the systems."""
-        coder = self._coders.setdefault(profile.label, Coder(profile))
         chosen = self.systems[system]
-        return StateComparison(
-            chosen.gold, chosen.predicted, chosen.aligned, self.items, coder, self._inventory(profile)
-        )
+        return self.compared(chosen.gold, chosen.predicted, chosen.aligned, profile, chosen.roles)
+
+    def compared(
+        self,
+        gold: EncodedDialogues | None,
+        predicted: EncodedDialogues,
+        aligned: Aligned,
+        profile: Profile,
+        roles: str = "",
+    ) -> StateComparison:
+        """Two encoded inputs of the study under one profile."""
+        coder = self._coders.setdefault(profile.label, Coder(profile))
+        return StateComparison(gold, predicted, aligned, self.items, coder, self._inventory(profile), roles)
+
+    def ceiling(self, system: str, profile: Profile, measures: Sequence[Measure[Any]]) -> dict[str, float]:
+        """What gold scores against itself where a system is scored, if that is not 100; empty if it is."""
+        if profile.treats_sides_alike:
+            return {}
+        from dialgauge.tracking.ceiling import Ceilings
+
+        self._ceilings = self._ceilings or Ceilings(self)
+        return self._ceilings.of(system, profile, measures)
 
     def _inventory(self, profile: Profile) -> frozenset[Pair] | None:
         if self._ontology is None:
@@ -278,14 +313,16 @@ def score_study(
     scored = score_systems([one.evidence for one in prepared], resampling)
     official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
     tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
+    details: dict[str, Any] = {}
     if sensitivity:
         from dialgauge.tracking.sensitivity import profile_sensitivity
 
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
+        details = {CEILINGS: result.ceilings}
     return Results(
         SystemScores(
-            _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name)),
+            _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details),
             one.evidence.measures,
         )
         for one, scores in zip(prepared, scored, strict=True)
@@ -324,6 +361,7 @@ def _run(
     how: Resampling | None,
     tables: Mapping[str, Any],
     official: OfficialScores | None,
+    more: Mapping[str, Any],
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
     system, comparison, measures = prepared.system, prepared.comparison, prepared.evidence.measures
@@ -337,9 +375,12 @@ def _run(
             "slots_by_domain": comparison.slots_by_domain,
             "gold": comparison.has_gold,
             "flags": comparison.flags_only,
-            "slots_renamed": len(coder.renamed),
-            "slots_out_of_scope": len(coder.out_of_scope),
+            "slots_renamed": len(comparison.renamed),
+            "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
+        GOLD_AGAINST_ITSELF: study.ceiling(system.name, coder.profile, measures),
+        REMARKS: study.remarks.get(system.name, ()),
+        **more,
     }
     signature = comparison.signature
     if official:
@@ -362,5 +403,14 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[comparison.aligned.coverage.sentence()],
+        notes=[comparison.aligned.coverage.sentence(), *_ceiling_notes(coder.profile.name, details, measures)],
     )
+
+
+def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
+    if not details[GOLD_AGAINST_ITSELF]:
+        return []
+    from dialgauge.tracking.ceiling import ceiling_sentence
+
+    shares = {str(measure): measure.card.unit == "share" for measure in measures}
+    return [ceiling_sentence(profile, details[GOLD_AGAINST_ITSELF], shares)]

@@ -7,7 +7,7 @@ whole. Domains are different: there the states themselves are cut down to the do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from dialgauge.tracking.tables import COUNTS, SLOT_SCORES, TURN_DOMAINS, TURN_SC
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.report import Table
+    from dialgauge.report import Column, Table
     from dialgauge.runs import Run
     from dialgauge.tracking.results import SystemScores
 
@@ -186,24 +186,105 @@ def _domains_per_turn(run: Run) -> Codes:
     return numbers
 
 
-def view_table(name: str, system: SystemScores) -> Table:
-    """One view of one system."""
-    from dialgauge.report import Column, Table
+#: Up to this many systems stand side by side in one table; more of them below each other, group by group.
+_SIDE_BY_SIDE = 4
 
-    groups = system.by(name)
-    facts = list(dict.fromkeys(key for entry in groups.values() for key in entry if key != "scores"))
-    measures = list(dict.fromkeys(key for entry in groups.values() for key in entry["scores"]))
-    shares = {measure: system.is_share(measure) for measure in measures}
-    table = Table(
-        f"{system.name} by {name} ({system.profile}{', percent' if all(shares.values()) else ''})",
-        [name, *facts, *(Column(measure, digits=2, percent=share) for measure, share in shares.items())],
-    )
-    for group, entry in groups.items():
-        cells = [entry["scores"].get(measure) for measure in measures]
-        table.add(group, *(entry.get(fact) for fact in facts), *cells)
+
+def view_table(name: str, systems: Sequence[SystemScores]) -> Table:
+    """One view of all systems in one table: what is to be compared stands beside each other."""
+    views = {title: system.by(name) for title, system in zip(_titles(systems), systems, strict=True)}
+    layout = _ViewLayout(name, systems, views)
+    if len(systems) == 1:
+        table = layout.of_one()
+    else:
+        table = layout.side_by_side() if len(systems) <= _SIDE_BY_SIDE else layout.below_each_other()
     if name in ("domain", "service"):
         table.notes = [
             "Turns whose gold state has the domain, both states cut down to it; SA keeps all slots in its denominator.",
-            "spurious_domain_turns: turns where the domain is predicted but not in gold; outside the other columns.",
+            "spurious_domain_turns: turns where the domain is predicted but not in gold; outside the other numbers.",
         ]
     return table
+
+
+def _titles(systems: Sequence[SystemScores]) -> list[str]:
+    several = len({system.profile for system in systems}) > 1
+    return [f"{system.name} {system.profile}" if several else system.name for system in systems]
+
+
+class _ViewLayout:
+    """The ways of laying a view out; counts and scores of a group, by system."""
+
+    def __init__(self, name: str, systems: Sequence[SystemScores], views: Mapping[str, View]) -> None:
+        self.name, self.systems, self.views = name, systems, views
+        entries = [entry for view in views.values() for entry in view.values()]
+        self.groups = _in_order(views.values())
+        self.facts = list(dict.fromkeys(key for entry in entries for key in entry if key != "scores"))
+        measures = dict.fromkeys(key for entry in entries for key in entry["scores"])
+        self.shares = {measure: all(system.is_share(measure) for system in systems) for measure in measures}
+
+    def _title(self, whose: str) -> str:
+        percent = "percent" if all(self.shares.values()) else ""
+        profiles = dict.fromkeys(system.profile for system in self.systems)
+        told = ", ".join(filter(None, ["/".join(profiles), percent]))
+        return f"{whose} by {self.name} ({told})"
+
+    def _columns(self) -> list[Column]:
+        from dialgauge.report import Column
+
+        return [Column(measure, digits=2, percent=share) for measure, share in self.shares.items()]
+
+    def _cells(self, entry: Mapping[str, Any]) -> list[Any]:
+        scores = entry.get("scores", {})
+        return [*(entry.get(fact) for fact in self.facts), *(scores.get(measure) for measure in self.shares)]
+
+    def of_one(self) -> Table:
+        """Groups down, counts and measures across."""
+        from dialgauge.report import Table
+
+        [(title, view)] = self.views.items()
+        table = Table(self._title(title), [self.name, *self.facts, *self._columns()])
+        for group in self.groups:
+            table.add(group, *self._cells(view[group]))
+        return table
+
+    def below_each_other(self) -> Table:
+        """The same for several systems, those of one group below each other."""
+        from dialgauge.report import Table
+
+        table = Table(self._title("Systems"), [self.name, "system", *self.facts, *self._columns()])
+        for group in self.groups:
+            for title, view in self.views.items():
+                table.add(group, title, *self._cells(view.get(group, {})))
+        return table
+
+    def side_by_side(self) -> Table:
+        """Groups and what is measured down, systems across."""
+        from dialgauge.report import Cell, Column, Table
+
+        table = Table(
+            self._title("Systems"), [self.name, "measure", *(Column(title, align="right") for title in self.views)]
+        )
+        looks = [Column(fact) for fact in self.facts] + self._columns()
+        for group in self.groups:
+            rows = zip(*(self._cells(view.get(group, {})) for view in self.views.values()), strict=True)
+            for look, values in zip(looks, rows, strict=True):
+                best = self._best(look.title, values) if look.title in self.shares else None
+                cells = [Cell(value, like=look, bold=best is not None and value == best) for value in values]
+                table.add(group, look.title, *cells)
+        return table
+
+    def _best(self, measure: str, values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None and not math.isnan(value)]
+        scores = [system.scores[measure] for system in self.systems if measure in system.scores]
+        lower = bool(scores) and scores[0].higher_is_better is False
+        return (min(known) if lower else max(known)) if known and not self._several_profiles else None
+
+    @property
+    def _several_profiles(self) -> bool:
+        return len({system.profile for system in self.systems}) > 1
+
+
+def _in_order(views: Iterable[View]) -> list[str]:
+    """The groups of all systems: numbers by size, names by the alphabet."""
+    groups = {group for view in views for group in view}
+    return sorted(groups, key=lambda group: (0, int(group), "") if group.isdecimal() else (1, 0, group))

@@ -1,4 +1,7 @@
-"""Single dialogues turn by turn, in the layout of the FGA paper's human evaluation, with error type and weight."""
+"""Single dialogues turn by turn: what was said, the slots that differ, whether the turn is right, and its error type.
+
+The layout is that of the FGA paper's human evaluation, with the differences in place of two whole states.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, parse_measure
 from dialgauge.text import counted
 from dialgauge.tracking.fga import EXACT, TYPE1, default_rule, error_types, turns_since_error, weights
-from dialgauge.tracking.tables import PREDICTIONS, TURN_SCORES
+from dialgauge.tracking.tables import PREDICTIONS, SLOT_ERRORS, TURN_SCORES
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -51,19 +54,28 @@ def worst_dialogues(system: SystemScores, measure: Measure[Any], most: int) -> l
 
 
 def layout(system: SystemScores, dialogue: str, rate: float = 0.5) -> str:
-    """One dialogue as text: what was said, both states, whether they match, the error type and the FGA weight."""
+    """One dialogue as text: what was said, the slots that differ, the error type and the FGA weight of every turn.
+
+    Values are as the profile compares them.
+    """
     gold, counts = _dialogue(system.run, dialogue), system.counts
     types = error_types(counts, default_rule(counts))
     since, weight = turns_since_error(counts, types), weights(counts, rate, default_rule(counts))
     flags = system.run.details["evidence"]["flags"]
+    wrong = {} if flags else _wrong_slots(system.run, gold.id)
     said = list(_with_replies(gold))
     lines = [f"Dialogue ID : {gold.id}", _LINE]
     for row, (state, text) in _predictions(system.run, gold.id).items():
         turn = int(counts.turn[row])
         reply, user = said[turn]
         lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or text}", ""]
-        lines += [f"GT  : {_flat(user.state)}", f"PR  : {_verdicts(state) if flags else _predicted(state)}", ""]
-        lines.append(f"Matched : {bool(counts.exact[row])}")
+        if state is None:
+            lines.append("(no prediction)")
+        if flags:
+            lines += [] if state is None else [_verdicts(state)]
+        else:
+            lines += [_right(int(counts.turns.correct[row])), *wrong.get(turn, ())]
+        lines += ["", f"Matched : {bool(counts.exact[row])}"]
         lines.append(_error(int(types[row]), float(since[row]), float(weight[row]), rate))
         lines += ["", _LINE]
     return "\n".join(lines)
@@ -107,18 +119,24 @@ def _with_replies(dialogue: Dialogue) -> Iterator[tuple[str, Turn]]:
             reply = f"{reply} {turn.text}".strip()
 
 
-def _predicted(state: Any) -> str:
-    return "(no prediction)" if state is None else _flat(state)
+def _wrong_slots(run: Run, dialogue: str) -> dict[int, list[str]]:
+    """By number of the user turn: the slots that are wrong, missed or spurious, with gold and predicted value."""
+    frame = run.table(SLOT_ERRORS)
+    rows = frame.filter(frame["dialogue"] == dialogue).select(
+        "user_turn", "kind", "domain", "slot", "gold", "predicted"
+    )
+    wrong: dict[int, list[str]] = {}
+    for turn, kind, domain, slot, gold, predicted in rows.iter_rows():
+        values = f"{gold} -> {predicted}" if kind == "wrong" else gold or predicted
+        wrong.setdefault(turn, []).append(f"{kind:<8} : {domain}-{slot}: {values}")
+    order = {"wrong": 0, "missed": 1, "spurious": 2}
+    return {turn: sorted(lines, key=lambda line: order[line.split()[0]]) for turn, lines in wrong.items()}
 
 
-def _verdicts(judged: Mapping[str, Mapping[str, bool]] | None) -> str:
-    if judged is None:
-        return "(no prediction)"
+def _right(slots: int) -> str:
+    return f"right    : {counted(slots, 'slot')}"
+
+
+def _verdicts(judged: Mapping[str, Mapping[str, bool]]) -> str:
     wrong = [f"{domain}-{slot}" for domain, slots in judged.items() for slot, right in slots.items() if not right]
-    return "wrong: " + ", ".join(wrong) if wrong else "all right"
-
-
-def _flat(state: Any) -> str:
-    if state is None:
-        return "(none)"
-    return str({domain: {slot: "|".join(v) for slot, v in slots.items()} for domain, slots in state.items()})
+    return f"wrong    : {', '.join(wrong)}" if wrong else "right    : all slots"

@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable
+    from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable, sorted_tokens
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
     from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_listing, profile_named, profile_names
     from dialgauge.values.rules import Pair, Side, spoken
@@ -28,6 +28,7 @@ __all__ = [
     "profile_listing",
     "profile_named",
     "profile_names",
+    "sorted_tokens",
     "spoken",
 ]
 

@@ -87,6 +87,11 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         result = tuple(value for value in done if value)
         return result if choice == "any" else result[:1]
 
+    @property
+    def treats_sides_alike(self) -> bool:
+        """Do all rules hold for both sides, so that gold scored against itself is right everywhere?"""
+        return all(rule.side == "both" and type(rule).concerns is ValueRule.concerns for rule in self.values)
+
     def without(self, rule: ValueRule) -> Profile:
         """The profile with one rule left out, to see what the rule does."""
         return replace(self, values=tuple(other for other in self.values if other is not rule))
@@ -111,6 +116,8 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         lines.append(f"  several predicted values: {_CHOICES[self.predicted_values]}")
         if self.forgive_unlisted_domains:
             lines.append("  predictions in domains that the gold state does not have cost nothing")
+        if not self.treats_sides_alike:
+            lines.append("  some rules change one side only, so that gold scored against itself may be below 100")
         slots = "from --ontology, else the slots of the gold states" if self.inventory is None else len(self.inventory)
         lines.append(f"  slot inventory (T): {slots}")
         return "\n".join(lines)
@@ -146,6 +153,7 @@ BUILT_IN = {
     "canon_nodc": f"{_STANDARD}:CANON_NODC",
     "multiwoz22": f"{_STANDARD}:MULTIWOZ22",
     "verbatim": f"{_STANDARD}:VERBATIM",
+    "llm": "dialgauge.values.llm_profile:LLM",
     "trade": f"{_PUBLISHED}:TRADE",
     "trippy": f"{_PUBLISHED}:TRIPPY",
     "trippy_variants": f"{_PUBLISHED}:TRIPPY_VARIANTS",

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import SlotSpec, Values
-from dialgauge.tracking.sgd.frames import Frame, frame_scores, fuzzy
+from dialgauge.tracking.sgd.frames import Frame, frame_scores
+from dialgauge.tracking.sgd.similarity import levenshtein
 
 SLOTS = {
     "city": SlotSpec(),
@@ -31,7 +32,7 @@ def goal_oracle(gold: dict[str, Values], predicted: dict[str, Values], slots: li
     for slot in slots:
         if slot in gold and slot in predicted:
             guess = predicted[slot][0]
-            closeness = [fuzzy(value, guess) for value in gold[slot]]
+            closeness = [levenshtein(value, guess) for value in gold[slot]]
             scores[slot] = float(gold[slot][0] == guess) if SLOTS[slot].categorical else max(closeness)
         else:
             scores[slot] = float(slot not in gold and slot not in predicted)
@@ -43,7 +44,7 @@ def goal_oracle(gold: dict[str, Values], predicted: dict[str, Values], slots: li
 @settings(max_examples=150, deadline=None)
 @given(STATES, STATES)
 def test_goal_accuracies_against_the_definitions(gold: dict[str, Values], predicted: dict[str, Values]) -> None:
-    scores = frame_scores(frame(gold), frame(predicted), SLOTS, fuzzy=True)
+    scores = frame_scores(frame(gold), frame(predicted), SLOTS, matching="levenshtein")
     for suffix, slots in (("", list(SLOTS)), ("-cat", ["stars", "pets"]), ("-noncat", ["city", "date"])):
         joint, average = goal_oracle(gold, predicted, slots)
         assert scores[f"SGD-JGA{suffix}"] == pytest.approx(joint, nan_ok=True)
@@ -55,16 +56,16 @@ def test_the_joint_score_is_a_product_of_partial_scores() -> None:
         frame({"city": ("San Jose",), "date": ("10:30",)}),
         frame({"city": ("San Jose x",), "date": ("10:30 x",)}),
     )
-    scores = frame_scores(gold, predicted, SLOTS, fuzzy=True)
+    scores = frame_scores(gold, predicted, SLOTS, matching="levenshtein")
     assert scores["SGD-JGA"] == pytest.approx(0.89 * 0.83)
     assert scores["SGD-AGA"] == pytest.approx((0.89 + 0.83) / 2)
     assert scores["SGD-JGA-cat"] == 1.0
     assert math.isnan(scores["SGD-AGA-cat"])
-    assert frame_scores(gold, predicted, SLOTS, fuzzy=False)["SGD-JGA"] == 0.0
+    assert frame_scores(gold, predicted, SLOTS, matching="exact")["SGD-JGA"] == 0.0
 
 
 def test_a_service_without_categorical_slots_has_no_categorical_score() -> None:
-    scores = frame_scores(frame({}), frame({}), {"city": SlotSpec()}, fuzzy=True)
+    scores = frame_scores(frame({}), frame({}), {"city": SlotSpec()}, matching="levenshtein")
     assert math.isnan(scores["SGD-JGA-cat"]) and scores["SGD-JGA-noncat"] == 1.0
 
 
@@ -80,19 +81,19 @@ def test_a_service_without_categorical_slots_has_no_categorical_score() -> None:
     ],
 )
 def test_requested_slots(reference: Values, predicted: Values, precision: float, recall: float, f1: float) -> None:
-    scores = frame_scores(frame({}, None, reference), frame({}, None, predicted), SLOTS, fuzzy=True)
+    scores = frame_scores(frame({}, None, reference), frame({}, None, predicted), SLOTS, matching="levenshtein")
     found = [scores[f"SGD-requested-{part}"] for part in ("P", "R", "F1")]
     assert found == pytest.approx([precision, recall, f1])
 
 
 def test_the_intent_is_right_or_wrong_or_not_recorded() -> None:
-    assert frame_scores(frame({}, "Find"), frame({}, "Find"), SLOTS, fuzzy=True)["SGD-intent"] == 1.0
-    assert frame_scores(frame({}, "Find"), frame({}, "NONE"), SLOTS, fuzzy=True)["SGD-intent"] == 0.0
-    assert "SGD-intent" not in frame_scores(frame({}, "Find"), frame({}, None), SLOTS, fuzzy=True)
+    assert frame_scores(frame({}, "Find"), frame({}, "Find"), SLOTS, matching="levenshtein")["SGD-intent"] == 1.0
+    assert frame_scores(frame({}, "Find"), frame({}, "NONE"), SLOTS, matching="levenshtein")["SGD-intent"] == 0.0
+    assert "SGD-intent" not in frame_scores(frame({}, "Find"), frame({}, None), SLOTS, matching="levenshtein")
 
 
 def test_tagging_counts_mentions_of_open_slots_as_a_multiset() -> None:
     gold = Frame({}, None, None, (("city", "Rome"), ("city", "Rome"), ("stars", "4")))
     predicted = Frame({}, None, None, (("city", "Rome"), ("date", "Rome")))
-    scores = frame_scores(gold, predicted, SLOTS, fuzzy=True)
+    scores = frame_scores(gold, predicted, SLOTS, matching="levenshtein")
     assert [scores[f"SGD-tagging-{part}"] for part in ("P", "R", "F1")] == pytest.approx([0.5, 0.5, 0.5])

@@ -14,8 +14,11 @@ from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.corpus import read, read_ontology
 from dialgauge.measures import Measure, SystemEvidence, card_named, parse_measure, score_systems
+from dialgauge.tracking import SgdScoring, build_study, chosen_measures, load, score_study
 from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
 from dialgauge.tracking.sgd.official import SgdFrames, score_sgd
+from dialgauge.tracking.sgd.similarity import Matching
+from dialgauge.values import profile_named
 
 SCHEMA = Ontology(
     domains={
@@ -55,7 +58,7 @@ def test_synthetic_predictions(shared_data: Path, expected: Path, fuzzy: bool, a
         dialogues(folder, "synthetic_pred"),
         read_ontology(folder / "dev_schema.json.gz"),
         seen_services=read_ontology(folder / "train_schema.json.gz").domains,
-        fuzzy=fuzzy,
+        matching="levenshtein" if fuzzy else "exact",
         across_turn=across_turn,
     )
     variant = f"{'fuzzy' if fuzzy else 'exact'}_{'turn' if across_turn else 'frame'}"
@@ -187,6 +190,65 @@ def test_they_are_measures_like_others() -> None:
     frames = small(across_turn=True)
     seen = parse_measure("SGD-JGA[#SEEN_SERVICES]", "tracking")
     assert seen.value(frames) == 1.0
-    assert seen.full(frames) == "SGD-JGA(matching=fuzzy,joint=turn)[#SEEN_SERVICES]"
+    assert seen.full(frames) == "SGD-JGA(matching=levenshtein,joint=turn)[#SEEN_SERVICES]"
     assert parse_measure("SGD-JGA(joint=frame)").obstacle(frames) == "the frames were scored with joint=turn"
     assert parse_measure("SGD-tagging-F1").obstacle(frames) == "no frame records it on both sides"
+
+
+def predicting(folder: Path, values: dict[str, list[str]]) -> Path:
+    """A file of predictions in SGD's shape: one turn about one hotel."""
+    state = {"active_intent": "Find", "requested_slots": [], "slot_values": values}
+    frames = [{"service": "Hotels_1", "state": state}]
+    turns = [{"speaker": "USER", "utterance": "", "frames": frames}]
+    path = folder / f"{len(list(folder.iterdir()))}.json"
+    path.write_text(json.dumps([{"dialogue_id": "a", "services": ["Hotels_1"], "turns": turns}]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("values", "joint"),
+    [
+        ({"city": ["Rome"]}, 1.0),
+        ({"city": ["Rome"], "pets": ["none"]}, 0.0),
+        ({"city": ["Rome"], "pets": [""]}, 0.0),
+        ({"city": ["Rome"], "pets": []}, 0.0),
+        ({"city": ["none", "Rome"]}, 0.5),
+        ({"city": [""]}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_a_predicted_none_is_a_filled_slot(tmp_path: Path, values: dict[str, list[str]], joint: float) -> None:
+    """The official evaluation looks whether the frame has the slot. Dropping ``none`` gave 1.0 for the second."""
+    gold = [dialogue("a", user(ROME, active=("Hotels_1",)))]
+    predicted = read(predicting(tmp_path, values)).dialogues
+    frames = score_sgd(gold, predicted, SCHEMA)
+    assert frames.value("SGD-JGA") == joint
+    assert frames.coverage.blanks == sum(bool(set(given) & {"none", ""}) or not given for given in values.values())
+    assert frames.value("SGD-JGA-cat") == float("pets" not in values)
+
+
+def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -> None:
+    gold = predicting(tmp_path, {"city": ["Rome"]})
+    theirs = predicting(tmp_path, {"city": ["Rome"], "pets": ["none"]})
+    schema = tmp_path / "schema.json"
+    slots: list[object] = [
+        {"name": name, "is_categorical": name == "pets", "possible_values": []} for name in ("city", "pets")
+    ]
+    schema.write_text(json.dumps([{"service_name": "Hotels_1", "slots": slots, "intents": [{"name": "Find"}]}]))
+    scoring = SgdScoring(read_ontology(schema))
+    study = build_study(load(gold, "gold"), [load(theirs, "mine")])
+    measures = chosen_measures("JGA")
+    results = score_study(study, measures, [profile_named("verbatim")], resampling=None, sgd=scoring)
+    assert results[0]["JGA"] == 1.0
+    assert results[0].run.scores["SGD-JGA"].value == 0.0
+    notes = " ".join(results.tables()[-1].notes)
+    assert "mine: 1 predicted value 'none' or empty: filled slots in SGD's scores" in notes
+
+
+@pytest.mark.parametrize(("matching", "joint"), [("levenshtein", 0.5), ("difflib", 0.25), ("exact", 0.0)])
+def test_the_ratio_is_chosen_by_name_and_signed(matching: Matching, joint: float) -> None:
+    gold = [dialogue("a", user({"Hotels_2": {"city": ("tide",)}}))]
+    predicted = [dialogue("a", user({"Hotels_2": {"city": ("diet",)}}))]
+    frames = score_sgd(gold, predicted, SCHEMA, matching=matching)
+    assert frames.value("SGD-JGA") == joint
+    assert f"matching={matching}" in parse_measure("SGD-JGA").full(frames)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -138,10 +138,23 @@ def _turn_number(key: str) -> int:
     return number
 
 
-def assembled(dialogue: str, turns: Iterable[T | None], make: Callable[[T], Turn]) -> Dialogue:
+class Place(Protocol):
+    """Something that wants to know where the reader is."""
+
+    dialogue: str
+    turn: int
+
+
+def assembled(
+    dialogue: str, turns: Iterable[T | None], make: Callable[[T], Turn], place: Place | None = None
+) -> Dialogue:
     """The dialogue of one made turn per item, holes where there is none; errors of ``make`` get their turn."""
     made: list[Turn] = []
+    if place is not None:
+        place.dialogue = dialogue
     for number, item in enumerate(turns):
+        if place is not None:
+            place.turn = number
         try:
             made.append(HOLE if item is None else make(item))
         except DialgaugeError as error:

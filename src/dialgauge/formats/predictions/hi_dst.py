@@ -3,7 +3,8 @@
 ``{"MUL0001.json": {"0": {"gt": {"hotel-area": "north"}, "pr_turn": {"hotel-area": "east"}, "slots": {...}}}}``
 
 The predicted state is what the turns so far predicted, later values overwriting earlier ones; a value that means
-"absent" (``none``) empties its slot.
+"absent" (``none``, null) empties its slot. Predictions may be as language models write them
+(:mod:`~dialgauge.formats.predictions.loose`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from dialgauge.formats.predictions.common import (
     slot_state,
     some_have,
 )
+from dialgauge.formats.predictions.loose import LooseChanges
 from dialgauge.formats.source import Part
 
 
 class _Turn(msgspec.Struct, gc=False):
-    pr_turn: dict[str, str]
+    pr_turn: msgspec.Raw
     gt: msgspec.Raw = msgspec.Raw()
     slots: msgspec.Raw = msgspec.Raw()
 
@@ -49,10 +51,11 @@ class HiDst(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         golds = Remembered(_STATE, lambda written: slot_state(_values(written)), part)
+        changes = LooseChanges(_STATE, part, notes)
 
         def build(dialogue: str, turns: list[_Turn | None]) -> Dialogue:
             notes.add("field slots dropped", sum([turn is not None and len(turn.slots) > 0 for turn in turns]))
-            return assembled(dialogue, turns, _Accumulated(golds).turn)
+            return assembled(dialogue, turns, _Accumulated(golds, changes).turn, changes)
 
         return _FILE.read(part, notes, build)
 
@@ -60,14 +63,14 @@ class HiDst(DialogueFormat):
 class _Accumulated:
     """What a dialogue's turns predicted so far."""
 
-    def __init__(self, golds: Remembered[State]) -> None:
-        self._golds = golds
+    def __init__(self, golds: Remembered[State], changes: LooseChanges) -> None:
+        self._golds, self._changes = golds, changes
         self._values: dict[str, Values] = {}
         self._state: State = {}
 
     def turn(self, written: _Turn) -> Turn:
-        if written.pr_turn:
-            self._values.update(_values(written.pr_turn))
+        if changed := self._changes.read(bytes(written.pr_turn)):
+            self._values.update(changed)
             self._state = slot_state(self._values)
         return Turn(speaker="user", state=self._golds.optional(written.gt), predicted=self._state)
 

@@ -3,7 +3,8 @@
 ``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
 
 Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with the
-response. Policy systems are given the gold state and write none; their user turns carry no prediction.
+response. Policy systems are given the gold state and write none; their user turns carry no prediction. States may be
+as language models write them (:mod:`~dialgauge.formats.predictions.loose`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, decode
 from dialgauge.formats.located import Remembered
 from dialgauge.formats.predictions.common import built, members, sample_dialogues, some_have
+from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
 
 
@@ -48,9 +50,10 @@ class MwzEval(DialogueFormat):
         return some_have((entry for item in dialogues for entry in item), "response")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = Remembered(_STATE, clean_state, part)
+        states = LooseStates(Remembered(_STATE, clean_state, part).made, part, notes)
 
         def build(dialogue: str, raw: Raw) -> Dialogue:
+            states.dialogue = dialogue
             try:
                 entries = decode(_DECODER, raw, part)
             except DialgaugeError as error:
@@ -58,6 +61,7 @@ class MwzEval(DialogueFormat):
                 raise error.at(turn=int(place[1]) if place else None) from error
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
+                states.turn = number
                 try:
                     predicted = states.optional(entry.state)
                 except DialgaugeError as error:

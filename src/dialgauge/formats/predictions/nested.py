@@ -2,7 +2,8 @@
 
 ``{"MUL0001.json": {"0": {"gt": {"hotel": {"area": "north"}}, "pr": {"hotel": {"area": "east"}}}}}``
 
-A file may leave out ``gt`` or ``pr``; a value may be a list of alternatives.
+A file may leave out ``gt`` or ``pr``; a value may be a list of alternatives. Predictions may be as language models
+write them (:mod:`~dialgauge.formats.predictions.loose`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state
 from dialgauge.formats.located import Remembered
 from dialgauge.formats.predictions.common import NumberedTurns, assembled, sample_dialogues, sample_turns, some_have
+from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
 
 _Written: TypeAlias = dict[str, dict[str, str | list[str]]]
@@ -45,11 +47,12 @@ class Nested(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = Remembered(_STATE, clean_state, part)
+        predicted = LooseStates(states.made, part, notes)
 
         def make(turn: _Turn) -> Turn:
-            return Turn(speaker="user", state=states.optional(turn.gt), predicted=states.optional(turn.pr))
+            return Turn(speaker="user", state=states.optional(turn.gt), predicted=predicted.optional(turn.pr))
 
-        return _FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make))
+        return _FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make, predicted))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         """One member a dialogue and line; only user turns have a place."""

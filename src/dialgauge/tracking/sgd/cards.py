@@ -13,6 +13,7 @@ import numpy as np
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.tracking.sgd.similarity import MATCHINGS
 
 if TYPE_CHECKING:
     from dialgauge.tracking.sgd.official import SgdFrames
@@ -22,7 +23,7 @@ ALL, SEEN, UNSEEN = "#ALL_SERVICES", "#SEEN_SERVICES", "#UNSEEN_SERVICES"
 
 _SOURCE = "Rastogi et al. 2020, Schema-Guided Dialogue State Tracking Task at DSTC8"
 
-MATCHING = Parameter("matching", "auto", ("fuzzy", "exact"), "how values of non-categorical slots are compared")
+MATCHING = Parameter("matching", "auto", MATCHINGS, "how values of non-categorical slots are compared")
 JOINT = Parameter("joint", "auto", ("frame", "turn"), "joint scores of each frame, or multiplied over a turn's frames")
 
 

@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TypeAlias
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.tracking.sgd.similarity import Matching, slot_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class SgdCoverage:
     extra_dialogues: list[str] = field(default_factory=list)
     #: User turns of shared dialogues for which no state is predicted.
     missing_turns: int = 0
+    #: Predicted slots whose value means "absent" elsewhere, and which count as filled here.
+    blanks: int = 0
 
 
 def pairs(
@@ -69,6 +71,7 @@ def pairs(
             except DialgaugeError as error:
                 raise error.at(dialogue=dialogue.id, turn=number) from error
             coverage.frames += len(frames)
+            coverage.blanks += sum(len(slots) for slots in (said.blank or {}).values())
             for service, ours, theirs in frames:
                 yield Pair(dialogue.id, coverage.turns, service, ours, theirs)
     coverage.extra_dialogues.extend(dialogue.id for dialogue in waiting.values())
@@ -120,8 +123,9 @@ def _frame(turn: Turn, state: State, service: str, text: str) -> Frame:
     mentions = None
     if turn.spans is not None:
         mentions = tuple((span.slot, text[span.start : span.end]) for span in turn.spans if span.domain == service)
+    values, blank = state.get(service, {}), (turn.blank or {}).get(service)
     return Frame(
-        state.get(service, {}),
+        {**values, **blank} if blank else values,
         None if turn.intents is None else turn.intents.get(service),
         None if turn.requested is None else turn.requested.get(service),
         mentions,
@@ -136,9 +140,9 @@ FrameScores: TypeAlias = dict[str, float]
 _PARTS = (("", (True, False)), ("-cat", (True,)), ("-noncat", (False,)))
 
 
-def frame_scores(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], *, fuzzy: bool) -> FrameScores:
+def frame_scores(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], *, matching: Matching) -> FrameScores:
     """All scores of one pair of frames."""
-    scores = _goals(gold, predicted, slots, fuzzy)
+    scores = _goals(gold, predicted, slots, matching)
     if gold.intent is not None and predicted.intent is not None:
         scores["SGD-intent"] = float(gold.intent == predicted.intent)
     if gold.requested is not None and predicted.requested is not None:
@@ -149,18 +153,21 @@ def frame_scores(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], *
     return scores
 
 
-def _goals(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], fuzzy: bool) -> FrameScores:
-    """Joint (product over slots) and average (mean over slots filled in the reference) goal accuracies."""
+def _goals(gold: Frame, predicted: Frame, slots: Mapping[str, SlotSpec], matching: Matching) -> FrameScores:
+    """Joint (product over slots) and average (mean over slots filled in the reference) goal accuracies.
+
+    A slot is filled if the frame has it, whatever its value: the official evaluation knows no value that means absent.
+    """
     everything: dict[bool, list[float]] = {True: [], False: []}
     filled: dict[bool, list[float]] = {True: [], False: []}
     for name, spec in slots.items():
         reference, said = gold.values.get(name), predicted.values.get(name)
-        if reference and said:
-            score = slot_score(reference, said, categorical=spec.categorical, use_fuzzy=fuzzy)
+        if reference is not None and said is not None:
+            score = slot_score(reference, said, categorical=spec.categorical, matching=matching)
         else:
-            score = 0.0 if reference or said else 1.0
+            score = float(reference is None and said is None)
         everything[spec.categorical].append(score)
-        if reference:
+        if reference is not None:
             filled[spec.categorical].append(score)
     scores: FrameScores = {}
     for suffix, kinds in _PARTS:
@@ -183,36 +190,3 @@ def _f1(name: str, reference: Iterable[object], predicted: Iterable[object]) -> 
     recall = shared / ours.total() if ours else 1.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     return {f"{name}-F1": f1, f"{name}-P": precision, f"{name}-R": recall}
-
-
-# How alike two values are: the slot scores of SGD's official evaluation.
-
-
-@lru_cache(maxsize=1 << 17)
-def fuzzy(reference: str, predicted: str) -> float:
-    """Token-sort ratio in whole percents, as a fraction.
-
-    Lower-case, everything but letters and digits becomes a space, tokens are sorted, and then twice the length of the
-    longest common subsequence over the sum of both lengths. The official evaluation uses fuzzywuzzy, which rounds to
-    whole percents: only with its processing and its rounding does rapidfuzz give the same numbers.
-
-    >>> fuzzy("Angel Stadium", "stadium, angel"), fuzzy("San Jose", "San Jose x")
-    (1.0, 0.89)
-    """
-    from rapidfuzz import fuzz, utils
-
-    return round(fuzz.token_sort_ratio(reference, predicted, processor=utils.default_process)) / 100
-
-
-def slot_score(reference: Values, predicted: Values, *, categorical: bool, use_fuzzy: bool) -> float:
-    """How right a slot is that both sides fill. Only the first predicted value counts.
-
-    Categorical: equality with the first listed value. Non-categorical: the best fuzzy score over the listed values, or
-    equality with any of them when fuzzy matching is off.
-    """
-    value = predicted[0]
-    if categorical:
-        return float(reference[0] == value)
-    if use_fuzzy:
-        return max(fuzzy(listed, value) for listed in reference)
-    return float(value in reference)

@@ -21,6 +21,7 @@ from dialgauge.measures import Measure, Scores, Signature, SystemEvidence, card_
 from dialgauge.text import counted
 from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
 from dialgauge.tracking.sgd.frames import SgdCoverage, frame_scores, pairs
+from dialgauge.tracking.sgd.similarity import Matching
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
@@ -53,8 +54,9 @@ class SgdFrames:
     coverage: SgdCoverage
     #: Services of the training schema, when seen and unseen ones are told apart.
     seen_services: frozenset[str] | None
-    #: ``fuzzy`` or ``exact``; ``frame``, or ``turn`` where joint scores are multiplied over a turn's frames.
-    matching: str
+    #: The similarity of open values, or ``exact``; ``frame``, or ``turn`` where joint scores are multiplied over a
+    #: turn's frames.
+    matching: Matching
     joint: str
 
     @property
@@ -99,14 +101,15 @@ def score_sgd(
     schema: Ontology,
     *,
     seen_services: Collection[str] | None = None,
-    fuzzy: bool = True,
+    matching: Matching = "levenshtein",
     across_turn: bool = False,
 ) -> SgdFrames:
     """Score predictions frame by frame.
 
     ``schema`` gives the slots of each service and which of them are categorical. ``seen_services`` are those of the
-    training schema; without them, seen and unseen services are not told apart. ``fuzzy=False`` asks for one of the
-    listed values exactly; ``across_turn`` multiplies the joint scores of a turn's services (MultiWOZ 2.2 uses both).
+    training schema; without them, seen and unseen services are not told apart. ``matching`` is the ratio by which open
+    values are alike, ``levenshtein`` or ``difflib``, or ``exact``: one of the listed values as it is. ``across_turn``
+    multiplies the joint scores of a turn's services. MultiWOZ 2.2 uses ``exact`` and ``across_turn``.
     """
     coverage = SgdCoverage()
     columns: dict[str, list[float]] = {card.name: [] for card in SGD_CARDS}
@@ -120,7 +123,7 @@ def score_sgd(
         turn.append(pair.turn)
         dialogue.append(len(ids) - 1)
         services.append(pair.service)
-        scores = frame_scores(pair.gold, pair.predicted, schema.domains[pair.service], fuzzy=fuzzy)
+        scores = frame_scores(pair.gold, pair.predicted, schema.domains[pair.service], matching=matching)
         for name, column in columns.items():
             column.append(scores.get(name, math.nan))
     if not services:
@@ -133,7 +136,7 @@ def score_sgd(
         columns={name: np.array(column, np.float64) for name, column in columns.items()},
         coverage=coverage,
         seen_services=None if seen_services is None else frozenset(seen_services),
-        matching="fuzzy" if fuzzy else "exact",
+        matching=matching,
         joint="turn" if across_turn else "frame",
     )
 
@@ -155,7 +158,7 @@ class SgdScoring:
     schema: Ontology
     #: Services of the training schema; None where seen and unseen ones are not told apart.
     seen: Collection[str] | None = None
-    fuzzy: bool = True
+    matching: Matching = "levenshtein"
     across_turn: bool = False
 
     def score(self, system: System) -> OfficialScores:
@@ -166,10 +169,10 @@ class SgdScoring:
             _without(system.dialogues, excluded),
             self.schema,
             seen_services=self.seen,
-            fuzzy=self.fuzzy,
+            matching=self.matching,
             across_turn=self.across_turn,
         )
-        return OfficialScores(frames, len(list(self.schema.slots())))
+        return OfficialScores(frames, len(list(self.schema.slots())), system.roles)
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,8 @@ class OfficialScores:
     frames: SgdFrames
     #: The slots of the schema.
     slots: int
+    #: What each input was taken for.
+    roles: str
 
     def scores(self, gold: str) -> Scores:
         """The scores over all services."""
@@ -202,6 +207,7 @@ class OfficialScores:
             "joint": frames.joint,
             "missing_dialogues": len(coverage.missing_dialogues),
             "missing_turns": coverage.missing_turns,
+            "blanks": coverage.blanks,
         }
 
     def _signature(self, gold: str) -> Signature:
@@ -212,6 +218,7 @@ class OfficialScores:
             dialogues=str(self.frames.coverage.dialogues),
             turns=str(self.frames.coverage.turns),
             gold=gold,
+            roles=self.roles,
         )
 
 
@@ -238,11 +245,23 @@ def sgd_table(runs: Iterable[Run]) -> Table:
     return table
 
 
+_MATCHING = {
+    "levenshtein": "open values by Levenshtein's ratio",
+    "difflib": "open values by difflib's ratio",
+    "exact": "open values exact",
+}
+
+
 def _notes(name: str, sgd: dict[str, Any]) -> list[str]:
     """How it was scored, and what was left out."""
     joint = "multiplied over a turn's services" if sgd["joint"] == "turn" else "per frame"
     frames = counted(sgd["frames"][ALL], "frame")
-    notes = [f"{name}: {frames}; {sgd['matching']} matching; joint scores {joint}."]
+    notes = [f"{name}: {frames}; {_MATCHING.get(sgd['matching'], sgd['matching'])}; joint scores {joint}."]
+    if blanks := sgd.get("blanks"):
+        notes.append(
+            f"{name}: {counted(blanks, 'predicted value')} 'none' or empty: filled slots in SGD's scores, as in the "
+            "official evaluation, and absent in the others."
+        )
     if sgd["missing_dialogues"] or sgd["missing_turns"]:
         dialogues, turns = counted(sgd["missing_dialogues"], "dialogue"), counted(sgd["missing_turns"], "turn")
         notes.append(

@@ -1,0 +1,114 @@
+"""Which input is gold and which are predictions: told from what the files carry, so that swapped files are refused.
+
+A tracker's file may bring its own gold states beside the predictions. In GOLD's place it would be scored as gold, and a
+gold file in PRED's place as perfect predictions: swapped arguments would score 100. So neither is taken, and what each
+input was taken for is part of every signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.tracking.encode import Kind, carries
+from dialgauge.tracking.inputs import SELF, SystemInput
+
+#: Formats whose predictions have the shape of the dataset itself: their annotated states may be predicted ones.
+_SAME_SHAPE = frozenset({"sgd"})
+
+_ORDER = "the gold file comes first, then the predictions: GOLD PRED..."
+_TAKEN_FOR: dict[Kind, str] = {"predicted": "predictions", "judged": "flags", "state": "states"}
+
+
+def roles_text(kind: Kind, *, gold: bool, own: bool) -> str:
+    """What each input was taken for, as signatures say it; ``own``: the gold states are those inside PRED.
+
+    >>> roles_text("predicted", gold=True, own=False), roles_text("predicted", gold=True, own=True)
+    ('GOLD=gold,PRED=predictions', 'PRED=gold+predictions')
+    >>> roles_text("state", gold=True, own=False), roles_text("judged", gold=False, own=False)
+    ('GOLD=gold,PRED=states', 'PRED=flags')
+    """
+    if own:
+        return f"PRED=gold+{_TAKEN_FOR[kind]}"
+    return f"GOLD=gold,PRED={_TAKEN_FOR[kind]}" if gold else f"PRED={_TAKEN_FOR[kind]}"
+
+
+def require_roles(gold: SystemInput | None, systems: Sequence[SystemInput]) -> None:
+    """An error that names the right order where an input cannot be what its place says."""
+    if gold is not None:
+        _require_gold(gold, systems)
+    for system in systems:
+        _require_predictions(system, gold, systems)
+
+
+def _require_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> None:
+    if not _predicts(gold):
+        if gold.kind == "predictions" and not carries(gold.dialogues, "state"):
+            raise _refused(
+                gold, f"it is a file of predictions ({gold.format}) without gold states", "GOLD", gold, systems
+            )
+        return
+    # Dialogues in memory come under a name, gold=..., which says what is meant: refused only if they are swapped.
+    if gold.path or not any(_predicts(system) for system in systems):
+        with_gold = " beside its gold states" if carries(gold.dialogues, "state") else ""
+        raise _refused(gold, f"it carries predictions{with_gold}", "GOLD", gold, systems)
+
+
+def _require_predictions(system: SystemInput, gold: SystemInput | None, systems: Sequence[SystemInput]) -> None:
+    if _predicts(system) or not carries(system.dialogues, "state") or not system.path:
+        return
+    if gold is None:
+        what = "one state a turn" if _may_predict(system) else "gold states"
+        raise DialgaugeError(
+            f"it has {what} and no predictions beside them; name both files: GOLD PRED...", file=_name(system)
+        )
+    if not _may_predict(system):
+        raise _refused(system, "it has gold states and no predictions", "PRED", gold, systems)
+    if _has_acts(system) and not _has_acts(gold) and gold.format in _SAME_SHAPE:
+        raise _refused(
+            system, "it is annotated with dialogue acts like the dataset, and the file before it is not", "PRED",
+            gold, systems,
+        )  # fmt: skip
+
+
+def _may_predict(system: SystemInput) -> bool:
+    """Are plain states of this format predictions? Of SGD's shape, and of a plugin's that has no other place."""
+    from dialgauge.formats import format_named
+
+    if system.format in _SAME_SHAPE:
+        return True
+    fields: frozenset[str] = getattr(format_named(system.format), "fields", frozenset())
+    return system.kind == "predictions" and not {"predicted", "judged"} & fields
+
+
+def _predicts(one: SystemInput) -> bool:
+    return carries(one.dialogues, "predicted") or carries(one.dialogues, "judged")
+
+
+def _has_acts(one: SystemInput) -> bool:
+    return any(turn.acts for dialogue in one.dialogues for turn in dialogue.turns)
+
+
+def _name(one: SystemInput) -> str:
+    return one.path or one.name
+
+
+def _refused(
+    culprit: SystemInput, what: str, place: str, gold: SystemInput, systems: Sequence[SystemInput]
+) -> DialgaugeError:
+    message = f"{what}, so it cannot stand in the place of {place}; {_ORDER}"
+    return DialgaugeError(f"{message}{_suggestion(gold, systems)}", file=_name(culprit))
+
+
+def _suggestion(gold: SystemInput, systems: Sequence[SystemInput]) -> str:
+    """The named files in the right order, where what they carry tells it."""
+    named = [gold, *systems]
+    if not all(one.path for one in named):
+        return ""
+    golden = [one for one in named if carries(one.dialogues, "state") and not _predicts(one)]
+    predicted = [one for one in named if _predicts(one)]
+    if len(golden) == 1 and predicted:
+        return f", here {' '.join(one.path for one in (*golden, *predicted))}"
+    if not golden and all(carries(one.dialogues, "state") for one in named):
+        return f"; for the gold states inside each file write {SELF} first: {SELF} {' '.join(o.path for o in named)}"
+    return ""

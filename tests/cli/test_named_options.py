@@ -1,0 +1,108 @@
+"""Every option that a message, hint or help text names exists in the command that says it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import typing
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import dialgauge
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.options import Option
+
+SOURCE = Path(dialgauge.__file__).parent
+#: Options of every command.
+EVERYWHERE = {"--help", "--version", "--debug"}
+#: Which commands say what a room has to say. What any command may say must name the command beside the option.
+ROOMS = {
+    "agents": ("babi",),
+    "comparison": ("compare", "runs"),
+    "data": ("data",),
+    "demo": ("demo",),
+    "formats": (),
+    "lab": ("babi",),
+    "measures": ("score", "compare", "users"),
+    "rankers": ("babi",),
+    "report": (),
+    "reproduce": ("reproduce",),
+    "responses": ("babi",),
+    "runs": (),
+    "stats": (),
+    "tracking": ("score", "compare"),
+    "users": ("users",),
+    "values": ("score", "compare"),
+    "worlds": ("babi",),
+}
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+_COMMAND = re.compile(r"dialgauge ([a-z]+)")
+
+
+@cache
+def options_of(command: str) -> frozenset[str]:
+    """The options of a command, with those of its subcommands."""
+    found = set(EVERYWHERE)
+    for function in importlib.import_module(f"dialgauge.cli.{command}").app.commands.values():
+        hints = typing.get_type_hints(function, include_extras=True)
+        for name in inspect.signature(function).parameters:
+            for declared in getattr(hints[name], "__metadata__", ()):
+                if isinstance(declared, Option):
+                    found |= {one for one in declared.names if one.startswith("--")} or {f"--{name.replace('_', '-')}"}
+    return frozenset(found)
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a module but for docstrings; an f-string as one text."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            skipped.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else "…" for part in node.values]
+            skipped.update(node.values)
+            yield node.lineno, "".join(map(str, parts))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
+            yield node.lineno, node.value
+
+
+def speakers(path: Path) -> tuple[str, ...]:
+    """The commands that may print the strings of a module."""
+    room, *rest = path.relative_to(SOURCE).parts
+    if room != "cli":
+        return ROOMS.get(room, ())
+    stem = rest[0].removesuffix(".py").split("_")[0]
+    return (stem,) if stem in COMMANDS else tuple(COMMANDS)
+
+
+def mentions() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path.parts[-2:] in (("cli", "parse.py"), ("cli", "options.py")):
+            continue
+        for line, text in texts(path):
+            named = _COMMAND.search(text)
+            for option in dict.fromkeys(_OPTION.findall(text)):
+                said_by = (named[1],) if named and named[1] in COMMANDS else speakers(path)
+                yield f"{path.relative_to(SOURCE)}:{line}", option, said_by
+
+
+MENTIONS = list(mentions())
+
+
+def test_the_mentions_are_found() -> None:
+    assert len(MENTIONS) > 100
+    assert {"--profile", "--worst-by", "--schema"} <= options_of("score")
+
+
+@pytest.mark.parametrize(("place", "option", "commands"), MENTIONS, ids=[f"{one[0]} {one[1]}" for one in MENTIONS])
+def test_a_named_option_exists(place: str, option: str, commands: tuple[str, ...]) -> None:
+    if option not in EVERYWHERE:
+        assert commands, f"{place}: any command may say this, and not all have {option}: name the command too"
+        assert any(option in options_of(command) for command in commands), f"{place}: {commands} have no {option}"

@@ -1,0 +1,88 @@
+"""Profiles under which gold scored against itself is not 100 say so beside every score."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Dialogue
+from dialgauge.values import profile_named, profile_names
+from support.commands import dialgauge as run
+from tracking.corpora import pair_of_dialogues
+
+
+def corpus() -> tuple[list[Dialogue], list[Dialogue]]:
+    """Four turns: under ``trade`` two gold labels are corrected, under ``mwzeval`` one gold slot is dropped."""
+    states = [
+        ({"hotel-area": "north"}, {"hotel-area": "north"}),
+        ({"hotel-area": "north", "hotel-stars": "4 stars"}, {"hotel-area": "north", "hotel-stars": "4"}),
+        ({"hotel-area": "dontcare", "hotel-stars": "4 stars"}, {}),
+        ({"hotel-area": "north"}, {}),
+    ]
+    gold, theirs = pair_of_dialogues(states)
+    return [gold], [theirs]
+
+
+@pytest.mark.parametrize(
+    ("profile", "ceiling"), [("trade", 0.5), ("mwzeval", 0.75), ("canon", None), ("trippy_variants", None)]
+)
+def test_gold_against_itself_is_said_where_it_is_not_100(profile: str, ceiling: float | None) -> None:
+    gold, theirs = corpus()
+    found = dialgauge.score(gold, {"mine": theirs}, profile=profile, measures="JGA,SA", intervals=False)
+    told = [note for note in found.notes() if "against itself" in note]
+    if ceiling is None:
+        assert not told and found[0].gold_against_itself == {}
+        return
+    assert found[0].gold_against_itself["JGA"] == ceiling
+    assert told == [note for note in found[0].run.notes if "against itself" in note]
+    assert f"JGA {100 * ceiling:.2f}, SA 9" in told[0] and profile in told[0]
+    assert found.as_dict()["systems"][0]["gold_against_itself"]["JGA"] == ceiling
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_the_ceiling_is_the_score_of_gold(profile: str) -> None:
+    gold, theirs = corpus()
+    itself = dialgauge.score(gold, {"gold": gold}, profile=profile, intervals=False)[0]
+    ceiling = dialgauge.score(gold, {"mine": theirs}, profile=profile, intervals=False)[0].gold_against_itself
+    assert ceiling == ({} if itself["JGA"] == 1 else {name: itself[name] for name in itself.scores})
+
+
+def test_it_is_said_of_the_turns_that_were_scored() -> None:
+    gold, theirs = corpus()
+    first = [Dialogue(id=theirs[0].id, turns=theirs[0].turns[:1])]
+    found = dialgauge.score(gold, {"first": first, "all": theirs}, profile="trade", measures="JGA", intervals=False)
+    assert (found["first"].gold_against_itself, found["all"].gold_against_itself) == ({}, {"JGA": 0.5})
+
+
+def test_sensitivity_says_it_too_and_so_does_a_stored_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    gold, theirs = corpus()
+    paths = tmp_path / "gold.jsonl", tmp_path / "mine.jsonl"
+    for path, dialogues in zip(paths, (gold, theirs), strict=True):
+        dialgauge.write(dialogues, path, format="native")
+    store = tmp_path / "runs"
+    options = ("-m", "JGA", "--no-intervals", "--store", store)
+    done = run(capsys, "score", *paths, "-p", "trade", "--sensitivity", *options, "--json", tmp_path / "a.json")
+    sentence = "Under trade gold scored against itself has JGA 50.00, not 100"
+    assert done.out.count(sentence) == 2
+    assert json.loads((tmp_path / "a.json").read_text())["sensitivity"]["gold_against_itself"] == {"trade": 0.5}
+    [manifest] = dialgauge.Store(store).list()
+    assert run(capsys, "score", "--from", manifest.id, "--store", store).out == done.out
+
+
+def test_profiles_explain_that_they_are_one_sided() -> None:
+    assert "gold scored against itself may be below 100" in profile_named("trade").explain()
+    assert "against itself" not in profile_named("canon").explain()
+
+
+def test_the_numbers_of_multiwoz(shared_data: Path) -> None:
+    """The issue's 86.5 and 86.8, here from gold as a system of its own."""
+    gold = dialgauge.read(shared_data / "multiwoz21/test.json.gz").dialogues
+    theirs = dialgauge.read(shared_data / "dst_predictions/augpt.json.gz").dialogues
+    profiles = ["trade", "mwzeval"]
+    itself = dialgauge.score(gold, {"gold": gold}, profile=profiles, measures="JGA", intervals=False)
+    found = dialgauge.score(gold, {"augpt": theirs}, profile=profiles, measures="JGA", intervals=False)
+    assert [one.gold_against_itself["JGA"] for one in found] == [one["JGA"] for one in itself]
+    assert [round(100 * one["JGA"], 1) for one in itself] == [86.5, 86.8]

@@ -1,0 +1,165 @@
+"""What each input is taken for: swapped files are refused with the right order, and every signature says the roles."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.registry import formats
+from dialgauge.measures import Signature
+from support.commands import dialgauge as run
+from support.examples import EXAMPLES, as_json
+from tracking.corpora import flat_state
+
+NORTH, EAST = {"hotel": {"area": "north"}}, {"hotel": {"area": "east"}}
+#: Files about one dialogue, by what they carry; those of the formats come from the examples of all formats.
+MADE = {
+    "native gold": b'{"id":"MUL0001","turns":[{"speaker":"user","state":{"hotel":{"area":["north"]}}}]}\n',
+    "native predictions": b'{"id":"MUL0001","turns":[{"speaker":"user","predicted":{"hotel":{"area":["east"]}}}]}\n',
+    "native both": b'{"id":"MUL0001","turns":[{"speaker":"user","state":{"hotel":{"area":["north"]}},'
+    b'"predicted":{"hotel":{"area":["east"]}}}]}\n',
+    "nested gold": as_json({"MUL0001.json": {"0": {"gt": NORTH}}}),
+    "nested predictions": as_json({"MUL0001.json": {"0": {"pr": EAST}}}),
+    "responses": as_json({"mul0001": [{"response": "hello"}]}),
+}
+SHAPES = {
+    name: text.replace(b'"d1"', b'"MUL0001"').replace(b'"1_00000"', b'"MUL0001"')
+    for name, text in {**EXAMPLES, **MADE}.items()
+    if name in MADE or isinstance(formats()[name], DialogueFormat)
+}
+ORDER = "the gold file comes first, then the predictions: GOLD PRED"
+
+
+def written(folder: Path, name: str) -> Path:
+    path = folder / name.replace(" ", "-")
+    path.write_bytes(SHAPES[name])
+    return path
+
+
+def carried(path: Path) -> set[str]:
+    turns = [turn for dialogue in dialgauge.read(path).dialogues for turn in dialogue.turns]
+    return {kind for kind in ("state", "predicted", "judged") if any(getattr(turn, kind) is not None for turn in turns)}
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(SHAPES, SHAPES)))
+def test_every_pair_of_files(first: str, second: str, tmp_path: Path) -> None:
+    """Only a file without predictions is gold, and only one with predictions (or of SGD's shape) is scored."""
+    (tmp_path / "gold").mkdir()
+    gold, pred = written(tmp_path / "gold", first), written(tmp_path, second)
+    wanted, given = carried(gold), carried(pred)
+    fits = wanted == {"state"} and (given & {"predicted", "judged"} or (given == {"state"} and second == "sgd"))
+    try:
+        found = dialgauge.score(gold, [pred], profile="verbatim", intervals=False)
+    except DialgaugeError as error:
+        assert not fits or "share" in str(error), error
+        if wanted & {"predicted", "judged"} or (given == {"state"} and wanted and second != "sgd"):
+            assert ORDER in str(error)
+    else:
+        assert fits
+        assert found.signature["roles"].startswith("GOLD=gold,PRED=")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_file_alone(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name)
+    inside = carried(path)
+    try:
+        found = dialgauge.score(None, [path], profile="verbatim", intervals=False)
+    except DialgaugeError as error:
+        assert "judged" not in inside and inside != {"state", "predicted"}
+        assert ("has predictions but no gold states" in str(error)) == (inside == {"predicted"})
+        if inside == {"state"}:
+            assert "no predictions beside them" in str(error)
+    else:
+        assert found.signature["roles"] == ("PRED=flags" if inside == {"judged"} else "PRED=gold+predictions")
+
+
+def test_swapped_files_are_refused_with_the_right_order(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """On the old code this scored 100, exit 0, under the signature of the right order."""
+    gold, both = written(tmp_path, "native gold"), written(tmp_path, "nested")
+    right = run(capsys, "score", gold, both, "--no-intervals", "-m", "JGA", "--json", "-")
+    assert json.loads(right.out)["systems"][0]["scores"]["JGA"]["value"] == 0.0
+    swapped = run(capsys, "score", both, gold, "--no-intervals", "-m", "JGA")
+    assert (swapped.code, swapped.out) == (2, "")
+    assert f"{both}: it carries predictions beside its gold states" in swapped.err
+    assert f"{ORDER}..., here {gold} {both}" in swapped.err
+    between = run(capsys, "compare", both, gold, both)
+    assert between.code == 2 and f"here {gold} {both} {both}" in between.err
+
+
+def test_two_trackers_without_a_gold_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, other = written(tmp_path, "nested"), written(tmp_path, "som-dst")
+    done = run(capsys, "score", one, other)
+    assert done.code == 2 and f"write self first: self {one} {other}" in done.err
+    assert run(capsys, "score", "self", one, other, "--no-intervals").code == 0
+
+
+def test_swapped_files_of_sgd(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
+    """Predictions have the shape of the dataset, but lack its dialogue acts."""
+    gold, pred = (shared_data / "sgd" / f"{name}_dialogues_001.json.gz" for name in ("dev", "synthetic_pred"))
+    done = run(capsys, "score", pred, gold, "-p", "verbatim")
+    assert done.code == 2 and "annotated with dialogue acts" in done.err and ORDER in done.err
+    right = run(capsys, "score", gold, pred, "-p", "verbatim", "--no-intervals", "-m", "JGA", "--json", "-")
+    assert "roles:GOLD=gold,PRED=states" in json.loads(right.out)["signature"]
+
+
+def test_swapped_dialogues_in_memory() -> None:
+    gold = [Dialogue(id="a", turns=(Turn(speaker="user", state=flat_state({"hotel-area": "north"})),))]
+    both = [
+        Dialogue(
+            id="a",
+            turns=(
+                Turn(
+                    speaker="user",
+                    state=flat_state({"hotel-area": "north"}),
+                    predicted=flat_state({"hotel-area": "east"}),
+                ),
+            ),
+        )
+    ]
+    assert dialgauge.score(gold, both, intervals=False)[0]["JGA"] == 0.0
+    with pytest.raises(DialgaugeError, match="cannot stand in the place of GOLD"):
+        dialgauge.score(both, gold)
+    itself = dialgauge.score(gold, {"gold": gold}, intervals=False)
+    assert itself[0]["JGA"] == 1.0
+    assert itself.signature["roles"] == "GOLD=gold,PRED=states"
+    assert itself.signature != dialgauge.score(gold, both, intervals=False).signature
+
+
+def test_real_files_in_every_place(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
+    gold = shared_data / "multiwoz21/val.json.gz"
+    folder = shared_data / "dst_predictions"
+    for path in sorted(folder.glob("*.gz")):
+        done = run(capsys, "score", path, gold)
+        assert (done.code, done.out) == (2, "") and "cannot stand in the place of GOLD" in done.err, path
+    for arguments in ([gold], ["self", gold]):
+        done = run(capsys, "score", *arguments)
+        assert done.code == 2 and "it has gold states and no predictions beside them" in done.err
+    assert "cannot stand in the place of PRED" in run(capsys, "score", gold, gold).err
+
+
+def test_runs_keep_the_role_of_every_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    gold, both = written(tmp_path, "native gold"), written(tmp_path, "nested")
+    for number, arguments in enumerate(([gold, both], [both], [written(tmp_path, "flags")])):
+        store = dialgauge.Store(tmp_path / f"runs{number}")
+        assert run(capsys, "score", *arguments, "--no-intervals", "--store", store.folder).code == 0
+        manifest = store.list()[0]
+        roles = [(one.role, Path(one.path).name) for one in manifest.inputs]
+        assert (
+            roles
+            == [
+                [("gold", gold.name), ("predictions", both.name)],
+                [("gold and predictions", both.name)],
+                [("predictions", "flags")],
+            ][number]
+        )
+        assert Signature.parse(manifest.signature)["roles"] == (
+            "GOLD=gold,PRED=predictions", "PRED=gold+predictions", "PRED=flags",
+        )[number]  # fmt: skip
