@@ -8,9 +8,10 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
 from dialgauge.users.profile import load_profile
 from dialgauge.users.results import users_run
-from dialgauge.users.scorer import Scorer, VenueDatabase, derived_goal, derived_map, load_database
+from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations, score_conversations
 from support.verdicts import assert_verdicts_add_up
 

@@ -15,9 +15,9 @@ from dialgauge.runs import Run
 from dialgauge.users.config import GcdfConfig, with_overrides
 from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
 from dialgauge.users.measures import score_name
+from dialgauge.users.presentation import SCORED
 from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
 from dialgauge.users.reference import SECTIONS, behaviour_tree
-from dialgauge.users.results import SCORED
 from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
 from dialgauge.values.canonical_map import CanonicalMap

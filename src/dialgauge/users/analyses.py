@@ -18,6 +18,11 @@ from dialgauge.dialogue import Act, Speaker, Task, Turn
 from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
 
 MIN_REPEATS = 3
+_GOODBYE = "bye"
+
+#: How a conversation ends: in a loop, with the user's goodbye, or just so.
+End: TypeAlias = Literal["loop", "goodbye", "open"]
+ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
 
 Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
 
@@ -93,6 +98,24 @@ def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...]) -
 def _commonest(confusions: list[Confusion]) -> str:
     (confusion, _), *_ = Counter(confusions).most_common(1)
     return f"{confusion.said or 'nothing'} heard as {confusion.heard or 'nothing'}"
+
+
+def conversation_end(turns: Sequence[Turn], repeats: Sequence[Loop], general_service: str) -> End:
+    """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
+    goodbye = False
+    for position in range(len(turns) - 1, -1, -1):
+        turn = turns[position]
+        if turn.speaker != "user":
+            continue
+        acts = turn.acts or ()
+        goodbye = goodbye or any(_GOODBYE in act.name.lower() for act in acts)
+        if any(act.domain != general_service for act in acts):
+            if repeats and repeats[-1].last == position:
+                return "loop"
+            break
+        if not goodbye:
+            break
+    return "goodbye" if goodbye else "open"
 
 
 # What was said against what was heard: the errors of both sides' language understanding.

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
+from dialgauge.users.faults import Blame
 from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.profile import DatasetProfile, Domain
-from dialgauge.users.records import Behaviour, MeasureName
+from dialgauge.users.records import Behaviour, GoalSource, MeasureName
 from dialgauge.users.turns import (
     BETWEEN,
     BOOK,
@@ -42,8 +43,12 @@ class DialogueContext:
         config: GcdfConfig,
         profile: DatasetProfile,
         normaliser: Normaliser,
+        blame: Blame,
+        goal_source: GoalSource,
     ) -> None:
         self.turns = turns
+        self.blame = blame
+        self.goal_source = goal_source
         self.tasks = tasks
         self.config = config
         self.profile = profile
@@ -55,7 +60,8 @@ class DialogueContext:
         self._normaliser = normaliser
         self._user_parameters: Parameters | None = None
         self._system_parameters: Parameters | None = None
-        self._heard: dict[int, dict[str, list[str]]] = {}
+        self._system_attempts: list[tuple[str, int, Attempt]] = []
+        self._heard: dict[int, tuple[dict[str, list[str]], list[tuple[str, int, Attempt]]]] = {}
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
         self._warn_of_torn_values()
 
@@ -117,17 +123,27 @@ class DialogueContext:
         return self._user_parameters
 
     def system_parameters(self) -> Parameters:
-        """What the system said, with canonical values."""
+        """What the system said, with canonical values. The reference normalises anew each time, and records it."""
         if self._system_parameters is None:
+            before = len(self.attempts)
             self._system_parameters = self._parameters("system", SLOT_VALUE, range(1, len(self.turns), 2))
+            self._system_attempts = self.attempts[before:]
+        elif self._system_attempts:
+            self.attempts += self._system_attempts
         return self._system_parameters
 
     def heard(self, position: int, domain: str) -> Iterable[str]:
-        """What the system understood the user to inform of in a user turn, with canonical values."""
-        texts = self._heard.get(position)
-        if texts is None:
-            heard = self.turns[position].heard
-            texts = self._heard[position] = {} if heard is None else self._texts("nlu", position, heard, INFORM)
+        """What the system understood the user to inform of in a user turn, with canonical values. Like the reference,
+        this records what was normalised each time it is asked."""
+        known = self._heard.get(position)
+        if known is None:
+            heard, before = self.turns[position].heard, len(self.attempts)
+            texts = {} if heard is None else self._texts("nlu", position, heard, INFORM)
+            self._heard[position] = texts, self.attempts[before:]
+            return texts.get(domain, ())
+        texts, attempts = known
+        if attempts:
+            self.attempts += attempts
         return texts.get(domain, ())
 
     def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:

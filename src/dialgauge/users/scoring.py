@@ -42,9 +42,10 @@ from dialgauge.formats import (
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
 from dialgauge.users.config import GcdfConfig, load_config
+from dialgauge.users.goals import VenueDatabase, VenueRows, load_database
 from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import DialogueScore
-from dialgauge.users.scorer import Failure, Scorer, VenueDatabase, VenueRows, load_database
+from dialgauge.users.scorer import Failure, Scorer
 from dialgauge.values import CanonicalMap
 
 #: Files by name, or dialogues: a corpus, a run, any iterable.
@@ -53,6 +54,9 @@ Conversations: TypeAlias = str | Path | Corpus | Run | Iterable[Dialogue]
 #: Which profile goes with dialogues of a format, unless one is named.
 PROFILES = {"sgd": "sgd", "multiwoz": "multiwoz21-people"}
 DEFAULT_PROFILE = "multiwoz21"
+
+#: Some goals are recorded and some derived.
+MIXED = "recorded+derived"
 
 #: Dialogues in memory that make one unit of work.
 _BATCH = 32
@@ -121,6 +125,18 @@ class ScoredConversations(Struct):
     notes: Counter[str] = msgspec.field(default_factory=Counter)
     #: Dialogues that could not be read.
     unread: int = 0
+    #: The file or folder they come from.
+    source: str | None = None
+
+    def goals(self) -> str:
+        """Where the goals come from: ``recorded``, ``derived``, or ``recorded+derived``."""
+        sources = {result.goal_source for result in self.results}
+        return MIXED if len(sources) > 1 else next(iter(sources), "recorded")
+
+    def signature(self) -> Signature:
+        """Everything that could change a score; goals are named where they are not all recorded."""
+        goals = self.goals()
+        return self.settings.signature().with_(goals="" if goals == "recorded" else goals)
 
 
 class _UnitResult(Struct):
@@ -245,7 +261,10 @@ class _Gathering:
             kind = source.format
             name = name or (system_name(source.source) if source.source else None)
         self.scored = ScoredConversations(
-            name or getattr(source, "name", "") or "conversations", kind, ScorerSettings.load(options, kind)
+            name or getattr(source, "name", "") or "conversations",
+            kind,
+            ScorerSettings.load(options, kind),
+            source=os.fspath(source) if isinstance(source, str | Path) else None,
         )
         self._read: dict[str, tuple[_Batch, Notes]] = {}
         self._seen: set[str] = set()
