@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from dialgauge.users.measures import UserEvidence, score_name
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
     from dialgauge.users.queries import Query, find, several_meanings
-    from dialgauge.users.records import DialogueScore, MeasureName
+    from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
     from dialgauge.users.reference import reference_report
     from dialgauge.users.results import UserScores, score_users, users_scored
     from dialgauge.users.scoring import UserOptions, conversation_named, load_map
 
 __all__ = [
     "LABELS",
+    "MEASURES",
     "REASONS",
     "DialogueScore",
     "MeasureName",

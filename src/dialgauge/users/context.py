@@ -33,6 +33,13 @@ from dialgauge.users.turns import (
 Parameters = dict[str, dict[str, list[int]]]
 
 
+def refusal(profile: DatasetProfile) -> str:
+    """Who refuses what reference mode refuses; the authors' evaluator knows one dataset and says nothing of others."""
+    if profile.of_reference:
+        return "the reference evaluator aborts here (--mode recommended does not)"
+    return "reference mode refuses it (--mode recommended does not)"
+
+
 class DialogueContext:
     """The turns of a dialogue with everything the rules ask about them; remembers what is asked often."""
 
@@ -68,7 +75,7 @@ class DialogueContext:
     def fault(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
         if self.config.strict:
-            raise DialgaugeError(f"{message}; the reference evaluator aborts here", turn=turn)
+            raise DialgaugeError(f"{message}; {refusal(self.profile)}", turn=turn)
         self.warnings[message if turn is None else f"turn {turn}: {message}"] = None
 
     def _warn_of_torn_values(self) -> None:

@@ -50,7 +50,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
         return
     profile = scored.settings.profile
     fit = fit_of(scored.results)
-    if not fit.acts_said and any(result.turns for result in scored.results):
+    if not fit.acts_said and any(turn.text for dialogue in scored.dialogues for turn in dialogue.turns):
         raise DialgaugeError(
             "no turn of any conversation has a dialogue act, and GCDF1 measures acts, not words; annotate them",
             file=scored.source,

@@ -54,6 +54,7 @@ def score_users(
     mode: str | None = None,
     profile: str | None = None,
     database: str | Path | None = None,
+    schema: str | Path | None = None,
     measures: Iterable[str] = ("default",),
     workers: int | None = None,
     resamples: int = 1000,
@@ -71,6 +72,7 @@ def score_users(
         overrides=(*changed, *([f"mode={mode}"] if mode else ())),
         profile=profile,
         database=database,
+        schema=schema,
     )
     return users_scored(
         conversations, options, measures=measures, workers=workers, resamples=resamples, seed=seed, name=name
@@ -97,6 +99,7 @@ def users_scored(
         "canonical map": options.canonical_map,
         "config": options.config,
         "database": options.database,
+        "schema": options.schema,
     }
     inputs = [(role, path) for role, path in roles.items() if path is not None and str(path) != "-"]
     return UserScores(users_run(scored, names, resamples=resamples, seed=seed, inputs=inputs))

@@ -11,7 +11,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.users.analyses import confusions, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
-from dialgauge.users.context import DialogueContext
+from dialgauge.users.context import DialogueContext, refusal
 from dialgauge.users.faults import Blame
 from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, live_goal, spelling_map
 from dialgauge.users.normalise import Matching, Normaliser, SharedMemory
@@ -26,6 +26,7 @@ from dialgauge.users.records import (
     lost_points,
 )
 from dialgauge.users.requests import score_requests
+from dialgauge.users.schemas import DatasetSchema
 from dialgauge.users.turns import ActLexicon, prepared_turns
 from dialgauge.values import CanonicalMap
 
@@ -56,9 +57,11 @@ class Scorer:
         profile: DatasetProfile | None = None,
         canonical_map: CanonicalMap | None = None,
         database: VenueDatabase | None = None,
+        schema: DatasetSchema | None = None,
     ) -> None:
         self.config = config or GcdfConfig()
         self.profile = profile or load_profile("multiwoz21")
+        self._schema = schema
         self._database = database if self.config.prunes_failures else None
         if self.config.failures == "live" and database is None:
             raise DialgaugeError("failures=live asks a database which failures are real; name it with --database")
@@ -76,6 +79,7 @@ class Scorer:
             strict=self.config.strict,
             coreference=self.profile.coreference,
             time_slots=self.profile.time_slots,
+            refusal=refusal(self.profile),
         )
 
     def goal(self, dialogue: Dialogue) -> tuple[Goal, GoalSource]:
@@ -115,6 +119,8 @@ class Scorer:
             max_turns=self.config.max_turns,
         )
         goal, source = self.goal(dialogue)
+        if self._schema is not None:
+            self._schema.check(goal)
         general = self.profile.general_service
         repeats = tuple(loops(dialogue.turns, general_service=general))
         return DialogueContext(
