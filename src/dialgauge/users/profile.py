@@ -118,6 +118,13 @@ def _shipped_profile(name: str) -> DatasetProfile:
 
 def _checked(document: YamlDocument) -> DatasetProfile:
     profile = document.as_record(DatasetProfile, "a dataset profile")
+    for group in ("acts", "acts_repaired"):
+        for family, expressions in getattr(profile, group).items():
+            place: dict[str, Any] = {"file": document.file, "line": document.line(group, family)}
+            if family not in FAMILIES:
+                raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **place)
+            for expression in expressions:
+                _check_expression(expression, family, **place)
     for family in _NEEDED:
         if not profile.acts.get(family):
             raise DialgaugeError(
@@ -126,13 +133,6 @@ def _checked(document: YamlDocument) -> DatasetProfile:
                 file=document.file,
                 line=document.line("acts"),
             )
-    for group in ("acts", "acts_repaired"):
-        for family, expressions in getattr(profile, group).items():
-            place: dict[str, Any] = {"file": document.file, "line": document.line(group, family)}
-            if family not in FAMILIES:
-                raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **place)
-            for expression in expressions:
-                _check_expression(expression, family, **place)
     return profile
 
 
