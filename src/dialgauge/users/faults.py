@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from dialgauge.dialogue import Turn
-from dialgauge.users.analyses import Cause, End, Loop, turn_confusions
+from dialgauge.users.analyses import Cause, End, Hearing, Loop
 from dialgauge.users.labels import REPEATED, REPEATED_REQUESTS
 from dialgauge.users.turns import PreparedTurn
 
@@ -47,10 +47,15 @@ class Blame:
     """The causes of one dialogue's lost points."""
 
     def __init__(
-        self, turns: Sequence[Turn], prepared: Sequence[PreparedTurn], loops: tuple[Loop, ...], end: End
+        self,
+        turns: Sequence[Turn],
+        prepared: Sequence[PreparedTurn],
+        loops: tuple[Loop, ...],
+        end: End,
+        hearing: Hearing,
     ) -> None:
         self._turns, self._prepared = turns, prepared
-        self.loops, self.end = loops, end
+        self.loops, self.end, self.hearing = loops, end, hearing
         #: The loop the conversation ended in.
         self._last = loops[-1] if end == "loop" else None
 
@@ -116,5 +121,4 @@ class Blame:
         return any(domain in turn.services for turn in self._prepared[::2])
 
     def _misheard(self, place: int) -> bool:
-        turn = self._turns[place]
-        return turn.heard is not None and turn.heard != turn.acts and bool(turn_confusions(turn))
+        return bool(self.hearing.confusions(self._turns[place]))

@@ -8,7 +8,7 @@ no number could be meant are errors.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError, nearest
@@ -17,7 +17,6 @@ from dialgauge.users.records import DialogueScore, ProfileFit
 from dialgauge.users.turns import ActLexicon
 
 if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
     from dialgauge.users.scoring import ScoredConversations
 
 #: Shares below which something is said.
@@ -50,7 +49,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
         return
     profile = scored.settings.profile
     fit = fit_of(scored.results)
-    if not fit.acts_said and any(turn.text for dialogue in scored.dialogues for turn in dialogue.turns):
+    if not any(result.acting for result in scored.results) and any(result.worded for result in scored.results):
         raise DialgaugeError(
             "no turn of any conversation has a dialogue act, and GCDF1 measures acts, not words; annotate them",
             file=scored.source,
@@ -58,7 +57,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
     if fit.acts_in_domains and not fit.acts_known:
         raise DialgaugeError(
             f"the profile {profile.name} recognises none of the {fit.acts_in_domains:,} acts "
-            f"({_listed(_unknown_acts(scored))}); {_better(scored, profile)}",
+            f"({_listed(_unknown_acts(scored.results))}); {_better(scored, profile)}",
             file=scored.source,
         )
     domains = _goal_domains(scored.results)
@@ -68,7 +67,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
             f"{_better(scored, profile)}",
             file=scored.source,
         )
-    requests, odd = _request_names(scored.dialogues, carry_service=profile.requests_carry_service)
+    requests, odd = fit.slots_requested, fit.requests_misnamed
     if odd == requests > 0:
         form = "'service-slot'" if profile.requests_carry_service else "bare slots"
         raise DialgaugeError(
@@ -84,7 +83,7 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
     if fit.acts_in_domains and fit.acts_known < _FEW_ACTS * fit.acts_in_domains:
         yield (
             f"the profile {profile.name} recognises only {fit.acts_known:,} of {fit.acts_in_domains:,} acts; "
-            f"not recognised: {_listed(_unknown_acts(scored))}"
+            f"not recognised: {_listed(_unknown_acts(scored.results))}"
         )
     if fit.slots_wanted and fit.slots_uttered < _FEW_SLOTS * fit.slots_wanted:
         yield (
@@ -98,7 +97,7 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
                 f"the profile {profile.name} does not know the domain '{domain}' of {domains[domain]:,} goals."
                 f"{nearest(domain, profile.domains)}"
             )
-    requests, odd = _request_names(scored.dialogues, carry_service=profile.requests_carry_service)
+    requests, odd = fit.slots_requested, fit.requests_misnamed
     if 0 < odd < requests:
         form = "'service-slot'" if profile.requests_carry_service else "bare slots"
         yield f"{odd:,} of {requests:,} requested slots are not written as {form}, which the profile expects"
@@ -108,42 +107,22 @@ def _goal_domains(results: Iterable[DialogueScore]) -> Counter[str]:
     return Counter(domain for result in results for domain in result.goal.tasks)
 
 
-def _unknown_acts(scored: ScoredConversations) -> Counter[str]:
-    profile = scored.settings.profile
-    lexicon = ActLexicon(profile, merge_values=False, strict=scored.settings.config.strict)
-    names = Counter(name for name, domain in _acts(scored.dialogues) if domain != profile.general_service)
-    return Counter({name: count for name, count in names.items() if not lexicon.families(name)})
-
-
-def _acts(dialogues: Sequence[Dialogue]) -> Iterator[tuple[str, str]]:
-    return ((act.name, act.domain) for each in dialogues for turn in each.turns for act in turn.acts or ())
+def _unknown_acts(results: Iterable[DialogueScore]) -> Counter[str]:
+    return Counter(name for result in results for name in result.unknown_acts)
 
 
 def _better(scored: ScoredConversations, profile: DatasetProfile) -> str:
-    """Which shipped profile recognises the acts and knows the domains, if one does."""
-    names = Counter(name for name, _ in _acts(scored.dialogues))
-    domains = _goal_domains(scored.results)
+    """Which shipped profile knows the domains, and most of the acts that this one does not, if one does."""
+    unknown, domains = _unknown_acts(scored.results), _goal_domains(scored.results)
     fitting = []
     for name in shipped():
         other = load_profile(name)
         lexicon = ActLexicon(other, merge_values=False, strict=True)
-        known = sum(count for act, count in names.items() if lexicon.families(act))
-        if name != profile.name and 2 * known > names.total() and any(other.domain(each) for each in domains):
+        known = sum(count for act, count in unknown.items() if lexicon.families(act))
+        if name != profile.name and 2 * known >= unknown.total() and any(other.domain(each) for each in domains):
             fitting.append(name)
     hint = f"; {' or '.join(fitting)} would fit" if fitting else ""
     return f"name another profile with --profile, or write one (docs/users.md){hint}"
-
-
-def _request_names(dialogues: Sequence[Dialogue], *, carry_service: bool) -> tuple[int, int]:
-    """How many requested slots there are, and how many are not written as the profile expects."""
-    requests = odd = 0
-    for dialogue in dialogues:
-        for turn in dialogue.turns:
-            for service, slots in (turn.requested or {}).items():
-                requests += len(slots)
-                prefixed = sum([slot.lower().startswith(f"{service}-".lower()) for slot in slots])
-                odd += len(slots) - prefixed if carry_service else prefixed
-    return requests, odd
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -99,14 +99,16 @@ class MentionVerdict(Struct, frozen=True, array_like=True, gc=False):
 
 
 class ProfileFit(Struct, frozen=True, array_like=True, gc=False):
-    """How well profile and conversation go together: acts in all, acts about a domain and those of them that belong to
-    a family, slots of the goal and those that either side uttered."""
+    """How well profile and conversation go together: acts about a domain and those of them that belong to a family,
+    slots of the goal and those that either side uttered, requested slots and those not written as the profile expects.
+    """
 
-    acts_said: int = 0
     acts_in_domains: int = 0
     acts_known: int = 0
     slots_wanted: int = 0
     slots_uttered: int = 0
+    slots_requested: int = 0
+    requests_misnamed: int = 0
 
 
 class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
@@ -122,8 +124,12 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {}
     #: Where the goal comes from.
     goal_source: GoalSource = "recorded"
-    #: What the profile could make of the conversation.
+    #: What the profile could make of the conversation, and the names of acts that it does not know.
     fit: ProfileFit = ProfileFit()
+    unknown_acts: tuple[str, ...] = ()
+    #: Turns with words, and with acts.
+    worded: int = 0
+    acting: int = 0
     #: Values that were brought to a canonical form, as often as the reference evaluator records each.
     attempts: tuple[tuple[str, int, Attempt], ...] = ()
     #: Domains whose requests a failed search removed from the goal before R-GCDF1.
@@ -261,30 +267,36 @@ def _pooled(
     ]
 
 
-def lost_points(verdicts: Iterable[MentionVerdict]) -> dict[MeasureName, dict[str, dict[Cause, int]]]:
+def lost_points(verdicts: Sequence[MentionVerdict]) -> dict[MeasureName, dict[str, dict[Cause, int]]]:
     """The lost points by measure, domain and cause.
 
     What pools in the combined score is given back there to the causes that had lost it. For a score with TP true
     positives and L lost points, ``1 - F1 = L / (2 TP + L)``: each lost point costs the same, so F1 splits by cause.
     """
-    lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {measure: {} for measure in MEASURES}
-    by_item: dict[tuple[MeasureName, str], list[MentionVerdict]] = {}
+    counts: dict[tuple[MeasureName, str, Cause], int] = {}
     pooled: list[MentionVerdict] = []
     for each in verdicts:
-        if each.verdict == "pooled":
+        if each.cause is not None:
+            key = (each.measure, each.domain, each.cause)
+            counts[key] = counts.get(key, 0) + each.fp + each.fn
+        elif each.verdict == "pooled":
             pooled.append(each)
-        elif each.cause is not None:
-            for domain in (each.domain, COMBINED):
-                causes = lost[each.measure].setdefault(domain, {})
-                causes[each.cause] = causes.get(each.cause, 0) + each.fp + each.fn
-            by_item.setdefault((each.measure, each.item), []).append(each)
+    lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {measure: {} for measure in MEASURES}
+    for (measure, domain, cause), points in counts.items():
+        lost[measure].setdefault(domain, {})[cause] = points
+        combined = lost[measure].setdefault(COMBINED, {})
+        combined[cause] = combined.get(cause, 0) + points
     for each in pooled:
-        causes = lost[each.measure][COMBINED]
-        for side in ("fp", "fn"):
-            back = each.tp
-            for one in by_item[each.measure, each.item]:
-                given = min(back, getattr(one, side))
-                if given and one.cause is not None:
-                    causes[one.cause] -= given
-                    back -= given
+        _give_back(lost[each.measure][COMBINED], each, verdicts)
     return lost
+
+
+def _give_back(lost: dict[Cause, int], pooled: MentionVerdict, verdicts: Sequence[MentionVerdict]) -> None:
+    """Points that a pooled item takes back from those who had lost them, the first first."""
+    wrong = missing = pooled.tp
+    for each in verdicts:
+        if each.cause is not None and each.item == pooled.item and each.measure == pooled.measure:
+            back = min(wrong, each.fp) + min(missing, each.fn)
+            wrong -= min(wrong, each.fp)
+            missing -= min(missing, each.fn)
+            lost[each.cause] -= back

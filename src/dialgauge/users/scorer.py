@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.analyses import confusions, conversation_end, loops, patterns
+from dialgauge.users.analyses import Hearing, confusions, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext, refusal
@@ -27,7 +27,7 @@ from dialgauge.users.records import (
 )
 from dialgauge.users.requests import score_requests
 from dialgauge.users.schemas import DatasetSchema
-from dialgauge.users.turns import ActLexicon, prepared_turns
+from dialgauge.users.turns import ActLexicon, Utterance, prepared_turns
 from dialgauge.values import CanonicalMap
 
 
@@ -122,14 +122,15 @@ class Scorer:
         if self._schema is not None:
             self._schema.check(goal)
         general = self.profile.general_service
-        repeats = tuple(loops(dialogue.turns, general_service=general))
+        hearing = Hearing()
+        repeats = tuple(loops(dialogue.turns, general_service=general, hearing=hearing))
         return DialogueContext(
             turns,
             goal.tasks,
             self.config,
             self.profile,
             self._normaliser(dialogue, goal, source),
-            Blame(dialogue.turns, turns, repeats, conversation_end(dialogue.turns, repeats, general)),
+            Blame(dialogue.turns, turns, repeats, conversation_end(dialogue.turns, repeats, general), hearing),
             source,
         )
 
@@ -156,15 +157,18 @@ class Scorer:
             scores=scores,
             behaviours=tuple(context.behaviours),
             verdicts=(*verdicts, *more),
-            lost=lost_points((*verdicts, *more)),
+            lost=lost_points([*verdicts, *more]),
             goal_source=context.goal_source,
             fit=_fit(context),
+            unknown_acts=tuple(name for turn in context.turns for name in turn.said.unknown),
+            worded=sum([turn.text != "" for turn in dialogue.turns]),
+            acting=sum([bool(turn.acts) for turn in dialogue.turns]),
             attempts=tuple(context.attempts),
             requests_removed=tuple(context.requests_removed),
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
             loops=context.blame.loops,
-            confusions=tuple(confusions(dialogue.turns).items()),
+            confusions=tuple(confusions(dialogue.turns, context.blame.hearing).items()),
             end=context.blame.end,
         )
 
@@ -184,19 +188,26 @@ class Scorer:
 
 
 def _fit(context: DialogueContext) -> ProfileFit:
-    """What the profile could make of the conversation."""
-    general = context.profile.general_service
-    acts = in_domains = known = 0
+    """How much the profile could make of the conversation."""
+    in_domains = unknown = requested = misnamed = 0
+    utterances: dict[int, Utterance] = {}
     uttered: set[tuple[str, str]] = set()
+    carried = context.profile.requests_carry_service
     for turn in context.turns:
-        for service, said in turn.services.items():
-            acts += len(said)
-            if service != general:
-                in_domains += len(said)
-                known += sum([act.families != 0 for act in said])
-                uttered.update([(service, act.slot) for act in said])
+        said = turn.said
+        in_domains += said.in_domains
+        unknown += len(said.unknown)
+        utterances[id(said)] = said
         for service, requests in turn.requested.items():
-            uttered.update([(service, request.removeprefix(f"{service}-".lower())) for request in requests])
+            prefix = f"{service}-".lower()
+            bare = [request.removeprefix(prefix) for request in requests]
+            uttered.update([(service, slot) for slot in bare])
+            requested += len(requests)
+            misnamed += sum(
+                request == slot if carried else slot.startswith(prefix)
+                for request, slot in zip(requests, bare, strict=True)
+            )
+    uttered.update(*(said.slots for said in utterances.values()))
     wanted = {
         (domain, slot.lower())
         for domain, task in context.tasks.items()
@@ -204,4 +215,4 @@ def _fit(context: DialogueContext) -> ProfileFit:
         for slot in slots
     }
     found = sum(any((service, slot) in uttered for service in context.with_booking(domain)) for domain, slot in wanted)
-    return ProfileFit(acts, in_domains, known, len(wanted), found)
+    return ProfileFit(in_domains, in_domains - unknown, len(wanted), found, requested, misnamed)

@@ -163,7 +163,7 @@ def _conversation_facts(results: Results) -> Columns:
         "warnings": [_json(result.warnings) if result.warnings else None for result in results],
         "goal": [_json(result.goal) for result in results],
         "goal_source": [result.goal_source for result in results],
-        **_attributes([result.fit for result in results], "acts_said", "acts_in_domains", "acts_known"),
+        **_attributes([result.fit for result in results], "acts_in_domains", "acts_known"),
         **_attributes([result.fit for result in results], "slots_wanted", "slots_uttered"),
     }
 
