@@ -95,6 +95,50 @@ def test_explanations(capsys: Capture, talks: Path) -> None:
     assert (wrong.code, "Did you mean 'loop'" in wrong.err) == (2, True)
 
 
+def test_an_explanation_as_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    shown = dialgauge(capsys, "users", "explain", talks, "loop", "--json", "-")
+    record = json.loads(shown.out)
+    assert (record["dialogue"], record["goal_source"]) == ("loop", "recorded")
+    lost = [row for row in record["verdicts"] if row["fp"] + row["fn"] > 0]
+    assert lost
+    assert all(row["fault"] and row["because"] for row in lost)
+    both = dialgauge(capsys, "users", "explain", talks, "loop", "--talk", "--json", tmp_path / "loop.json")
+    assert "because" in both.out
+    assert len(json.loads((tmp_path / "loop.json").read_text())["turns"]) == 8
+
+
+def test_a_dialogue_that_could_not_be_read_is_explained_by_the_reason(capsys: Capture, talks: Path) -> None:
+    content = talks.read_bytes()
+    at = content.index(b'"dialogue_id":"loop"')
+    talks.write_bytes(content[:at] + content[at:].replace(b'"info"', b'"infos"', 1))
+    result = dialgauge(capsys, "users", "explain", talks, "loop")
+    assert result.code == 2
+    assert "could not be read, so it has no scores: the goal of 'hotel' has a part 'infos'" in result.err
+    assert "there is no dialogue" not in result.err
+
+
+def test_find_speaks_of_any_measure_and_of_whole_labels(capsys: Capture, talks: Path) -> None:
+    low = dialgauge(capsys, "users", "find", talks, "--measure", "I-GCDF1 recall", "--max-score", "0.5", "--json", "-")
+    assert [row["dialogue"] for row in json.loads(low.out)] == ["loop"]
+    fault = dialgauge(capsys, "users", "find", talks, "--fault", "user policy", "--json", "-")
+    assert [row["dialogue"] for row in json.loads(fault.out)] == ["loop"]
+    lost = ("--measure", "I-GCDF1 lost to user policy", "--min-score", "0.1", "--json", "-")
+    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)] == ["loop"]
+    two = dialgauge(capsys, "users", "find", talks, "--behaviour", "unmatched")
+    assert "'unmatched' means multiple_constraint_informs/unmatched and constraints_not_in_goal/unmatched" in two.err
+    wrong = dialgauge(capsys, "users", "find", talks, "--measure", "R-GCDF1 recal", "--max-score", "0.5")
+    assert (wrong.code, "Did you mean 'R-GCDF1 recall'" in wrong.err) == (2, True)
+
+
+def test_what_cannot_be_meant_is_one_sentence(capsys: Capture, talks: Path, tmp_path: Path) -> None:
+    wrong = dialgauge(capsys, "users", "score", talks, "--profile", "sgd")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "the profile sgd recognises none of" in wrong.err
+    assert wrong.err.count("\n") == 1
+    without = dialgauge(capsys, "users", "score", talks, "-m", "I-GCDF1", "--reference", tmp_path / "reference.json")
+    assert (without.code, "was not among the measures asked for" in without.err) == (2, True)
+
+
 def stored(capsys: Capture, talks: Path, store: Path) -> str:
     """The id of the conversations scored and stored."""
     result = dialgauge(capsys, "users", "score", talks, "--store", store)

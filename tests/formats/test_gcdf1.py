@@ -103,6 +103,48 @@ def test_a_list_of_requests_and_an_object_of_dialogues_are_read_alike() -> None:
     assert read_json("gcdf1", {"other": record})[0][0].id == "other"
 
 
+def test_two_frames_of_one_service_are_put_together() -> None:
+    record = conversation()
+    inform = {"act": "Hotel-Inform", "slot": "stars", "values": ["4"]}
+    record["turns"][0]["frames"] = [
+        frame("hotel", requested_slots=["hotel-phone"], slot_values={"hotel-area": ["north"]}, active_intent="find"),
+        frame("bus"),
+        frame("hotel", inform, requested_slots=["hotel-address"], slot_values={"hotel-stars": ["4"]}),
+    ]
+    (dialogue,), _ = read_json("gcdf1", [record])
+    turn = dialogue.turns[0]
+    assert turn.requested == {"hotel": ("hotel-phone", "hotel-address")}
+    assert turn.state == {"hotel": {"hotel-area": ("north",), "hotel-stars": ("4",)}}
+    assert turn.intents == {"hotel": "find"}
+    assert turn.active == ("hotel", "bus")
+    again, _ = read_bytes("gcdf1", write_bytes("gcdf1", [dialogue])[0])
+    assert again == [dialogue]
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence"),
+    [
+        ({"infos": {"area": "north"}}, "the goal of 'hotel' has a part 'infos'"),
+        ({"Reqt": {"phone": "?"}}, "Did you mean 'reqt'"),
+        ({"info": ["area"]}, "does not have the expected shape"),
+        (["area"], "does not have the expected shape"),
+    ],
+)
+def test_a_misspelt_part_of_a_goal_is_no_empty_goal(task: Any, sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=sentence) as caught:
+        read_json("gcdf1", [conversation(goal={"hotel": task})])
+    assert caught.value.dialogue == "SNG1.json"
+
+
+def test_equal_frames_are_read_once_and_shared() -> None:
+    record = conversation()
+    first, second = (dict(turn) for turn in record["turns"])
+    record["turns"] = [first, second, first | {"turn_id": "2"}, second | {"turn_id": "3"}]
+    (dialogue,), _ = read_json("gcdf1", [record])
+    assert dialogue.turns[0].acts is dialogue.turns[2].acts
+    assert dialogue.turns[0].heard is dialogue.turns[2].heard
+
+
 def test_missing_goal_and_no_turns_are_read_as_such() -> None:
     without, empty = conversation(turns=[]), conversation(dialogue_id="2")
     del without["goal"]

@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
-from dialgauge.users.conversations import Query, find
+from dialgauge.users.queries import Query, find
 from dialgauge.users.scoring import ScoredConversations
 
 
@@ -27,6 +27,48 @@ def test_behaviours_are_counted_as_in_figure_2(run: Run) -> None:
     assert count(run, behaviour=label, domain="hotel") == 175
     assert count(run, behaviour=label, domain="hotel", slot="type") == 6
     assert count(run, behaviour="repeated_while_booking", domain="train", slot="day") == 86
+
+
+def test_labels_are_whole_wherever_they_are_compared(run: Run) -> None:
+    """``unmatched`` stands in two trees: of repetitions, and of constraints that the goal does not have."""
+    repeated, outside = "multiple_constraint_informs/unmatched", "constraints_not_in_goal/unmatched"
+    assert count(run, behaviour=outside, verdict="repeated-penalised") == 0
+    assert count(run, behaviour=repeated, verdict="out-of-goal") == 0
+    assert count(run, behaviour=repeated, verdict="repeated-penalised") == count(run, behaviour=repeated) == 435
+    assert count(run, behaviour=outside, verdict="out-of-goal") == count(run, behaviour=outside) > 0
+
+
+def test_every_behaviour_is_found_with_its_verdict(run: Run) -> None:
+    for behaviour, verdict in {
+        "provision_slots": "pre-empted",
+        "provision_entire_domain": "pre-empted",
+        "single_repetitions_nog": "wrong-value",
+        "missed_domain": "missing",
+        "informed_wrong_value": "missing",
+    }.items():
+        assert count(run, behaviour=behaviour, verdict=verdict) == count(run, behaviour=behaviour) > 0, behaviour
+    assert count(run, behaviour="provision_slots", verdict="pre-empted") == 85
+    assert count(run, behaviour="repeated_inform", verdict="repeated-penalised") > 400
+
+
+def test_lost_points_by_fault_and_reason(run: Run, convlab: ScoredConversations) -> None:
+    for fault in ("user NLU", "user policy", "system NLU"):
+        want = sum(any(each.cause == fault for each in score.verdicts) for score in convlab.results)
+        assert count(run, fault=fault) == want > 0
+    loops = sum(any("lost/loop" in each.behaviours for each in score.verdicts) for score in convlab.results)
+    assert count(run, behaviour="lost/loop") == loops > 400
+
+
+def test_limits_are_about_any_measure_of_the_run(run: Run, convlab: ScoredConversations) -> None:
+    perfect = sum(
+        score.scores["R-GCDF1"]["hotel"].recall == 1.0
+        for score in convlab.results
+        if "hotel" in score.scores["R-GCDF1"]
+    )
+    found = find(run, Query(measure="R-GCDF1 recall", domain="hotel", min_score=1.0))
+    assert found.height == perfect > 0
+    assert set(found["R-GCDF1 recall"]) == {1.0}
+    assert count(run, measure="R-GCDF1 recall[hotel]", min_score=1.0) == perfect
 
 
 def test_a_pattern_means_every_behaviour_it_fits(run: Run) -> None:

@@ -59,6 +59,8 @@ def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:
         ("name: x\nacts: {}\ndomains: {}\ntime_slot: []\n", "Did you mean 'time_slots'"),
         ("name: x\nacts: {}\ndomains: {pizza: {entity_slot: [name]}}\n", "entity_slot.*domains.pizza.*'entity_slots'"),
         ("name: x\nacts: {inform: ['(']}\ndomains: {}\n", "regular expression"),
+        ("name: x\nacts: {}\ndomains: {}\n", "no expression for the act family 'inform'"),
+        ("name: x\nacts: {inform: [I], request: []}\ndomains: {}\n", "no expression for the act family 'request'"),
         ("- a\n- b\n", "it is not a dataset profile"),
         ("acts: [", "YAML"),
     ],
@@ -74,7 +76,7 @@ def test_a_wrong_profile_is_one_sentence(tmp_path: Path, content: str, sentence:
 def test_a_profile_that_was_edited_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     for name in ("first", "second"):
-        path.write_text(f"name: {name}\nacts: {{}}\ndomains: {{}}\n")
+        path.write_text(f"name: {name}\nacts: {{inform: [I], request: [R]}}\ndomains: {{}}\n")
         assert load_profile(str(path)).name == name
 
 

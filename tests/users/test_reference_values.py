@@ -15,9 +15,9 @@ from dialgauge.runs import Run
 from dialgauge.users.config import GcdfConfig, with_overrides
 from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
 from dialgauge.users.measures import score_name
+from dialgauge.users.presentation import SCORED
 from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
-from dialgauge.users.reference import SECTIONS, behaviour_tree
-from dialgauge.users.results import SCORED
+from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
 from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
 from dialgauge.values.canonical_map import CanonicalMap
@@ -166,6 +166,29 @@ def test_values_that_were_normalised(convlab: ScoredConversations, baseline: Any
         if source == "user"
     )
     assert of_users == want["preprocessed_user_constraints"]["entries"]
+
+
+def test_the_reference_s_file_has_its_record_lists(convlab_run: Run, baseline: Any) -> None:
+    """Every list of the tree has as many entries as the reference's, repeated ones included; no label is left out."""
+    tree = reference_report(convlab_run)["metadata"]
+    for section, labels in baseline["behaviours"].items():
+        for label, want in labels.items():
+            found: Any = tree[section]
+            for part in label.split("/"):
+                found = found[part]
+            if not label.startswith("preprocessed"):
+                ids = {name for names in want["dialogue_ids_by_domain"].values() for name in names}
+                assert len(found) == len(ids), label
+                continue
+            entries = Counter(
+                f"{outcome}/{entry['method']}"
+                for outcomes in found.values()
+                for outcome, domains in outcomes.items()
+                for slots in domains.values()
+                for records in slots.values()
+                for entry in records
+            )
+            assert (len(found), entries) == (want["dialogues"], want["entries"]), label
 
 
 def test_figures_that_count(convlab_run: Run, baseline: Any) -> None:

@@ -18,7 +18,7 @@ from dialgauge.measures import Signature
 from dialgauge.runs import Run, Store
 from dialgauge.users import Query, UserScores, explanation, figure_numbers, find, reference_report, transcript
 from dialgauge.users.figures import draw, paper_figures, verdict_table
-from dialgauge.users.results import as_system, score_tables
+from dialgauge.users.presentation import as_system, score_tables
 from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
 from runs.contract import assert_run_contract
 from support.talks import mishear, talk
@@ -170,6 +170,52 @@ def test_any_number_of_workers_gives_the_same_bytes(folder: Path) -> None:
     assert summary(score_conversations(folder, workers=2)) == summary(one)
     many = [msgspec.structs.replace(each, id=f"{each.id}{n}") for n in range(30) for each in TALKS]
     assert summary(score_conversations(many, workers=2)) == summary(score_conversations(iter(many)))
+
+
+def test_the_order_of_files_changes_no_number(tmp_path: Path) -> None:
+    goals = [{"hotel": Task(info={"area": "north", "stars": str(n)})} for n in range(12)]
+    talks = [
+        talk(goal, ("hotel inform area=north",), (), *([("hotel inform area=north",), ()] * (n % 4)), id=f"d{n}")
+        for n, goal in enumerate(goals)
+    ]
+    for name, order in (("one", talks), ("other", talks[::-1])):
+        (tmp_path / name).mkdir()
+        for number, each in enumerate(order):
+            dialgauge.write([each], tmp_path / name / f"{number:02}.jsonl", format="native")
+    one, other = (dialgauge.score_users(tmp_path / name, resamples=200) for name in ("one", "other"))
+    first, second = (users.scores["I-GCDF1"] for users in (one, other))
+    assert first.low != first.high
+    assert (first.low, first.high) == (second.low, second.high)
+    assert first.value == pytest.approx(second.value, abs=1e-15)
+    by_id = [
+        dict(zip(t["dialogue"], t["num"], strict=True)) for t in (u.tables["dialogue_scores"] for u in (one, other))
+    ]
+    assert by_id[0] == by_id[1]
+    facts = one.tables["conversation_facts"]["dialogue"].to_list()
+    assert facts == [each.id for each in talks]
+
+
+def test_the_folder_into_which_the_reference_wrote_its_results_is_read(tmp_path: Path) -> None:
+    """It writes its scores and the dialogues once more, with metrics and altered goals, beside the conversations."""
+    folder = tmp_path / "test"
+    folder.mkdir()
+    dialgauge.write([GOOD], folder / "dialogues_001.json", format="gcdf1")
+    dialgauge.write([LOOP], folder / "dialogues_002.json", format="gcdf1")
+    alone = dialgauge.score_users(folder, resamples=0)
+    (folder / "baseline.json").write_bytes(msgspec.json.encode(reference_report(alone.run)))
+    again = {}
+    for number in (1, 2):
+        for record in msgspec.json.decode((folder / f"dialogues_00{number}.json").read_bytes()):
+            again[record["dialogue_id"]] = record | {"metrics": {"igcd_f1": {"hotel": [1.0]}}}
+    (folder / "metrics_per_dialogue.json").write_bytes(msgspec.json.encode(again))
+    beside = dialgauge.score_users(folder, resamples=0)
+    assert beside.scores == alone.scores
+    assert beside.tables["failures"].is_empty()
+    assert [note.partition(":")[0] for note in beside.run.notes] == [
+        "baseline.json passed over",
+        "metrics_per_dialogue.json passed over",
+    ]
+    assert dialgauge.score_users(folder / "metrics_per_dialogue.json", resamples=0).scores == alone.scores
 
 
 @pytest.mark.parametrize("workers", [1, 2])

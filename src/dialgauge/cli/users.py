@@ -17,6 +17,7 @@ from dialgauge.cli.users_options import (
     Overrides,
     ProfileName,
     RunOption,
+    SchemaFile,
     Source,
     TableFile,
     Workers,
@@ -52,6 +53,7 @@ def score(
     mode: Mode = None,
     profile: ProfileName = None,
     database: DatabaseFolder = None,
+    schema: SchemaFile = None,
     format: Format = None,
     measures: Annotated[
         list[str] | None,
@@ -85,7 +87,7 @@ def score(
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; name one source")
     with bulk_load():
-        options = options_from(canonical_map, config, override, mode, profile, database, format)
+        options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
         runs = [
             scored(
                 source, options, workers, measures=measures or ["default"], resamples=resamples, seed=seed, name=name
@@ -118,6 +120,7 @@ def figures(
     mode: Mode = None,
     profile: ProfileName = None,
     database: DatabaseFolder = None,
+    schema: SchemaFile = None,
     format: Format = None,
     run: RunOption = None,
     store: StoreOption = None,
@@ -142,7 +145,7 @@ def figures(
 
     kinds = [ending.strip() for ending in endings.split(",")]
     check_endings(table, kinds)
-    options = options_from(canonical_map, config, override, mode, profile, database, format)
+    options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
     presented = fresh_or_stored(conversations, run, store, options, workers)
     analyses = paper_figures(presented)
     tables = [figure_table(figure) for figure in analyses]
@@ -176,10 +179,12 @@ def explain(
     mode: Mode = None,
     profile: ProfileName = None,
     database: DatabaseFolder = None,
+    schema: SchemaFile = None,
     format: Format = None,
     run: RunOption = None,
     store: StoreOption = None,
     talk: Annotated[bool, Option("--talk", help="First the conversation itself, with what was heard.")] = False,
+    json: Annotated[Path | None, Option(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
     table: TableFile = None,
 ) -> None:
     """Where every point of one dialogue's scores was won or lost, and why.
@@ -187,7 +192,7 @@ def explain(
     dialgauge users explain talks/ PMUL2009 --talk, or of a stored run: dialgauge users explain --run ID PMUL2009
     """
     from dialgauge.errors import DialgaugeError
-    from dialgauge.users import conversation_named, explanation, transcript, users_scored
+    from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
 
     check_endings(table)
     *source, dialogue = names
@@ -196,14 +201,17 @@ def explain(
     if run is not None:
         presented = opened(run, store)
     else:
-        options = options_from(canonical_map, config, override, mode, profile, database, format)
+        options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
         conversation, chosen = conversation_named(source[0], dialogue, options)
         presented = users_scored([conversation], chosen, resamples=0, name=source[0]).run
     tables = explanation(presented, dialogue)
-    if talk:
-        for line in transcript(presented, dialogue):
-            out.print(line)
-    print_tables(tables)
+    if on_screen(json):
+        if talk:
+            for line in transcript(presented, dialogue):
+                out.print(line)
+        print_tables(tables)
+    if json is not None:
+        write_json(json, explanation_record(presented, dialogue, talk=talk))
     write_table_file(tables, table)
 
 

@@ -16,6 +16,7 @@ from dialgauge.cli.users_options import (
     Overrides,
     ProfileName,
     RunOption,
+    SchemaFile,
     Source,
     Workers,
     finish,
@@ -32,6 +33,9 @@ def find(
         str | None, Option(metavar="NAME", help="A behaviour, such as failed_sys_nlu or elicited_by_*.")
     ] = None,
     verdict: Annotated[str | None, Option(metavar="NAME", help="A verdict, such as missing.")] = None,
+    fault: Annotated[
+        str | None, Option(metavar="NAME", help="Points lost by this side's fault, such as 'user policy'.")
+    ] = None,
     domain: Annotated[str | None, Option(metavar="NAME", help="In this domain.")] = None,
     slot: Annotated[str | None, Option(metavar="NAME", help="About this slot.")] = None,
     from_turn: Annotated[int | None, Option(min=0, help="At this turn or later.")] = None,
@@ -39,9 +43,11 @@ def find(
     min_repeats: Annotated[
         int | None, Option(min=1, help="The same constraint or request is said again at least this often.")
     ] = None,
-    measure: Annotated[str, Option(metavar="NAME", help="The measure that the score limits are about.")] = "I-GCDF1",
-    min_score: Annotated[float | None, Option(help="F1 at least this (of the domain, if one is named).")] = None,
-    max_score: Annotated[float | None, Option(help="F1 at most this.")] = None,
+    measure: Annotated[
+        str, Option(metavar="NAME", help="The measure of the score limits: 'R-GCDF1 recall', another package's, ...")
+    ] = "I-GCDF1",
+    min_score: Annotated[float | None, Option(help="Score at least this (of the domain, if one is named).")] = None,
+    max_score: Annotated[float | None, Option(help="Score at most this.")] = None,
     min_turns: Annotated[int | None, Option(min=0, help="At least so many turns, of both sides.")] = None,
     max_turns: Annotated[int | None, Option(min=0, help="At most so many turns.")] = None,
     end: Annotated[str | None, Option(help="How it ends: loop, goodbye or open.")] = None,
@@ -57,6 +63,7 @@ def find(
     mode: Mode = None,
     profile: ProfileName = None,
     database: DatabaseFolder = None,
+    schema: SchemaFile = None,
     format: Format = None,
     workers: Workers = 1,
 ) -> None:
@@ -65,7 +72,7 @@ def find(
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
     from dialgauge.cli.common import frame_json, frame_table
-    from dialgauge.users import Query
+    from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search
 
     if behaviours:
@@ -74,6 +81,7 @@ def find(
     query = Query(
         behaviour=behaviour,
         verdict=verdict,
+        fault=fault,
         domain=domain,
         slot=slot,
         first_turn=from_turn,
@@ -87,8 +95,9 @@ def find(
         end=end,
         cause=cause,
     )
-    options = options_from(canonical_map, config, override, mode, profile, database, format)
-    searched = fresh_or_stored(conversations, run, store, options, workers)
+    options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
+    named = [] if measure in MEASURES else [measure]
+    searched = fresh_or_stored(conversations, run, store, options, workers, ["default", *named])
     rows = search(searched, query)
     if json is not None:
         import orjson
@@ -96,6 +105,9 @@ def find(
         write_json(json, orjson.loads(frame_json(rows)))
     if on_screen(json):
         out.print(frame_table("", rows.head(limit or rows.height)).render("terminal"))
+    meanings = several_meanings(behaviour) if behaviour else []
+    if meanings:
+        err.print(f"'{behaviour}' means {' and '.join(meanings)}; write one of them in full for it alone")
     shown = f", {limit} shown" if 0 < limit < rows.height else ""
     err.print(f"{counted(rows.height, 'conversation')}{shown}")
     finish([searched])
@@ -103,6 +115,7 @@ def find(
 
 def _list_behaviours() -> None:
     from dialgauge.report import Table
-    from dialgauge.users import LABELS
+    from dialgauge.users import LABELS, REASONS
 
-    print_tables([Table("Behaviours", ["name", "meaning"], list(LABELS.items()))])
+    tables = [Table("Behaviours", ["name", "meaning"], list(LABELS.items()))]
+    print_tables([*tables, Table("Reasons for lost points", ["name", "meaning"], list(REASONS.items()))])

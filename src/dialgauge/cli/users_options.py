@@ -49,6 +49,10 @@ DatabaseFolder = Annotated[
     Path | None,
     Option("--database", metavar="FOLDER", help="DOMAIN_db.json files: tells which failures of a goal are real."),
 ]
+SchemaFile = Annotated[
+    Path | None,
+    Option("--schema", metavar="FILE", help="Services and slots (JSON): describes domains, checks goals."),
+]
 Format = Annotated[str | None, Option("--format", metavar="NAME", help="The format, if not recognised.")]
 Workers = Annotated[int, Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
 TableFile = Annotated[Path | None, Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
@@ -61,6 +65,7 @@ def options_from(
     mode: str | None,
     profile: str | None,
     database: Path | None,
+    schema: Path | None,
     format: str | None,
 ) -> UserOptions:
     """The options of a command, put together."""
@@ -73,6 +78,7 @@ def options_from(
         overrides=tuple(overrides),
         profile=profile,
         database=database,
+        schema=schema,
         format=format,
     )
 
@@ -107,14 +113,21 @@ def scored(
 
 
 def fresh_or_stored(
-    conversations: str | None, run: str | None, store: Path | None, options: UserOptions, workers: int
+    conversations: str | None,
+    run: str | None,
+    store: Path | None,
+    options: UserOptions,
+    workers: int,
+    measures: Sequence[str] = ("default",),
 ) -> Run:
     """The run to present: conversations scored now, or a stored run."""
     from dialgauge.errors import DialgaugeError
 
     if (conversations is None) == (run is None):
         raise DialgaugeError("name the conversations, or a stored run with --run, and not both")
-    return opened(str(run), store) if conversations is None else scored(conversations, options, workers)
+    return (
+        opened(str(run), store) if conversations is None else scored(conversations, options, workers, measures=measures)
+    )
 
 
 def opened(run: str, store: Path | None) -> Run:

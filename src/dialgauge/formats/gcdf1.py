@@ -2,21 +2,28 @@
 
 A file ``dialogues_*.json`` is a list of dialogues, or an object from id to dialogue. What the receiving side understood
 of a turn is stored as ``nlu`` on the *following* turn; here it is ``Turn.heard`` of the turn that was said.
+
+Simulated users say the same over and over: four turns in five have the frames of an earlier one, byte for byte. So
+frames are left undecoded at first, and equal texts are decoded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import IO, Any, NamedTuple, TypeVar
 
+import msgspec
 import orjson
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
-from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import Keyed, Listed
 from dialgauge.formats.source import Part
+
+T = TypeVar("T")
 
 
 class _Action(Struct, gc=False):
@@ -44,28 +51,50 @@ class _Heard(Struct, gc=False):
 class _Turn(Struct, gc=False):
     speaker: str
     utterance: str = ""
-    frames: tuple[_Frame, ...] | UnsetType = UNSET
-    nlu: _Heard | None = None
+    frames: Raw = Raw()
+    nlu: Raw = Raw()
     turn_id: str | int | None = None
 
 
-class _Task(Struct, gc=False):
+class _Task(Struct, gc=False, forbid_unknown_fields=True):
+    """One domain of a goal. ``booked`` is a mark that nothing reads; any other key is a misspelling."""
+
     info: dict[str, str] = {}
     fail_info: dict[str, str] = {}
     book: dict[str, str] = {}
     fail_book: dict[str, str] = {}
     reqt: dict[str, Any] | list[str] = {}
+    booked: Raw = Raw()
 
 
 class _Dialogue(Struct, gc=False):
     turns: tuple[_Turn, ...]
     dialogue_id: str = ""
-    goal: dict[str, _Task] | None = None
+    goal: dict[str, Raw] | None = None
     services: Values = ()
+
+
+class _Said(NamedTuple):
+    """What the frames of a turn say."""
+
+    acts: tuple[Act, ...] | None
+    state: State | None
+    active: Values
+    intents: dict[str, str] | None
+    requested: dict[str, Values] | None
 
 
 _LISTED = Listed(_Dialogue)
 _KEYED = Keyed(_Dialogue)
+_FRAMES = msgspec.json.Decoder(tuple[_Frame, ...])
+_HEARD = msgspec.json.Decoder(_Heard)
+_TASK = msgspec.json.Decoder(_Task)
+_PARTS = tuple(_Task.__struct_fields__)
+
+#: A member that is not there, and one that says so.
+_NOTHING = (b"", b"null")
+#: Texts whose meaning is remembered; some 2 kB each.
+_KEPT = 1 << 13
 
 NO_INTENT = "NONE"
 REQUESTED = "?"
@@ -94,9 +123,10 @@ class Gcdf1(DialogueFormat):
         return not turns or (isinstance(turns[0], dict) and "dialogue_acts" not in turns[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        reader = _Reader(part, notes)
         for identifier, raw in _raw_dialogues(part, notes):
             try:
-                yield _dialogue(identifier, raw, notes)
+                yield reader.dialogue(identifier, raw)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
 
@@ -119,49 +149,79 @@ def _raw_dialogues(part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
         yield dialogue.dialogue_id or f"number {number}", dialogue
 
 
-def _dialogue(identifier: str, raw: _Dialogue, notes: Notes) -> Dialogue:
-    turns: list[Turn] = []
-    last = len(raw.turns) - 1
-    for position, turn in enumerate(raw.turns):
-        following = raw.turns[position + 1].nlu if position < last else None
-        turns.append(_turn(position, turn, following))
-    if raw.turns and raw.turns[0].nlu is not None and _acts(raw.turns[0].nlu.frames):
-        notes.add("nlu of a first turn dropped: nothing was said before it")
-    goal = None if raw.goal is None else Goal(tasks={domain: _task(task) for domain, task in raw.goal.items()})
-    return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
+class _Reader:
+    """One file's worth of reading; turns share what was made of equal texts."""
 
+    def __init__(self, part: Part, notes: Notes) -> None:
+        self._part, self._notes = part, notes
 
-def _turn(position: int, raw: _Turn, following: _Heard | None) -> Turn:
-    speaker = _SPEAKERS.get(raw.speaker.lower())
-    if speaker is None:
-        raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
-    if speaker == "user" and raw.turn_id is not None and str(raw.turn_id) != str(position):
-        raise DialgaugeError(
-            f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
-            "renumber the turns or leave turn_id out",
-            turn=position,
+    def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
+        heard = [self._meaning(_heard, _HEARD, turn.nlu, position) for position, turn in enumerate(raw.turns)]
+        if heard and heard[0]:
+            self._notes.add("nlu of a first turn dropped: nothing was said before it")
+        heard.append(None)
+        turns = [self._turn(position, turn, heard[position + 1]) for position, turn in enumerate(raw.turns)]
+        goal = None if raw.goal is None else Goal(tasks={name: _task(name, task) for name, task in raw.goal.items()})
+        return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
+
+    def _turn(self, position: int, raw: _Turn, heard: tuple[Act, ...] | None) -> Turn:
+        speaker = _SPEAKERS.get(raw.speaker.lower())
+        if speaker is None:
+            raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
+        if speaker == "user" and raw.turn_id is not None and str(raw.turn_id) != str(position):
+            raise DialgaugeError(
+                f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
+                "renumber the turns or leave turn_id out",
+                turn=position,
+            )
+        said = self._meaning(_said, _FRAMES, raw.frames, position)
+        if said is None:
+            return Turn(speaker=speaker, text=raw.utterance, heard=heard)
+        return Turn(
+            speaker=speaker,
+            text=raw.utterance,
+            acts=said.acts,
+            heard=heard,
+            state=said.state,
+            active=said.active,
+            intents=said.intents,
+            requested=said.requested,
         )
-    heard = None if following is None or following.frames is UNSET else _acts(following.frames) or ()
-    frames = raw.frames
-    if frames is UNSET:
-        return Turn(speaker=speaker, text=raw.utterance, heard=heard)
+
+    def _meaning(
+        self, make: Callable[[bytes], T], decoder: msgspec.json.Decoder[Any], raw: Raw, position: int
+    ) -> T | None:
+        """What a text means; None where there is none. What is wrong with it is told with the place."""
+        content = bytes(raw)
+        if content in _NOTHING:
+            return None
+        try:
+            return make(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            try:
+                decode(decoder, content, self._part)
+            except DialgaugeError as error:
+                raise error.at(turn=position) from error
+            raise
+
+
+@lru_cache(maxsize=_KEPT)
+def _said(content: bytes) -> _Said:
+    frames = _FRAMES.decode(content)
     state, intents, requested = _states(frames)
-    return Turn(
-        speaker=speaker,
-        text=raw.utterance,
-        acts=_acts(frames),
-        heard=heard,
-        state=state,
-        active=tuple([frame.service for frame in frames if frame.service]),
-        intents=intents,
-        requested=requested,
-    )
+    active = tuple(dict.fromkeys([frame.service for frame in frames if frame.service]))
+    return _Said(_acts(frames), state, active, intents, requested)
 
 
-def _acts(frames: tuple[_Frame, ...] | UnsetType) -> tuple[Act, ...] | None:
+@lru_cache(maxsize=_KEPT)
+def _heard(content: bytes) -> tuple[Act, ...] | None:
+    """What was understood; nothing, where frames are there and none has a list of actions."""
+    raw = _HEARD.decode(content)
+    return None if raw.frames is UNSET else _acts(raw.frames) or ()
+
+
+def _acts(frames: tuple[_Frame, ...]) -> tuple[Act, ...] | None:
     """All acts of the frames; None when there are frames and none of them has a list of actions."""
-    if frames is UNSET:
-        return None
     acts: list[Act] = []
     recorded = not frames
     for frame in frames:
@@ -175,7 +235,10 @@ def _acts(frames: tuple[_Frame, ...] | UnsetType) -> tuple[Act, ...] | None:
 
 
 def _states(frames: tuple[_Frame, ...]) -> tuple[State | None, dict[str, str] | None, dict[str, Values] | None]:
-    """Slot values, active intents and requested slots by service; None for what no frame records."""
+    """Slot values, active intents and requested slots by service; None for what no frame records.
+
+    Of several frames of one service, slots are put together, and the last intent and value count.
+    """
     values: State | None = None
     intents: dict[str, str] | None = None
     requested: dict[str, Values] | None = None
@@ -186,7 +249,8 @@ def _states(frames: tuple[_Frame, ...]) -> tuple[State | None, dict[str, str] | 
         if state.slot_values is not UNSET:
             values = {} if values is None else values
             if state.slot_values:
-                values[frame.service] = state.slot_values
+                before = values.get(frame.service)
+                values[frame.service] = {**before, **state.slot_values} if before else state.slot_values
         if state.active_intent is not UNSET:
             intents = {} if intents is None else intents
             if state.active_intent != NO_INTENT:
@@ -194,14 +258,26 @@ def _states(frames: tuple[_Frame, ...]) -> tuple[State | None, dict[str, str] | 
         if state.requested_slots is not UNSET:
             requested = {} if requested is None else requested
             if state.requested_slots:
-                requested[frame.service] = state.requested_slots
+                requested[frame.service] = (*requested.get(frame.service, ()), *state.requested_slots)
     return values, intents, requested
 
 
-def _task(raw: _Task) -> Task:
+def _task(domain: str, text: Raw) -> Task:
+    try:
+        raw = _TASK.decode(text)
+    except msgspec.ValidationError as error:
+        raise DialgaugeError(_why_no_task(domain, text, error)) from error
     return Task(
         info=raw.info, fail_info=raw.fail_info, book=raw.book, fail_book=raw.fail_book, requests=tuple(raw.reqt)
     )
+
+
+def _why_no_task(domain: str, text: Raw, error: Exception) -> str:
+    content = msgspec.json.decode(text)
+    unknown = [key for key in content if key not in _PARTS] if isinstance(content, dict) else []
+    if unknown:
+        return f"the goal of '{domain}' has a part '{unknown[0]}', which no goal has.{nearest(unknown[0], _PARTS)}"
+    return f"the goal of '{domain}' does not have the expected shape: {error}"
 
 
 def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.conversations import Query, explanation, find, transcript
+    from dialgauge.users.conversations import explanation, explanation_record, transcript
     from dialgauge.users.figures import (
         PaperFigure,
         confusion_table,
@@ -20,22 +20,19 @@ if TYPE_CHECKING:
         slot_table,
         verdict_table,
     )
+    from dialgauge.users.labels import LABELS, REASONS
     from dialgauge.users.measures import UserEvidence, score_name
-    from dialgauge.users.records import LABELS, DialogueScore, MeasureName
+    from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
+    from dialgauge.users.queries import Query, find, several_meanings
+    from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
     from dialgauge.users.reference import reference_report
-    from dialgauge.users.results import (
-        UserScores,
-        as_system,
-        failure_sentences,
-        score_tables,
-        score_users,
-        users_scored,
-        warnings,
-    )
+    from dialgauge.users.results import UserScores, score_users, users_scored
     from dialgauge.users.scoring import UserOptions, conversation_named, load_map
 
 __all__ = [
     "LABELS",
+    "MEASURES",
+    "REASONS",
     "DialogueScore",
     "MeasureName",
     "PaperFigure",
@@ -49,6 +46,7 @@ __all__ = [
     "conversation_named",
     "draw",
     "explanation",
+    "explanation_record",
     "failure_sentences",
     "figure_numbers",
     "figure_table",
@@ -61,6 +59,7 @@ __all__ = [
     "score_name",
     "score_tables",
     "score_users",
+    "several_meanings",
     "slot_table",
     "transcript",
     "users_scored",

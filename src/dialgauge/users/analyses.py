@@ -18,6 +18,11 @@ from dialgauge.dialogue import Act, Speaker, Task, Turn
 from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
 
 MIN_REPEATS = 3
+_GOODBYE = "bye"
+
+#: How a conversation ends: in a loop, with the user's goodbye, or just so.
+End: TypeAlias = Literal["loop", "goodbye", "open"]
+ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
 
 Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
 
@@ -41,8 +46,11 @@ class Loop(Struct, frozen=True, array_like=True, gc=False):
     detail: str = ""
 
 
-def loops(turns: Sequence[Turn], *, general_service: str = "", min_repeats: int = MIN_REPEATS) -> Iterator[Loop]:
+def loops(
+    turns: Sequence[Turn], *, general_service: str = "", min_repeats: int = MIN_REPEATS, hearing: Hearing | None = None
+) -> Iterator[Loop]:
     """The loops of a dialogue, in order. Pleasantries alone are no loop."""
+    heard = hearing or Hearing()
     users = [place for place, turn in enumerate(turns) if turn.speaker == "user"]
     start = 0
     for end in range(1, len(users) + 1):
@@ -50,7 +58,7 @@ def loops(turns: Sequence[Turn], *, general_service: str = "", min_repeats: int 
             continue
         acts = [act for act in turns[users[start]].acts or () if act.domain != general_service]
         if end - start >= min_repeats and acts:
-            yield _loop(turns, users[start:end], acts)
+            yield _loop(turns, users[start:end], acts, heard)
         start = end
 
 
@@ -63,9 +71,9 @@ def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
     return Counter(acts) == Counter(others)
 
 
-def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act]) -> Loop:
+def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], hearing: Hearing) -> Loop:
     domains = tuple(dict.fromkeys(act.domain for act in acts))
-    cause, detail = _cause(turns, places, domains)
+    cause, detail = _cause(turns, places, domains, hearing)
     return Loop(
         first=places[0],
         last=places[-1],
@@ -77,13 +85,13 @@ def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act]) -> Loop:
     )
 
 
-def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...]) -> tuple[Cause, str]:
+def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...], hearing: Hearing) -> tuple[Cause, str]:
     """The side whose understanding failed in at least half of the repetitions, or else the side that stands still."""
     repeated = [turns[place] for place in places[:-1]]
     answers = [turns[place + 1] for place in places[:-1] if turns[place + 1].speaker == "system"]
     sides: tuple[tuple[Cause, list[Turn]], ...] = (("system NLU", repeated), ("user NLU", answers))
     for cause, said in sides:
-        misheard = [errors for turn in said if turn.heard is not None and (errors := turn_confusions(turn))]
+        misheard = [errors for turn in said if (errors := hearing.confusions(turn))]
         if misheard and 2 * len(misheard) >= len(said):
             return cause, _commonest([confusion for errors in misheard for confusion in errors])
     answered = [turn for turn in answers if any(act.domain in domains for act in turn.acts or ())]
@@ -93,6 +101,24 @@ def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...]) -
 def _commonest(confusions: list[Confusion]) -> str:
     (confusion, _), *_ = Counter(confusions).most_common(1)
     return f"{confusion.said or 'nothing'} heard as {confusion.heard or 'nothing'}"
+
+
+def conversation_end(turns: Sequence[Turn], repeats: Sequence[Loop], general_service: str) -> End:
+    """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
+    goodbye = False
+    for position in range(len(turns) - 1, -1, -1):
+        turn = turns[position]
+        if turn.speaker != "user":
+            continue
+        acts = turn.acts or ()
+        goodbye = goodbye or any(_GOODBYE in act.name.lower() for act in acts)
+        if any(act.domain != general_service for act in acts):
+            if repeats and repeats[-1].last == position:
+                return "loop"
+            break
+        if not goodbye:
+            break
+    return "goodbye" if goodbye else "open"
 
 
 # What was said against what was heard: the errors of both sides' language understanding.
@@ -114,19 +140,36 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False):
     heard: str
 
 
-def confusions(turns: Iterable[Turn]) -> Counter[Confusion]:
+class Hearing:
+    """What was misheard in the turns of one dialogue; turns that share their acts are compared once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Speaker, int, int], tuple[Confusion, ...]] = {}
+
+    def confusions(self, turn: Turn) -> tuple[Confusion, ...]:
+        """The confusions of one turn; none where it was not recorded what the other side understood."""
+        acts, heard = turn.acts or (), turn.heard
+        if heard is None:
+            return ()
+        key = (turn.speaker, id(acts), id(heard))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = () if acts == heard else _compare(turn.speaker, acts, heard)
+        return found
+
+
+def confusions(turns: Iterable[Turn], hearing: Hearing | None = None) -> Counter[Confusion]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
-    counts: Counter[Confusion] = Counter()
+    known = hearing or Hearing()
+    alike: dict[tuple[Speaker, int, int], list[Turn]] = {}
     for turn in turns:
-        if turn.heard is not None and turn.acts is not None and turn.acts != turn.heard:
-            for confusion in turn_confusions(turn):
-                counts[confusion] += 1
+        if turn.acts is not None and turn.heard is not None:
+            alike.setdefault((turn.speaker, id(turn.acts), id(turn.heard)), []).append(turn)
+    counts: Counter[Confusion] = Counter()
+    for group in alike.values():
+        for confusion in known.confusions(group[0]):
+            counts[confusion] += len(group)
     return counts
-
-
-def turn_confusions(turn: Turn) -> tuple[Confusion, ...]:
-    """The confusions of one turn."""
-    return _compare(turn.speaker, turn.acts or (), turn.heard or ())
 
 
 @lru_cache(maxsize=1 << 14)

@@ -11,14 +11,16 @@ from itertools import islice, pairwise
 from typing import Final
 
 from dialgauge.dialogue import Task
-from dialgauge.users.context import DialogueContext, Signals
-from dialgauge.users.records import Ledger
+from dialgauge.users.context import DialogueContext, Parameters, Signals
+from dialgauge.users.faults import Reason
+from dialgauge.users.labels import OUTSIDE, REPEATED
+from dialgauge.users.records import Behaviour, Ledger
 from dialgauge.users.turns import EQUALS, PreparedTurn
 
 MEASURE: Final = "I-GCDF1"
 
-OUTSIDE = "constraints_not_in_goal"
-REPEATED = "multiple_constraint_informs"
+FIRST_TURN = f"{OUTSIDE}/first_turn"
+UNPROMPTED = f"{OUTSIDE}/unmatched"
 
 
 def goal_constraints(task: Task) -> list[str]:
@@ -44,10 +46,11 @@ def score_constraints(context: DialogueContext) -> list[Ledger]:
 
 def _outside_domain(context: DialogueContext, service: str, constraints: dict[str, list[int]]) -> Ledger:
     ledger = Ledger(MEASURE, service)
+    label = "informed_domains_outside_goals"
     for text, turns in constraints.items():
         for turn in turns if context.config.igcd_f1.repetitions.count_fp else turns[:1]:
-            context.record(MEASURE, "informed_domains_outside_goals", service, text)
-            ledger.said_wrong(text, turn, "outside-domain")
+            context.record(MEASURE, label, service, text)
+            ledger.said_wrong(text, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, service))
     return ledger
 
 
@@ -56,6 +59,7 @@ class _DomainScorer:
 
     def __init__(self, context: DialogueContext, domain: str, said: dict[str, list[int]]) -> None:
         self._context, self._domain, self._said = context, domain, said
+        self._both = context.with_booking(domain)
         self._options = context.config.igcd_f1
         self._signals = Signals(context, domain)
         self._repetitions = Repetitions(context, self._signals, domain)
@@ -86,7 +90,8 @@ class _DomainScorer:
         if in_goal:
             self._ledger.said_right(text, turns[0], "credited")
         else:
-            self._ledger.said_wrong(text, turns[0], "wrong-value")
+            reason = self._context.blame.uncalled_for(("lost/value_not_in_goal",), turns[0], self._domain, slot)
+            self._ledger.said_wrong(text, turns[0], "wrong-value", *reason)
         if not self._options.repetitions.count_fp:
             self._leave_out(text, turns[1:])
         elif len(turns) > 1:
@@ -112,14 +117,19 @@ class _DomainScorer:
             self._ledger.uncounted(text, turn)
 
     def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
-        labels, checks = self._repetitions.why(text, slot, first, second)
-        because = tuple(labels) or (UNMATCHED,)
-        for label in (*checks, *because):
-            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, text, turns=(first, second))
-        if labels and ordinal <= self._options.repetitions.max_repetitions:
-            self._ledger.warranted(text, second, "repeated-forgiven", because)
+        excuses, checks = self._repetitions.why(text, slot, first, second)
+        labels = (*checks, *excuses) if excuses else (*checks, UNEXCUSED)
+        span = (first, second)
+        for label in labels:
+            self._context.behaviours.append(Behaviour(MEASURE, label, self._domain, text, span))
+        if not excuses:
+            reason = self._context.blame.unexcused(labels, self._both, first, second)
+        elif ordinal > self._options.repetitions.max_repetitions:
+            reason = self._context.blame.excused_too_often(excuses, second)
         else:
-            self._ledger.said_wrong(text, second, "repeated-penalised", because)
+            self._ledger.warranted(text, second, "repeated-forgiven", excuses)
+            return
+        self._ledger.said_wrong(text, second, "repeated-penalised", *reason)
 
     def _outside_goal(self, text: str, slot: str, turns: list[int]) -> None:
         options = self._options.constraints_not_in_goal
@@ -128,55 +138,63 @@ class _DomainScorer:
         if label is None:
             self._mentions_outside_goal(text, slot, turns)
             return
-        self._context.record(MEASURE, f"{OUTSIDE}/{label}", self._domain, text, count=len(counted))
+        self._context.record(MEASURE, label, self._domain, text, count=len(counted))
         for ordinal, turn in enumerate(counted, start=1):
             if ordinal <= options.auto_matching.max_repetions_matched:
                 self._ledger.warranted(text, turn, "out-of-goal-credited", (label,))
             else:
-                self._ledger.said_wrong(text, turn, "out-of-goal", (label,))
+                reason = self._context.blame.excused_too_often((label,), turn)
+                self._ledger.said_wrong(text, turn, "out-of-goal", *reason)
         self._leave_out(text, turns[len(counted) :])
 
     def _mentions_outside_goal(self, text: str, slot: str, turns: list[int]) -> None:
         """Each mention for itself; where repetitions do not count, the first that is warranted decides for all."""
         limit = self._options.constraints_not_in_goal.max_repetitions
         every = self._options.repetitions.count_fp
-        wrong: list[tuple[int, tuple[str, ...]]] = []
+        blame = self._context.blame
+        wrong: list[tuple[int, Reason]] = []
         for ordinal, turn in enumerate(turns, start=1):
             labels, excuses = self._warrants(text, slot, turn)
             if excuses and ordinal <= limit:
                 self._ledger.warranted(text, turn, "out-of-goal-credited", labels)
-            elif every:
-                self._ledger.said_wrong(text, turn, "out-of-goal", labels)
             else:
-                wrong.append((turn, labels))
+                reason = (
+                    blame.excused_too_often(labels, turn)
+                    if excuses
+                    else blame.uncalled_for(labels, turn, self._domain, slot)
+                )
+                if every:
+                    self._ledger.said_wrong(text, turn, "out-of-goal", *reason)
+                else:
+                    wrong.append((turn, reason))
             if excuses and not every:
                 break
         if not every:
             self._settle_once(text, turns, wrong)
 
-    def _settle_once(self, text: str, turns: list[int], wrong: list[tuple[int, tuple[str, ...]]]) -> None:
+    def _settle_once(self, text: str, turns: list[int], wrong: list[tuple[int, Reason]]) -> None:
         credited = self._ledger.said[text] > 0
         if not credited:
-            turn, labels = wrong[0]
-            self._ledger.said_wrong(text, turn, "out-of-goal", labels)
+            turn, reason = wrong[0]
+            self._ledger.said_wrong(text, turn, "out-of-goal", *reason)
         entered = {entry.turn for entry in self._ledger.verdicts if entry.item == text}
         self._leave_out(text, [turn for turn in turns if turn not in entered])
 
     def _warrants(self, text: str, slot: str, turn: int) -> tuple[tuple[str, ...], bool]:
         """The labels of a mention whose slot the goal lacks, and whether they warrant it."""
         if turn == 0:
-            self._context.record(MEASURE, f"{OUTSIDE}/first_turn", self._domain, text, turns=(turn,))
-            return ("first_turn",), False
+            self._context.record(MEASURE, FIRST_TURN, self._domain, text, turns=(turn,))
+            return (FIRST_TURN,), False
         self._context.require_domain(self._domain, turn)
         labels = why_outside_goal(self._context, self._signals, slot, turn)
         if not labels:
-            self._context.record(MEASURE, f"{OUTSIDE}/{UNMATCHED}", self._domain, text, turns=(turn,))
-            return (UNMATCHED,), False
+            self._context.record(MEASURE, UNPROMPTED, self._domain, text, turns=(turn,))
+            return (UNPROMPTED,), False
         if slot in self._signals.domain.entity_slots and self._mentions_taxi(turn):
             self._context.record(MEASURE, "wrong_taxi_annotations", self._domain, text, turns=(turn,))
             return ("wrong_taxi_annotations",), False
         for label in labels:
-            self._context.record(MEASURE, f"{OUTSIDE}/{label}", self._domain, text, turns=(turn,))
+            self._context.record(MEASURE, label, self._domain, text, turns=(turn,))
         return tuple(labels), True
 
     def _mentions_taxi(self, turn: int) -> bool:
@@ -185,7 +203,9 @@ class _DomainScorer:
 
     def _missing(self) -> None:
         missing = [text for text in self._ledger.truth if not self._ledger.said[text]]
-        missing = [text for text in missing if not self._preempted(text)]
+        if missing:
+            spoken = self._context.system_parameters()
+            missing = [text for text in missing if not self._preempted(text, spoken)]
         if not missing:
             return
         failed = self._search_failed()
@@ -194,15 +214,14 @@ class _DomainScorer:
             if failed and self._options.empty_db_result.compensate_missed_constraints:
                 self._ledger.excuse(text, (label,))
             else:
-                self._ledger.missing(text, (label,))
+                self._ledger.missing(text, *self._context.blame.unsaid((label,), self._domain))
             if label in ("failed_dialogue", "missed_constraints"):
                 self._context.record(MEASURE, label, self._domain, text)
         if failed and self._options.empty_db_result.compensate_request and self._context.tasks[self._domain].requests:
             self._context.requests_removed.append(self._domain)
 
-    def _preempted(self, text: str) -> bool:
+    def _preempted(self, text: str, spoken: Parameters) -> bool:
         """Did the system say it, in any turn?"""
-        spoken = self._context.system_parameters()
         turns: list[int] | None = None
         for service in self._context.with_booking(self._domain):
             turns = turns or spoken.get(service, {}).get(text)
@@ -213,7 +232,7 @@ class _DomainScorer:
         if self._options.compensate_preemption:
             self._ledger.said_right(text, turns[0], "pre-empted", (label,))
         else:
-            self._ledger.missing(text, (label,))
+            self._ledger.missing(text, *self._context.blame.unsaid((label,), self._domain))
         return True
 
     def _why_missing(self, text: str) -> str:
@@ -243,13 +262,13 @@ def auto_matched(context: DialogueContext, domain: str, slot: str, value: str) -
     """The label of a constraint that is always credited, or None."""
     matching = context.config.igcd_f1.constraints_not_in_goal.auto_matching
     if value in matching.vals:
-        return "auto_matched_value"
+        return f"{OUTSIDE}/auto_matched_value"
     # The reference consults the slot lists for taxis only, whatever the configuration says.
     listed = not context.config.strict or domain == context.profile.taxi_domain
     if listed and slot in matching.slots.get(domain, ()):
-        return "auto_matched_slot"
+        return f"{OUTSIDE}/auto_matched_slot"
     if value in matching.slot_value_pairs.get(domain, {}).get(slot, ()):
-        return "auto_matched_slot_value_pair"
+        return f"{OUTSIDE}/auto_matched_slot_value_pair"
     return None
 
 
@@ -271,16 +290,18 @@ def why_outside_goal(context: DialogueContext, signals: Signals, slot: str, turn
         labels.append("elicited_by_booking_acceptance")
     if checks.recommendations and is_entity and signals.recommended_before(turn):
         labels.append("elicited_by_recommendation")
-    return labels
+    return [f"{OUTSIDE}/{label}" for label in labels]
 
 
 # Why a user says a constraint of its goal again.
 
-UNMATCHED = "unmatched"
+UNEXCUSED = f"{REPEATED}/unmatched"
 
 #: Labels of a failed search or booking: when it is the latest news, and when something went forward after it.
-_NOBOOK = ("elicited_by_booking_failure", "nobook_validation_failure")
-_NOOFFER = ("elicited_by_no_offers", "nooffer_validation_failure")
+_NOBOOK = (f"{REPEATED}/elicited_by_booking_failure", f"{REPEATED}/nobook_validation_failure")
+_NOOFFER = (f"{REPEATED}/elicited_by_no_offers", f"{REPEATED}/nooffer_validation_failure")
+_QUESTION = f"{REPEATED}/elicited_by_sys_question"
+_NLU = f"{REPEATED}/failed_sys_nlu"
 
 
 class Repetitions:
@@ -292,15 +313,36 @@ class Repetitions:
     def __init__(self, context: DialogueContext, signals: Signals, domain: str) -> None:
         self._context, self._signals, self._domain = context, signals, domain
         self._own = context.with_booking(domain)
+        self._taxi = context.profile.taxi_domain
         self._checks = context.config.igcd_f1.repetitions.sys_behaviours
+        self._known: dict[tuple[str, int, int, int, bool, bool], tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._failures: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
         self._user: dict[tuple[int, int], list[str]] = {}
 
-    def why(self, text: str, slot: str, first: int, second: int) -> tuple[list[str], list[str]]:
+    def why(self, text: str, slot: str, first: int, second: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The behaviours that excuse saying ``text`` in turn ``second`` again after ``first``, and the failed checks.
 
-        The system's behaviours come first; the user's own are only looked at when the system gave no cause.
+        Users that loop repeat the same exchange: one that is made of the same acts and leaves no other trace than its
+        answer is looked at once.
         """
+        if second - first > 2:
+            return self._why(text, slot, first, second)
+        said, answer, again = self._context.turns[first : second + 1]
+        taxi = self._taxi
+        key = (text, id(said.heard), id(answer.said), id(again.said), taxi in answer.text, taxi in again.text)
+        known = self._known.get(key)
+        if known is None:
+            traces = self._traces()
+            known = self._why(text, slot, first, second)
+            if self._traces() == traces:
+                self._known[key] = known
+        return known
+
+    def _traces(self) -> tuple[int, int]:
+        return len(self._context.warnings), len(self._context.attempts)
+
+    def _why(self, text: str, slot: str, first: int, second: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The system's behaviours come first; the user's own are only looked at when the system gave no cause."""
         span = (first, second)
         failures = self._failures.get(span)
         if failures is None:
@@ -308,10 +350,10 @@ class Repetitions:
         excuses, failed_checks = failures
         causes = excuses
         if self._checks.requests and self._signals.requests_slot(self._context.turns[second - 1], slot):
-            causes = ["elicited_by_sys_question", *excuses]
+            causes = [_QUESTION, *excuses]
         if self._checks.nlu and not self._heard(text, first, second):
-            causes = [*causes, "failed_sys_nlu"]
-        return causes or self._user_causes(first, second), failed_checks
+            causes = [*causes, _NLU]
+        return tuple(causes or self._user_causes(first, second)), tuple(failed_checks)
 
     def _heard(self, text: str, first: int, second: int) -> bool:
         """Did the system understand the constraint in any turn of the span? Every turn is looked at, as the reference
@@ -362,7 +404,7 @@ class Repetitions:
             causes.append("repeated_when_answering_request")
         if checks.proposes_multiple_domains and self._switches_domains(user, self._context.span(first, second)):
             causes.append("switched_between_domains")
-        return causes
+        return [f"{REPEATED}/{cause}" for cause in causes]
 
     def _switches_domains(self, user: PreparedTurn, span: list[PreparedTurn]) -> bool:
         """Was another domain (or a pleasantry, which counts as one) spoken of in between, and no taxi?"""

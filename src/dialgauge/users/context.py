@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
+from dialgauge.users.faults import Blame
 from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.profile import DatasetProfile, Domain
-from dialgauge.users.records import Behaviour, MeasureName
+from dialgauge.users.records import Behaviour, GoalSource, MeasureName
 from dialgauge.users.turns import (
     BETWEEN,
     BOOK,
@@ -32,6 +33,13 @@ from dialgauge.users.turns import (
 Parameters = dict[str, dict[str, list[int]]]
 
 
+def refusal(profile: DatasetProfile) -> str:
+    """Who refuses what reference mode refuses; the authors' evaluator knows one dataset and says nothing of others."""
+    if profile.of_reference:
+        return "the reference evaluator aborts here (--mode recommended does not)"
+    return "reference mode refuses it (--mode recommended does not)"
+
+
 class DialogueContext:
     """The turns of a dialogue with everything the rules ask about them; remembers what is asked often."""
 
@@ -42,8 +50,12 @@ class DialogueContext:
         config: GcdfConfig,
         profile: DatasetProfile,
         normaliser: Normaliser,
+        blame: Blame,
+        goal_source: GoalSource,
     ) -> None:
         self.turns = turns
+        self.blame = blame
+        self.goal_source = goal_source
         self.tasks = tasks
         self.config = config
         self.profile = profile
@@ -55,14 +67,15 @@ class DialogueContext:
         self._normaliser = normaliser
         self._user_parameters: Parameters | None = None
         self._system_parameters: Parameters | None = None
-        self._heard: dict[int, dict[str, list[str]]] = {}
+        self._system_attempts: list[tuple[str, int, Attempt]] = []
+        self._heard: dict[int, tuple[dict[str, list[str]], list[tuple[str, int, Attempt]]]] = {}
         self._said: dict[tuple[Utterance, int], tuple[dict[str, list[str]], list[Attempt]]] = {}
         self._warn_of_torn_values()
 
     def fault(self, message: str, turn: int | None = None) -> None:
         """Something the reference aborts on: the dialogue fails in reference mode, and is warned about otherwise."""
         if self.config.strict:
-            raise DialgaugeError(f"{message}; the reference evaluator aborts here", turn=turn)
+            raise DialgaugeError(f"{message}; {refusal(self.profile)}", turn=turn)
         self.warnings[message if turn is None else f"turn {turn}: {message}"] = None
 
     def _warn_of_torn_values(self) -> None:
@@ -117,42 +130,58 @@ class DialogueContext:
         return self._user_parameters
 
     def system_parameters(self) -> Parameters:
-        """What the system said, with canonical values."""
+        """What the system said, with canonical values. The reference normalises anew each time, and records it."""
         if self._system_parameters is None:
+            before = len(self.attempts)
             self._system_parameters = self._parameters("system", SLOT_VALUE, range(1, len(self.turns), 2))
+            self._system_attempts = self.attempts[before:]
+        elif self._system_attempts:
+            self.attempts += self._system_attempts
         return self._system_parameters
 
     def heard(self, position: int, domain: str) -> Iterable[str]:
-        """What the system understood the user to inform of in a user turn, with canonical values."""
-        texts = self._heard.get(position)
-        if texts is None:
-            heard = self.turns[position].heard
-            texts = self._heard[position] = {} if heard is None else self._texts("nlu", position, heard, INFORM)
+        """What the system understood the user to inform of in a user turn, with canonical values. Like the reference,
+        this records what was normalised each time it is asked."""
+        known = self._heard.get(position)
+        if known is None:
+            heard, before = self.turns[position].heard, len(self.attempts)
+            texts = {} if heard is None else self._texts("nlu", [position], heard, INFORM)
+            self._heard[position] = texts, self.attempts[before:]
+            return texts.get(domain, ())
+        texts, attempts = known
+        if attempts:
+            self.attempts += attempts
         return texts.get(domain, ())
 
     def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:
-        parameters: Parameters = {}
+        """Turns with the same acts are looked at together; the first mention still decides the order."""
+        places: dict[Utterance, list[int]] = {}
         for position in positions:
             said = self.turns[position].said
-            if not said.families & families:
-                continue
-            for service, texts in self._texts(source, position, said, families).items():
+            if said.families & families:
+                places.setdefault(said, []).append(position)
+        parameters: Parameters = {}
+        for said, at in places.items():
+            for service, texts in self._texts(source, at, said, families).items():
                 constraints = parameters.setdefault(service, {})
                 for text in texts:
-                    constraints.setdefault(text, []).append(position)
+                    constraints.setdefault(text, []).extend(at)
+        for constraints in parameters.values():
+            for mentions in constraints.values():
+                mentions.sort()
         return parameters
 
-    def _texts(self, source: str, position: int, said: Utterance, families: int) -> dict[str, list[str]]:
-        """The distinct parameters of one turn by service, normalised; what that took is kept with the turn."""
+    def _texts(self, source: str, positions: list[int], said: Utterance, families: int) -> dict[str, list[str]]:
+        """The distinct parameters of some acts by service, normalised; what that took is kept with their turns."""
         known = self._said.get((said, families))
         if known is None:
             try:
                 known = self._said[said, families] = self._normalised(said, families)
             except DialgaugeError as error:
-                raise error.at(turn=position) from error
+                raise error.at(turn=positions[0]) from error
         texts, attempts = known
         if attempts:
-            self.attempts.extend((source, position, attempt) for attempt in attempts)
+            self.attempts.extend((source, position, attempt) for position in positions for attempt in attempts)
         return texts
 
     def _normalised(self, said: Utterance, families: int) -> tuple[dict[str, list[str]], list[Attempt]]:

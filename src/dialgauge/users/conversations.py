@@ -1,41 +1,66 @@
-"""Single conversations of a run: explained, printed, and found by what happened in them.
+"""Single conversations of a run: explained and printed.
 
 Everything is read from the tables of the run, so it is the same for a fresh run and for a stored one.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue, Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.errors import nearest as nearest_name
 from dialgauge.report import Column, Table, plain
 from dialgauge.runs import Run
 from dialgauge.users.analyses import CAUSES
-from dialgauge.users.records import COMBINED, ENDS, MEASURES, VERDICTS, MeasureName, matching_labels, meaning
+from dialgauge.users.faults import LIMIT, LOOP, STUCK
+from dialgauge.users.labels import meaning
+from dialgauge.users.records import COMBINED, MEASURES, MeasureName
 from dialgauge.users.scoring import nearest_id
 from dialgauge.users.turns import EQUALS
-
-if TYPE_CHECKING:
-    import polars
 
 
 def explanation(run: Run, dialogue: str) -> list[Table]:
     """Where every point of a dialogue was won or lost: the goal, verdicts for each measure, and the loops."""
     identifier = scored_id(run, dialogue)
     tables = [_goal(run, identifier)]
+    loops = _rows(run, "loops", identifier)
     for measure in MEASURES:
         scores = [row for row in _rows(run, "domain_scores", identifier) if row["measure"] == measure]
         if scores:
-            tables.append(_verdicts(run, identifier, measure, scores))
-    loops = _rows(run, "loops", identifier)
+            tables.append(_verdicts(run, identifier, measure, scores, loops))
     return [*tables, _loops(loops)] if loops else tables
+
+
+def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[str, Any]:
+    """The same for programs: the goal, the scores, every verdict with its reason and fault, the loops."""
+    identifier = scored_id(run, dialogue)
+    (facts,) = _rows(run, "conversation_facts", identifier)
+    loops = _rows(run, "loops", identifier)
+    verdicts = _rows(run, "verdicts", identifier)
+    for row in verdicts:
+        labels = tuple(filter(None, row["behaviours"].split(", ")))
+        row["because"] = _because(labels, [] if row["turn"] is None else [row["turn"]], loops)
+        row["behaviours"] = labels
+    record = {
+        "dialogue": identifier,
+        "signature": run.signature,
+        "goal": msgspec.json.decode(facts["goal"]),
+        "goal_source": facts["goal_source"],
+        "requests_removed": list(filter(None, facts["requests_removed"].split(", "))),
+        "warnings": msgspec.json.decode(facts["warnings"] or "[]"),
+        "scores": _unnamed(_rows(run, "domain_scores", identifier)),
+        "verdicts": _unnamed(verdicts),
+        "loops": _unnamed(loops),
+    }
+    return record | {"turns": msgspec.to_builtins(_conversation(run, dialogue).turns)} if talk else record
+
+
+def _unnamed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one dialogue without its name."""
+    return [{key: value for key, value in row.items() if key != "dialogue"} for row in rows]
 
 
 def scored_id(run: Run, dialogue: str) -> str:
@@ -77,7 +102,8 @@ def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:
 
 def _goal(run: Run, dialogue: str) -> Table:
     (facts,) = _rows(run, "conversation_facts", dialogue)
-    table = Table(f"{dialogue}: the goal", ["domain", "part", "wanted"])
+    derived = ", derived from its own states" if facts["goal_source"] == "derived" else ""
+    table = Table(f"{dialogue}: the goal{derived}", ["domain", "part", "wanted"])
     for domain, part, wanted in _goal_parts(msgspec.json.decode(facts["goal"], type=Goal)):
         table.add(domain, part, wanted)
     if facts["requests_removed"]:
@@ -104,27 +130,50 @@ class _Mention(NamedTuple):
     item: str
     verdict: str
     behaviours: str
+    fault: str | None
 
 
-def _verdicts(run: Run, dialogue: str, measure: MeasureName, scores: list[dict[str, Any]]) -> Table:
+def _verdicts(
+    run: Run, dialogue: str, measure: MeasureName, scores: list[dict[str, Any]], loops: list[dict[str, Any]]
+) -> Table:
     columns: list[str | Column] = [
         "domain",
         Column("turns", align="left"),
         "constraint" if measure == "I-GCDF1" else "request",
     ]
-    table = Table(f"{measure} of {dialogue}", [*columns, "verdict", "TP", "FP", "FN", "because"])
+    table = Table(f"{measure} of {dialogue}", [*columns, "verdict", "TP", "FP", "FN", "fault", "because"])
     verdicts = [row for row in _rows(run, "verdicts", dialogue) if row["measure"] == measure]
     for mention, group in _grouped(verdicts, [row["domain"] for row in scores]):
         counts = (sum(row[key] for row in group) or None for key in ("tp", "fp", "fn"))
-        because = "; ".join(meaning(label) for label in mention.behaviours.split(", ") if label)
-        turns = _turns([row["turn"] for row in group if row["turn"] is not None])
-        table.add(mention.domain, turns, mention.item.replace(EQUALS, "="), mention.verdict, *counts, because)
+        places = [row["turn"] for row in group if row["turn"] is not None]
+        because = _because(tuple(filter(None, mention.behaviours.split(", "))), places, loops)
+        item, fault = mention.item.replace(EQUALS, "="), mention.fault or ""
+        table.add(mention.domain, _turns(places), item, mention.verdict, *counts, fault, because)
     for row in scores:
-        table.notes.append(
-            f"{row['domain']}: F1 {row['f1']:.4f}, precision {row['precision']:.4f}, recall {row['recall']:.4f} "
-            f"(TP {row['tp']}, FP {row['fp']}, FN {row['fn']})"
-        )
+        aspects = [("F1", row["f1"]), ("precision", row["precision"]), ("recall", row["recall"])]
+        shown = ", ".join(f"{name} {value:.4f}" for name, value in aspects if value is not None)
+        table.notes.append(f"{row['domain']}: {shown} (TP {row['tp']}, FP {row['fp']}, FN {row['fn']})")
     return table
+
+
+def _because(labels: tuple[str, ...], turns: list[int], loops: list[dict[str, Any]]) -> str:
+    """The reasons in words. An excuse that no longer counts is none; a loop is named with its cause."""
+    if LIMIT in labels:
+        excuses = [meaning(label) for label in labels if label not in (LIMIT, LOOP)]
+        parts = [f"{meaning(LIMIT)} (the excuse was: {'; '.join(excuses)})"]
+    else:
+        parts = [meaning(label) for label in labels if label not in (LOOP, STUCK)]
+    if LOOP in labels or STUCK in labels:
+        inside = [loop for loop in loops if turns and loop["first_turn"] < turns[0] <= loop["last_turn"]]
+        loop = inside[0] if inside else loops[-1]
+        place = f"turns {loop['first_turn']}–{loop['last_turn']}"
+        parts.append(f"{meaning(LOOP if LOOP in labels else STUCK)} ({place}): {_cause(loop)}")
+    return "; ".join(parts)
+
+
+def _cause(loop: dict[str, Any]) -> str:
+    detail = f" ({loop['detail']})" if loop["detail"] else ""
+    return f"{CAUSES[loop['cause']]}{detail}"
 
 
 def _grouped(verdicts: Iterable[dict[str, Any]], domains: list[str]) -> Iterator[tuple[_Mention, list[dict[str, Any]]]]:
@@ -151,9 +200,7 @@ def _turns(turns: list[int]) -> str:
 def _loops(loops: list[dict[str, Any]]) -> Table:
     table = Table("Loops: the same user acts three or more times running", ["turns", "times", "acts", "cause"])
     for loop in loops:
-        detail = f" ({loop['detail']})" if loop["detail"] else ""
-        turns = f"{loop['first_turn']}–{loop['last_turn']}"
-        table.add(turns, loop["repeats"], loop["acts"], f"{CAUSES[loop['cause']]}{detail}")
+        table.add(f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], loop["acts"], _cause(loop))
     return table
 
 
@@ -161,155 +208,3 @@ def _acts(acts: tuple[Act, ...]) -> str:
     return ", ".join(
         f"{act.name}({act.slot}{'=' if act.slot and act.values else ''}{'|'.join(act.values)})" for act in acts
     )
-
-
-# Conversations by what happened in them, where, how often, how they scored and how they ended.
-
-
-class Query(Struct, frozen=True):
-    """Conditions that must all hold. ``behaviour``, ``verdict``, ``slot`` and the turn span speak of one mention."""
-
-    behaviour: str | None = None
-    verdict: str | None = None
-    domain: str | None = None
-    slot: str | None = None
-    first_turn: int | None = None
-    last_turn: int | None = None
-    #: Something was said again at least this often.
-    min_repeats: int | None = None
-    measure: str = "I-GCDF1"
-    min_score: float | None = None
-    max_score: float | None = None
-    min_turns: int | None = None
-    max_turns: int | None = None
-    end: str | None = None
-    cause: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, known in (("measure", MEASURES), ("verdict", VERDICTS), ("end", ENDS), ("cause", CAUSES)):
-            value = getattr(self, name)
-            if value is not None and value not in known:
-                raise DialgaugeError(f"there is no {name} '{value}'.{nearest_name(value, known)}")
-        for low, high in (("first_turn", "last_turn"), ("min_score", "max_score"), ("min_turns", "max_turns")):
-            least, most = getattr(self, low), getattr(self, high)
-            if any(limit is not None and math.isnan(limit) for limit in (least, most)):
-                raise DialgaugeError("NaN is no limit of a score; give a number from 0 to 1")
-            if least is not None and most is not None and least > most:
-                what = low.partition("_")[2]
-                raise DialgaugeError(f"no {what} is at least {least:g} and at most {most:g}; swap the limits")
-
-
-def find(run: Run, query: Query) -> polars.DataFrame:
-    """The conversations for which everything holds, with scores and the number of mentions that fit, in file order."""
-    import polars as pl
-
-    _check_names(run, query)
-    fitting = _scored(run, query).filter(*_conversation_conditions(query))
-    hits = _mentions(run, query)
-    if hits is not None:
-        fitting = fitting.join(hits, on="dialogue", how="inner", maintain_order="left")
-    if query.cause is not None:
-        looping = run.table("loops").filter(pl.col("cause") == query.cause)
-        fitting = fitting.join(looping.select("dialogue").unique(), on="dialogue", how="semi")
-    if query.domain is not None and hits is None:
-        fitting = fitting.filter(pl.col("domains").str.split(", ").list.contains(query.domain))
-    return fitting
-
-
-def _scored(run: Run, query: Query) -> polars.DataFrame:
-    """All conversations with their combined scores, or with those of the domain asked for."""
-    import polars as pl
-
-    domain = query.domain or COMBINED
-    facts = run.table("conversation_facts").select(
-        "dialogue",
-        "turns",
-        "domains",
-        "end",
-        "loops",
-        "longest_loop",
-        "most_mentions",
-    )
-    for measure in MEASURES:
-        scores = run.table("domain_scores").filter(pl.col("measure") == measure, pl.col("domain") == domain)
-        facts = facts.join(
-            scores.select("dialogue", pl.col("f1").alias(measure)), on="dialogue", how="left", maintain_order="left"
-        )
-    return facts
-
-
-def _conversation_conditions(query: Query) -> list[polars.Expr]:
-    import polars as pl
-
-    limits: list[tuple[Any, Callable[[Any], polars.Expr]]] = [
-        (query.min_turns, lambda value: pl.col("turns") >= value),
-        (query.max_turns, lambda value: pl.col("turns") <= value),
-        (query.min_score, lambda value: pl.col(query.measure) >= value),
-        (query.max_score, lambda value: pl.col(query.measure) <= value),
-        (query.end, lambda value: pl.col("end") == value),
-    ]
-    return [condition(value) for value, condition in limits if value is not None]
-
-
-def _mentions(run: Run, query: Query) -> polars.DataFrame | None:
-    """The dialogues with mentions that fit and how many they are; None when the question is not about mentions."""
-    import polars as pl
-
-    limits = (query.behaviour, query.verdict, query.slot, query.first_turn, query.last_turn, query.min_repeats)
-    if all(limit is None for limit in limits):
-        return None
-    if query.verdict is None and query.min_repeats is None:
-        rows = _behaviour_rows(run.table("behaviours"), query)
-    else:
-        rows = _verdict_rows(run.table("verdicts"), query)
-    for column, value in (("domain", query.domain), ("slot", query.slot)):
-        if value is not None:
-            rows = rows.filter(pl.col(column) == value)
-    if query.min_repeats is not None:
-        again = rows.filter(pl.col("verdict").str.starts_with("repeated"))
-        counted = again.group_by("dialogue", "measure", "domain", "item").len()
-        rows = counted.filter(pl.col("len") >= query.min_repeats)
-    return rows.group_by("dialogue").agg(pl.len().alias("mentions"))
-
-
-def _behaviour_rows(rows: polars.DataFrame, query: Query) -> polars.DataFrame:
-    """Records of behaviours; one that spans turns fits when it lies within the span asked for."""
-    import polars as pl
-
-    if query.behaviour is not None:
-        rows = rows.filter(pl.col("behaviour").is_in(matching_labels(query.behaviour)))
-    return _within(rows, query, "first_turn", "last_turn")
-
-
-def _verdict_rows(rows: polars.DataFrame, query: Query) -> polars.DataFrame:
-    import polars as pl
-
-    if query.verdict is not None:
-        rows = rows.filter(pl.col("verdict") == query.verdict)
-    if query.behaviour is not None:
-        names = {label.rpartition("/")[2] for label in matching_labels(query.behaviour)}
-        rows = rows.filter(pl.col("behaviours").str.split(", ").list.set_intersection(sorted(names)).list.len() > 0)
-    return _within(rows, query, "turn", "turn")
-
-
-def _within(rows: polars.DataFrame, query: Query, first: str, last: str) -> polars.DataFrame:
-    import polars as pl
-
-    if query.first_turn is not None:
-        rows = rows.filter(pl.col(first) >= query.first_turn)
-    if query.last_turn is not None:
-        rows = rows.filter(pl.col(last) <= query.last_turn)
-    return rows
-
-
-def _check_names(run: Run, query: Query) -> None:
-    """A domain or slot that no conversation has is a misspelling; one that only these conditions rule out is not."""
-    for what, value in (("domain", query.domain), ("slot", query.slot)):
-        if value is None:
-            continue
-        known = {*run.table("verdicts")[what].to_list(), *run.table("behaviours")[what].to_list()}
-        if what == "domain":
-            known.update(run.table("conversation_facts")["domains"].str.split(", ").explode().to_list())
-        known -= {"", COMBINED}
-        if known and value not in known:
-            raise DialgaugeError(f"no conversation has the {what} '{value}'.{nearest_name(value, known)}")

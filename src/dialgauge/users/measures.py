@@ -13,10 +13,22 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import Card, Measure, Rows, Settings
+from dialgauge.users.analyses import Cause
 from dialgauge.users.records import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
+#: What a goal that was derived from the dialogue itself cannot measure.
+NEED_A_RECORDED_GOAL = ("f1", "recall")
+#: Whose fault lost points are, and the causes behind it.
+FAULTS: dict[str, tuple[Cause, ...]] = {
+    "user NLU": ("user NLU",),
+    "user policy": ("user policy",),
+    "system": ("system NLU", "system policy"),
+}
+
+_CIRCULAR = "the goals are derived from the dialogues themselves, so they cannot show what was left unsaid"
 
 _SOURCE = "Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating user models (EANCS 2021)"
 _WHAT = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
@@ -25,6 +37,7 @@ _TITLES = {
     "R-GCDF1": "goal- and context-driven F1 of requesting",
 }
 _FORMULAS = {"f1": "2 P R / (P + R)", "precision": "P = TP / (TP + FP)", "recall": "R = TP / (TP + FN)"}
+_WHOSE = {"user NLU": "the user's understanding", "user policy": "the user's policy", "system": "the system"}
 _SUMMARIES = {
     "f1": "does the user express all {what} of its goal and no others, repetitions excused by the context?",
     "precision": "which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
@@ -33,21 +46,29 @@ _SUMMARIES = {
 
 
 class UserEvidence:
-    """The results of scored dialogues, one unit each; measures of other packages find everything in ``results``."""
+    """The results of scored dialogues, one unit each; measures of other packages find everything in ``results``.
+
+    Units stand in the order of the files. Dialogues are numbered in the order of their ids, so that what is drawn for
+    intervals does not depend on the order of the files.
+    """
 
     def __init__(self, results: Sequence[DialogueScore]) -> None:
         self.results = results
         self.dialogues = len(results)
-        self.dialogue: NDArray[np.integer] = np.arange(len(results))
+        ordered = sorted(range(len(results)), key=lambda place: (dialogue_key(results[place].id), results[place].id))
+        self.ids = [results[place].id for place in ordered]
+        self.dialogue: NDArray[np.integer] = np.argsort(np.array(ordered, dtype=np.int64), kind="stable")
 
     def domains(self, measure: MeasureName) -> list[str]:
         """``combined`` and then the domains with a score for the measure, by name."""
         scored = {domain for name, domain in self._columns if name == measure}
         return [COMBINED, *sorted(scored - {COMBINED})]
 
-    def count(self, measure: MeasureName, domain: str) -> int:
-        """How many dialogues have a score."""
+    def count(self, measure: MeasureName, domain: str, aspect: str = "precision") -> int:
+        """How many dialogues have a score; F1 and recall need a recorded goal."""
         places, _ = self._columns.get((measure, domain), ((), ()))
+        if aspect in NEED_A_RECORDED_GOAL and self._derived.any():
+            return int((~self._derived[list(places)]).sum())
         return len(places)
 
     def values(self, measure: MeasureName, aspect: str, domain: str) -> NDArray[np.float64]:
@@ -56,7 +77,29 @@ class UserEvidence:
         if (measure, domain) in self._columns:
             places, scores = self._columns[measure, domain]
             values[places] = [getattr(score, aspect) for score in scores]
+        if aspect in NEED_A_RECORDED_GOAL:
+            values[self._derived] = np.nan
         return values
+
+    def lost(self, measure: MeasureName, fault: str, domain: str) -> NDArray[np.float64]:
+        """What a fault takes from the F1 of every dialogue: its lost points / (2 TP + FP + FN), NaN without a score."""
+        values = np.full(self.dialogues, np.nan)
+        places, scores = self._columns.get((measure, domain), ([], []))
+        for place, score in zip(places, scores, strict=True):
+            points = self.results[place].lost[measure].get(domain, {})
+            values[place] = sum(points.get(cause, 0) for cause in FAULTS[fault]) / (2 * score.tp + score.fp + score.fn)
+        values[self._derived] = np.nan
+        return values
+
+    def split(self, measure: MeasureName, domain: str) -> dict[str, float]:
+        """The mean that each fault takes from F1; with F1 they sum to 1. Empty where no dialogue has an F1."""
+        if not self.count(measure, domain, "f1"):
+            return {}
+        return {fault: float(np.nanmean(self.lost(measure, fault, domain))) for fault in FAULTS}
+
+    @cached_property
+    def _derived(self) -> NDArray[np.bool_]:
+        return np.array([result.goal_source == "derived" for result in self.results], dtype=np.bool_)
 
     @cached_property
     def _columns(self) -> dict[tuple[MeasureName, str], tuple[list[int], list[PrfScore]]]:
@@ -72,7 +115,14 @@ class UserEvidence:
 
 
 def _rows(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> Rows:
-    values = evidence.values(measure, aspect, str(settings.get("part", COMBINED)))
+    return _ratios(evidence.values(measure, aspect, str(settings.get("part", COMBINED))))
+
+
+def _lost_rows(measure: MeasureName, fault: str, evidence: UserEvidence, settings: Settings) -> Rows:
+    return _ratios(evidence.lost(measure, fault, str(settings.get("part", COMBINED))))
+
+
+def _ratios(values: NDArray[np.float64]) -> Rows:
     scored = ~np.isnan(values)
     return np.where(scored, values, 0.0), scored.astype(np.float64)
 
@@ -83,11 +133,13 @@ def _mean(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: S
     return float(np.mean(scored)) if len(scored) else math.nan
 
 
-def _obstacle(measure: MeasureName, evidence: UserEvidence, settings: Settings) -> str | None:
+def _obstacle(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> str | None:
     domain = str(settings.get("part", COMBINED))
-    if domain == COMBINED or evidence.count(measure, domain):
+    if evidence.count(measure, domain, aspect):
         return None
-    return f"no conversation has a score in the domain '{domain}'"
+    if evidence.count(measure, domain):
+        return _CIRCULAR
+    return None if domain == COMBINED else f"no conversation has a score in the domain '{domain}'"
 
 
 def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
@@ -100,12 +152,29 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         source=_SOURCE,
         rows=partial(_rows, measure, aspect),
         value=partial(_mean, measure, aspect),
-        obstacle=partial(_obstacle, measure),
+        obstacle=partial(_obstacle, measure, aspect),
+    )
+
+
+def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
+    return Card(
+        name=f"{measure} lost to {fault}",
+        family="users",
+        title=f"what {measure} loses by the fault of {_WHOSE[fault]}",
+        summary=f"how much of {measure} is lost by {_WHOSE[fault]}? With {measure}, the three losses sum to 1.",
+        formula="mean over dialogues of lost points of that fault / (2 TP + FP + FN)",
+        source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
+        rows=partial(_lost_rows, measure, fault),
+        obstacle=partial(_obstacle, measure, "f1"),
+        higher_is_better=False,
     )
 
 
 _CARDS = {(measure, aspect): _card(measure, aspect) for measure in MEASURES for aspect in ASPECTS}
-CARDS = tuple(_CARDS.values())
+#: What is scored unless measures are named, and what can be asked for besides.
+DEFAULT_CARDS = tuple(_CARDS.values())
+DEFAULT = tuple(card.name for card in DEFAULT_CARDS)
+CARDS = (*DEFAULT_CARDS, *(_loss_card(measure, fault) for measure in MEASURES for fault in FAULTS))
 
 
 def gcdf1(measure: MeasureName, aspect: str = "f1", domain: str = COMBINED) -> Measure[UserEvidence]:

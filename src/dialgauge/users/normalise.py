@@ -41,6 +41,8 @@ class Matching(Struct, frozen=True):
     strict: bool
     coreference: dict[str, tuple[str, ...]]
     time_slots: tuple[str, ...]
+    #: Who refuses what reference mode refuses, as the end of a sentence.
+    refusal: str = ""
 
 
 def goal_values(task: Task) -> dict[str, tuple[str, ...]]:
@@ -107,7 +109,7 @@ class Normaliser:
                     if moved is None:
                         raise DialgaugeError(
                             f"the value {value!r} also matches the slot '{slot}', whose name its parameter contains; "
-                            "the reference evaluator aborts here (recommended mode does not)"
+                            f"{self._settings.refusal}"
                         )
                     target = f"{slot}{EQUALS}{attempt.canonical}"
                     places[target] = sorted([*places.get(target, ()), *moved])

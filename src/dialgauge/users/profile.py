@@ -19,7 +19,7 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
 
-#: Act families a profile must give expressions for.
+#: Act families. A profile must give expressions for the first two: without them every user would seem silent.
 FAMILIES = (
     "inform",
     "request",
@@ -31,6 +31,11 @@ FAMILIES = (
     "book",
     "nooffer",
 )
+
+
+_NEEDED = FAMILIES[:2]
+#: The profile with the constants of the authors' evaluator.
+REFERENCE = "multiwoz21"
 
 
 class Domain(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,6 +82,11 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     #: Where the user's goal comes from: recorded with the dialogue, or derived from its own states and requests.
     goal: Literal["recorded", "derived"] = "recorded"
 
+    @property
+    def of_reference(self) -> bool:
+        """Is this what the authors' evaluator knows, and so can anything be said about what that does?"""
+        return self == _shipped_profile(REFERENCE)
+
     def domain(self, name: str) -> Domain | None:
         """The description of a domain; None when the profile does not know it."""
         exact = self.domains.get(name)
@@ -115,6 +125,14 @@ def _checked(document: YamlDocument) -> DatasetProfile:
                 raise DialgaugeError(f"there is no act family '{family}'.{nearest(family, FAMILIES)}", **place)
             for expression in expressions:
                 _check_expression(expression, family, **place)
+    for family in _NEEDED:
+        if not profile.acts.get(family):
+            raise DialgaugeError(
+                f"the profile has no expression for the act family '{family}', so no user would ever seem to "
+                f"{family} anything; give the names of such acts under 'acts'",
+                file=document.file,
+                line=document.line("acts"),
+            )
     return profile
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Goal, Task
-from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.users.analyses import Confusion, Loop, Pattern
+from dialgauge.dialogue import Goal, Speaker, Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.analyses import Cause, Confusion, End, Loop, Pattern
 from dialgauge.users.normalise import Attempt
 
 COMBINED = "combined"
 
 MeasureName: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
-#: How a conversation ends: in a loop, with the user's goodbye, or just so.
-End: TypeAlias = Literal["loop", "goodbye", "open"]
-ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
+#: Recorded with the dialogue, or derived from its own states and requests.
+GoalSource: TypeAlias = Literal["recorded", "derived"]
 MEASURES: tuple[MeasureName, ...] = ("I-GCDF1", "R-GCDF1")
 
 VerdictName: TypeAlias = Literal[
@@ -82,7 +81,10 @@ class Behaviour(Struct, frozen=True, array_like=True, gc=False):
 
 class MentionVerdict(Struct, frozen=True, array_like=True, gc=False):
     """What became of one mention, or of one thing that was not mentioned. The counts of all verdicts of a domain sum to
-    the counts of its score; those of the whole dialogue to the combined score."""
+    the counts of its score; those of the whole dialogue to the combined score.
+
+    ``behaviours`` are whole labels; a lost point (FP or FN) has at least one, and a cause.
+    """
 
     measure: MeasureName
     domain: str
@@ -93,6 +95,20 @@ class MentionVerdict(Struct, frozen=True, array_like=True, gc=False):
     tp: int = 0
     fp: int = 0
     fn: int = 0
+    cause: Cause | None = None
+
+
+class ProfileFit(Struct, frozen=True, array_like=True, gc=False):
+    """How well profile and conversation go together: acts about a domain and those of them that belong to a family,
+    slots of the goal and those that either side uttered, requested slots and those not written as the profile expects.
+    """
+
+    acts_in_domains: int = 0
+    acts_known: int = 0
+    slots_wanted: int = 0
+    slots_uttered: int = 0
+    slots_requested: int = 0
+    requests_misnamed: int = 0
 
 
 class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
@@ -104,6 +120,19 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     scores: dict[MeasureName, dict[str, PrfScore]]
     behaviours: tuple[Behaviour, ...]
     verdicts: tuple[MentionVerdict, ...]
+    #: The points that were lost, by measure, domain (``combined`` too) and cause.
+    lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {}
+    #: Where the goal comes from.
+    goal_source: GoalSource = "recorded"
+    #: What the profile could make of the conversation, and the names of acts that it does not know.
+    fit: ProfileFit = ProfileFit()
+    unknown_acts: tuple[str, ...] = ()
+    #: Turns with words, and with acts.
+    worded: int = 0
+    acting: int = 0
+    #: The sides of whom it was recorded what they understood.
+    heard_by: tuple[Speaker, ...] = ()
+    #: Values that were brought to a canonical form, as often as the reference evaluator records each.
     attempts: tuple[tuple[str, int, Attempt], ...] = ()
     #: Domains whose requests a failed search removed from the goal before R-GCDF1.
     requests_removed: tuple[str, ...] = ()
@@ -134,7 +163,7 @@ def score(truth: Counter[str], said: Counter[str]) -> PrfScore | None:
     wanted, given = truth.total(), said.total()
     if not wanted and not given:
         return None
-    tp = sum(min(count, said[item]) for item, count in truth.items())
+    tp = sum([min(count, said.get(item, 0)) for item, count in truth.items()])
     precision = tp / given if given else 1.0
     recall = tp / wanted if wanted else 1.0
     both = precision + recall
@@ -157,13 +186,13 @@ class Ledger:
 
     def said_right(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that finds its copy in the truth."""
-        self.said[item] += 1
+        self.said[item] = self.said.get(item, 0) + 1
         self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 1, 0, 0))
 
-    def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
+    def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...], cause: Cause) -> None:
         """A mention that finds none."""
-        self.said[item] += 1
-        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 0, 1, 0))
+        self.said[item] = self.said.get(item, 0) + 1
+        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 0, 1, 0, cause))
 
     def warranted(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that the context makes part of the truth."""
@@ -174,9 +203,9 @@ class Ledger:
         """A mention that the configuration leaves out."""
         self._enter(item, "not-counted", turn, ())
 
-    def missing(self, item: str, behaviours: tuple[str, ...] = ()) -> None:
+    def missing(self, item: str, behaviours: tuple[str, ...], cause: Cause) -> None:
         """Something wanted that was never said."""
-        self._enter(item, "missing", None, behaviours, fn=self.truth[item])
+        self._enter(item, "missing", None, behaviours, fn=self.truth[item], cause=cause)
 
     def excuse(self, item: str, behaviours: tuple[str, ...]) -> None:
         """Something wanted that no longer counts."""
@@ -184,9 +213,18 @@ class Ledger:
         self._enter(item, "excused", None, behaviours)
 
     def _enter(
-        self, item: str, verdict: VerdictName, turn: int | None, behaviours: tuple[str, ...], *, fn: int = 0
+        self,
+        item: str,
+        verdict: VerdictName,
+        turn: int | None,
+        behaviours: tuple[str, ...],
+        *,
+        fn: int = 0,
+        cause: Cause | None = None,
     ) -> None:
-        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, fn=fn))
+        self.verdicts.append(
+            MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, fn=fn, cause=cause)
+        )
 
 
 def close(ledgers: list[Ledger], measure: MeasureName) -> tuple[dict[str, PrfScore], list[MentionVerdict]]:
@@ -203,8 +241,9 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> tuple[dict[str, PrfSco
         if ledger.domain == COMBINED:
             raise DialgaugeError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
         verdicts += ledger.verdicts
-        truth.update(ledger.truth)
-        said.update(ledger.said)
+        for pool, items in ((truth, ledger.truth), (said, ledger.said)):
+            for item, count in items.items():
+                pool[item] = pool.get(item, 0) + count
         of_domain = score(ledger.truth, ledger.said)
         if of_domain is not None:
             scores[ledger.domain] = of_domain
@@ -222,8 +261,8 @@ def _pooled(
     apart: Counter[str] = Counter()
     for ledger in ledgers:
         for item, count in ledger.truth.items():
-            apart[item] += min(count, ledger.said[item])
-    matched = {item: min(count, said[item]) - apart[item] for item, count in truth.items()}
+            apart[item] = apart.get(item, 0) + min(count, ledger.said.get(item, 0))
+    matched = {item: min(count, said.get(item, 0)) - apart[item] for item, count in truth.items()}
     return [
         MentionVerdict(measure, COMBINED, item, "pooled", None, (), tp=count, fp=-count, fn=-count)
         for item, count in matched.items()
@@ -231,79 +270,36 @@ def _pooled(
     ]
 
 
-# Every behaviour GCDF1 records, under the reference evaluator's names, and what each means in plain words.
+def lost_points(verdicts: Sequence[MentionVerdict]) -> dict[MeasureName, dict[str, dict[Cause, int]]]:
+    """The lost points by measure, domain and cause.
 
-_REPEATED_CONSTRAINT = {
-    "elicited_by_sys_question": "the system asked for this very slot",
-    "elicited_by_booking_failure": "the system had refused a booking, and nothing went forward since",
-    "elicited_by_no_offers": "the system had found nothing, and nothing went forward since",
-    "failed_sys_nlu": "the system had not understood it before",
-    "confirmed_choice_params": "the system had spoken of the number of matches",
-    "repeated_while_requesting_info": "the user asked for information in the same turn",
-    "repeated_while_booking": "the system had just offered an entity or a booking",
-    "repeated_when_answering_request": "the user answered a question about another slot",
-    "switched_between_domains": "other domains were spoken of in between",
-    "unmatched": "no reason was found",
-    "nobook_validation_failure": "a booking was refused, but the talk had gone forward since: no excuse",
-    "nooffer_validation_failure": "a search found nothing, but the talk had gone forward since: no excuse",
-}
-_OUTSIDE_GOAL = {
-    "auto_matched_value": "the value is always accepted (such as dontcare)",
-    "auto_matched_slot": "the slot is always accepted in this domain",
-    "auto_matched_slot_value_pair": "slot and value are listed as always accepted",
-    "elicited_by_sys_question": "the system asked for this slot",
-    "elicited_by_sys_offer": "the system had offered something with this slot",
-    "elicited_by_booking_failure": "the system had refused a booking, so another entity is named",
-    "elicited_by_booking_acceptance": "the system had proposed a booking, so the entity is named",
-    "elicited_by_recommendation": "the system had recommended an entity",
-    "first_turn": "said in the first turn, when nothing could have prompted it",
-    "unmatched": "nothing before it prompted it",
-}
-_REPEATED_REQUEST = {
-    "system_req_nlu_failure": "the system had not understood the request",
-    "repeated_despite_receiving_answer": "the system had answered",
-    "user_prempted_request": "the system asked something back instead of answering",
-    "delayed_response": "the system had not answered",
-    "spurious_annotation": "the talk had moved on to other domains: an artefact of annotation",
-}
-
-#: Label to meaning, as labels stand in the tables of a run.
-LABELS: dict[str, str] = {
-    **{f"multiple_constraint_informs/{name}": text for name, text in _REPEATED_CONSTRAINT.items()},
-    **{f"constraints_not_in_goal/{name}": text for name, text in _OUTSIDE_GOAL.items()},
-    **{f"multiple_slot_requests/{name}": text for name, text in _REPEATED_REQUEST.items()},
-    "repeated_inform": "a constraint was said more than once",
-    "repetitions_warning": "a constraint or request was repeated very often",
-    "single_repetitions_nog": "a slot of the goal with a value that the goal does not have",
-    "missed_domain": "a domain of the goal was never spoken of",
-    "missed_constraints": "a constraint of the goal was never said",
-    "informed_wrong_value": "a constraint of the goal was said with another value",
-    "failed_dialogue": "a constraint was not said because the search before it failed",
-    "sys_preempted_constraint": "the system said a constraint, so the user need not",
-    "informed_domains_outside_goals": "constraints in a domain that the goal does not have",
-    "wrong_taxi_annotations": "an entity named in passing while a taxi is discussed",
-    "multiple_req": "a request was made more than once",
-    "auto_ref": "the reference number of a booking was asked for",
-    "provision_entire_domain": "the system gave requested information in a domain where the user asked nothing",
-    "provision_slots": "the system gave requested information unasked",
-    "requests_not_in_goal": "requests in a domain of the goal that wants none",
-    "requested_domains_outside_goals": "requests in a domain that the goal does not have",
-}
+    What pools in the combined score is given back there to the causes that had lost it. For a score with TP true
+    positives and L lost points, ``1 - F1 = L / (2 TP + L)``: each lost point costs the same, so F1 splits by cause.
+    """
+    counts: dict[tuple[MeasureName, str, Cause], int] = {}
+    pooled: list[MentionVerdict] = []
+    for each in verdicts:
+        if each.cause is not None:
+            key = (each.measure, each.domain, each.cause)
+            counts[key] = counts.get(key, 0) + each.fp + each.fn
+        elif each.verdict == "pooled":
+            pooled.append(each)
+    lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {measure: {} for measure in MEASURES}
+    for (measure, domain, cause), points in counts.items():
+        lost[measure].setdefault(domain, {})[cause] = points
+        combined = lost[measure].setdefault(COMBINED, {})
+        combined[cause] = combined.get(cause, 0) + points
+    for each in pooled:
+        _give_back(lost[each.measure][COMBINED], each, verdicts)
+    return lost
 
 
-def matching_labels(pattern: str) -> list[str]:
-    """The labels that a name or pattern means: the whole label, its last part, or either with ``*``."""
-    labels = [
-        label for label in LABELS if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)
-    ]
-    if not labels:
-        names = {label.rpartition("/")[2] for label in LABELS}
-        raise DialgaugeError(f"there is no behaviour '{pattern}'.{nearest(pattern, names)}")
-    return labels
-
-
-def meaning(name: str) -> str:
-    """What a label or the last part of one means; the name itself when it is none of ours."""
-    if name in LABELS:
-        return LABELS[name]
-    return next((text for label, text in LABELS.items() if label.endswith(f"/{name}")), name)
+def _give_back(lost: dict[Cause, int], pooled: MentionVerdict, verdicts: Sequence[MentionVerdict]) -> None:
+    """Points that a pooled item takes back from those who had lost them, the first first."""
+    wrong = missing = pooled.tp
+    for each in verdicts:
+        if each.cause is not None and each.item == pooled.item and each.measure == pooled.measure:
+            back = min(wrong, each.fp) + min(missing, each.fn)
+            wrong -= min(wrong, each.fp)
+            missing -= min(missing, each.fn)
+            lost[each.cause] -= back

@@ -7,12 +7,15 @@ distributions, the configuration and the tree of behaviours. Even its misspelt k
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
-from dialgauge.users.measures import score_name
-from dialgauge.users.records import COMBINED, LABELS, MEASURES, Behaviour, MeasureName
-from dialgauge.users.results import SCORED
+from dialgauge.users.labels import LABELS, REPEATED, REPEATED_REQUESTS
+from dialgauge.users.measures import ASPECTS, score_name
+from dialgauge.users.presentation import SCORED
+from dialgauge.users.records import COMBINED, MEASURES, Behaviour, MeasureName
 
 SECTIONS: dict[MeasureName, str] = {"I-GCDF1": "igcd_f1", "R-GCDF1": "rgcd_f1"}
 
@@ -31,6 +34,8 @@ _REQUEST_LABELS = frozenset(
     }
 )
 _BOTH = "repetitions_warning"
+#: Labels that the reference has and never fills.
+_NEVER = (f"{REPEATED}/wrong_taxi_annotations", "slots_missing_from_cmap")
 #: Labels whose entries stand in one inner list per domain.
 _GROUPED = _REQUEST_LABELS - {"multiple_req", "auto_ref"}
 #: Labels whose single turn is written as a list of turns.
@@ -44,6 +49,10 @@ _PREPROCESSED = {
 
 def reference_report(run: Run) -> dict[str, Any]:
     """The main output file of the reference evaluator."""
+    absent = [name for name in (score_name(*each) for each in product(MEASURES, ASPECTS)) if name not in run.scores]
+    if absent:
+        why = run.details.get("left_out", {}).get(absent[0], "it was not among the measures asked for")
+        raise DialgaugeError(f"the reference evaluator's file holds {absent[0]}, and the run does not: {why}")
     scored: dict[MeasureName, dict[str, int]] = run.details[SCORED]
     counts = {measure: {domain: n for domain, n in scored[measure].items() if n} for measure in MEASURES}
     report: dict[str, Any] = {}
@@ -55,6 +64,7 @@ def reference_report(run: Run) -> dict[str, Any]:
         "score_distributions": {SECTIONS[measure]: _distribution(run, measure) for measure in MEASURES},
         "evaluation_config": {key: value for key, value in run.manifest.config.items() if key != "profile"},
         "commit_hash": f"dialgauge {run.manifest.versions['dialgauge']}",
+        "date": str(run.manifest.created),
         "signature": run.signature,
         **_trees(run),
     }
@@ -102,8 +112,8 @@ def _distribution(run: Run, measure: MeasureName) -> dict[str, list[list[Any]]]:
 def _trees(run: Run) -> dict[str, dict[str, Any]]:
     """Section to label to dialogue to domain to entries; every label is there, even when nothing was recorded."""
     trees: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
-    for label in LABELS:
-        of_requests = label in _REQUEST_LABELS or label.startswith("multiple_slot_requests/")
+    for label in (*LABELS, *_NEVER):
+        of_requests = label in _REQUEST_LABELS or label.startswith(f"{REPEATED_REQUESTS}/")
         for section in SECTIONS.values() if label == _BOTH else [SECTIONS["R-GCDF1" if of_requests else "I-GCDF1"]]:
             _place(trees[section], label)
     for dialogue, behaviours in _behaviours(run).items():
@@ -139,17 +149,17 @@ def _place(tree: dict[str, Any], label: str) -> dict[str, Any]:
 
 
 def _preprocessed(run: Run) -> dict[str, Any]:
-    """The values that were normalised, each attempt once (the reference repeats some)."""
+    """The values that were normalised, each as often as the reference normalises it: what the system said once for
+    every domain with missing constraints, what it heard once for every repetition it is looked up for."""
     tree: dict[str, Any] = {key: {} for key in _PREPROCESSED.values()}
     for row in run.table("normalisation").iter_rows(named=True):
         outcome = "values_matched" if row["matched"] else "matching_failures"
         by_domain = tree[_PREPROCESSED[row["source"]]].setdefault(row["dialogue"], {}).setdefault(outcome, {})
-        by_domain.setdefault(row["domain"], {}).setdefault(row["slot"], []).append(
-            {
-                "best_match": row["nearest"],
-                "canonical_value": row["canonical"],
-                "hyp_value": row["value"],
-                "method": row["method"],
-            }
-        )
+        entry = {
+            "best_match": row["nearest"],
+            "canonical_value": row["canonical"],
+            "hyp_value": row["value"],
+            "method": row["method"],
+        }
+        by_domain.setdefault(row["domain"], {}).setdefault(row["slot"], []).extend([entry] * row["times"])
     return tree

@@ -10,14 +10,17 @@ from itertools import pairwise
 from typing import Final
 
 from dialgauge.users.context import DialogueContext, Signals
+from dialgauge.users.faults import Reason
+from dialgauge.users.labels import REPEATED_REQUESTS
 from dialgauge.users.records import Ledger
 from dialgauge.users.turns import INFORM, REQUEST, SLOT_VALUE, PreparedTurn
 
 MEASURE: Final = "R-GCDF1"
 
-REPEATED = "multiple_slot_requests"
 EVERYWHERE = "*"
-ANSWERED = "repeated_despite_receiving_answer"
+ANSWERED = f"{REPEATED_REQUESTS}/repeated_despite_receiving_answer"
+SPURIOUS = f"{REPEATED_REQUESTS}/spurious_annotation"
+NEVER_ASKED = "lost/never_asked"
 
 #: Service to request ``domain-slot`` to the positions at which it was made.
 Requests = dict[str, dict[str, list[int]]]
@@ -92,10 +95,11 @@ def _system_mentions(context: DialogueContext, domain: str) -> list[tuple[str, i
 def _outside_domain(context: DialogueContext, service: str, requests: dict[str, list[int]]) -> Ledger:
     ledger = Ledger(MEASURE, service)
     context.fault(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
+    label = "requested_domains_outside_goals"
     for request, turns in requests.items():
         for turn in turns if context.config.rgcd_f1.repetitions.count_fp else turns[:1]:
-            context.record(MEASURE, "requested_domains_outside_goals", service, request)
-            ledger.said_wrong(request, turn, "outside-domain")
+            context.record(MEASURE, label, service, request)
+            ledger.said_wrong(request, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, service))
     return ledger
 
 
@@ -115,10 +119,11 @@ class _DomainScorer:
         for request, turns in self._requested.items():
             self._request(request, turns)
         for request, turn in self._provided.items():
-            self._ledger.said_right(request, turn, "pre-empted", ("provided by the system",))
+            label = "provision_slots" if self._requested else "provision_entire_domain"
+            self._ledger.said_right(request, turn, "pre-empted", (label,))
         ledger = self._ledger
         for request in [each for each in ledger.truth if not ledger.said[each]]:
-            ledger.missing(request)
+            ledger.missing(request, *self._context.blame.unsaid((NEVER_ASKED,), self._domain))
         if not ledger.truth:
             for request in ledger.said.elements():
                 self._context.record(MEASURE, "requests_not_in_goal", self._domain, request)
@@ -144,22 +149,35 @@ class _DomainScorer:
             self._context.record(MEASURE, "auto_ref", self._domain, request)
             self._ledger.warranted(request, turn, "out-of-goal-credited", ("auto_ref",))
         else:
-            self._ledger.said_wrong(request, turn, "out-of-goal")
+            reason = self._context.blame.uncalled_for(
+                ("lost/request_not_in_goal",), turn, self._domain, self._slot(request)
+            )
+            self._ledger.said_wrong(request, turn, "out-of-goal", *reason)
 
     def _repetition(self, request: str, count: int, ordinal: int, first: int, second: int) -> None:
         span = self._context.span(first, second)
         if self._is_spurious(request, first, second, span):
-            label = "spurious_annotation"
-            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, turns=(first, second))
-            self._ledger.said_wrong(request, second, "repeated-penalised", (label,))
+            self._context.record(MEASURE, SPURIOUS, self._domain, request, turns=(first, second))
+            self._ledger.said_wrong(request, second, "repeated-penalised", (SPURIOUS,), "user policy")
             return
-        labels = self._why_repeated(request, first, span)
+        labels, answer = self._why_repeated(request, first, span)
         for label in labels:
-            self._context.record(MEASURE, f"{REPEATED}/{label}", self._domain, request, count=count)
-        if labels and ANSWERED not in labels and ordinal <= self._options.repetitions.repeats_to_penalty:
-            self._ledger.warranted(request, second, "repeated-forgiven", tuple(labels))
+            self._context.record(MEASURE, label, self._domain, request, count=count)
+        if labels and answer is None and ordinal <= self._options.repetitions.repeats_to_penalty:
+            self._ledger.warranted(request, second, "repeated-forgiven", labels)
         else:
-            self._ledger.said_wrong(request, second, "repeated-penalised", tuple(labels))
+            reason = self._why_penalised(request, labels, answer, first, second)
+            self._ledger.said_wrong(request, second, "repeated-penalised", *reason)
+
+    def _why_penalised(
+        self, request: str, labels: tuple[str, ...], answer: PreparedTurn | None, first: int, second: int
+    ) -> Reason:
+        blame = self._context.blame
+        if answer is not None:
+            return blame.answered(labels, self._slot(request), answer, second)
+        if labels:
+            return blame.excused_too_often(labels, second)
+        return blame.unexcused(labels, self._context.with_booking(self._domain), first, second)
 
     def _is_reference(self, request: str) -> bool:
         return any(marker in request for marker in self._context.profile.reference_markers)
@@ -180,14 +198,19 @@ class _DomainScorer:
         users = (self._context.turns[first], self._context.turns[second])
         return any(sum(service != profile.general_service for service in user.services) > 1 for user in users)
 
-    def _why_repeated(self, request: str, first: int, span: list[PreparedTurn]) -> list[str]:
+    def _why_repeated(
+        self, request: str, first: int, span: list[PreparedTurn]
+    ) -> tuple[tuple[str, ...], PreparedTurn | None]:
+        """The labels of a repetition, and the turn that had answered the request, if there is one."""
         checks = self._options.repetitions.system_behaviour
-        labels = []
+        labels: list[str] = []
+        answer = None
         if checks.validate_nlu and not self._understood(request, self._context.turns[first]):
-            labels.append("system_req_nlu_failure")
+            labels.append(f"{REPEATED_REQUESTS}/system_req_nlu_failure")
         if checks.validate_policy:
-            labels.append(self._policy(request, span))
-        return labels
+            answer = next((turn for turn in span if self._answers(request, turn)), None)
+            labels.append(ANSWERED if answer is not None else self._unanswered(span))
+        return tuple(labels), answer
 
     def _slot(self, request: str) -> str:
         return request.removeprefix(f"{self._domain}-".lower())
@@ -199,12 +222,9 @@ class _DomainScorer:
         acts = user.heard.services.get(self._domain, ())
         return any(act.families & REQUEST and act.slot == self._slot(request) for act in acts)
 
-    def _policy(self, request: str, span: list[PreparedTurn]) -> str:
-        if any(self._answers(request, turn) for turn in span):
-            return ANSWERED
-        if self._signals.requests(span[-1]):
-            return "user_prempted_request"
-        return "delayed_response"
+    def _unanswered(self, span: list[PreparedTurn]) -> str:
+        asked_back = self._signals.requests(span[-1])
+        return f"{REPEATED_REQUESTS}/{'user_prempted_request' if asked_back else 'delayed_response'}"
 
     def _answers(self, request: str, turn: PreparedTurn) -> bool:
         if self._is_reference(request) and self._signals.confirms_booking(turn):

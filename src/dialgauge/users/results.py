@@ -29,10 +29,11 @@ from dialgauge.measures import (
     parse_measures,
     score_systems,
 )
-from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Run, new_run
-from dialgauge.users.measures import ASPECTS, CARDS, UserEvidence, gcdf1, score_name
-from dialgauge.users.records import COMBINED, MEASURES, MeasureName
+from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
+from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
+from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
+from dialgauge.users.records import MEASURES
 from dialgauge.users.scoring import Conversations, ScoredConversations, UserOptions, score_conversations
 from dialgauge.users.tables import run_tables
 
@@ -42,11 +43,6 @@ if TYPE_CHECKING:
     from dialgauge.users.figures import PaperFigure
 
 KIND = "users"
-DEFAULT = tuple(card.name for card in CARDS)
-#: Where a run keeps over how many dialogues a mean was taken: measure to domain to dialogues.
-SCORED = "scored_dialogues"
-#: Where a run keeps how many warnings the table ``conversation_facts`` holds.
-WARNINGS = "warnings"
 
 
 def score_users(
@@ -58,6 +54,7 @@ def score_users(
     mode: str | None = None,
     profile: str | None = None,
     database: str | Path | None = None,
+    schema: str | Path | None = None,
     measures: Iterable[str] = ("default",),
     workers: int | None = None,
     resamples: int = 1000,
@@ -75,6 +72,7 @@ def score_users(
         overrides=(*changed, *([f"mode={mode}"] if mode else ())),
         profile=profile,
         database=database,
+        schema=schema,
     )
     return users_scored(
         conversations, options, measures=measures, workers=workers, resamples=resamples, seed=seed, name=name
@@ -101,6 +99,7 @@ def users_scored(
         "canonical map": options.canonical_map,
         "config": options.config,
         "database": options.database,
+        "schema": options.schema,
     }
     inputs = [(role, path) for role, path in roles.items() if path is not None and str(path) != "-"]
     return UserScores(users_run(scored, names, resamples=resamples, seed=seed, inputs=inputs))
@@ -115,8 +114,10 @@ def users_run(
     inputs: Iterable[tuple[str, str | Path]] = (),
 ) -> Run:
     """Scored conversations as a run in memory: scores with intervals, tables that are made when asked for."""
+    refuse_misfits(scored)
     evidence = UserEvidence(scored.results)
     settings = scored.settings
+    fit = fit_of(scored.results)
     return new_run(
         kind=KIND,
         name=scored.name,
@@ -133,9 +134,21 @@ def users_run(
                 measure: {domain: evidence.count(measure, domain) for domain in evidence.domains(measure)}
                 for measure in MEASURES
             },
+            LOST: {
+                measure: {
+                    domain: split for domain in evidence.domains(measure) if (split := evidence.split(measure, domain))
+                }
+                for measure in MEASURES
+            },
+            FIT: msgspec.structs.asdict(fit),
+            GOALS: scored.goals(),
+            HEARD: {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
             WARNINGS: sum(len(result.warnings) for result in scored.results),
         },
-        notes=[f"{what} ({count:,})" for what, count in sorted(scored.notes.items())],
+        notes=[
+            *(f"{what} ({count:,})" for what, count in sorted(scored.notes.items())),
+            *fit_sentences(scored, fit),
+        ],
     )
 
 
@@ -144,22 +157,25 @@ def _scores(
 ) -> Scores:
     """The scores of our own measures, combined and of every domain, and of other packages' measures.
 
-    The latter are drawn apart, so that installing one changes no last bit of an interval of ours.
+    The latter are drawn apart, so that installing one changes no last bit of an interval of ours. Intervals are drawn
+    over the dialogues in the order of their ids: the order of files must not change a number.
     """
     coverage = _coverage(scored)
     turns = str(coverage["turns"].scored)
     base = SystemEvidence(
         evidence=evidence,
         measures=(),
-        dialogues=[result.id for result in scored.results],
-        signature=scored.settings.signature().with_(dialogues=str(evidence.dialogues), turns=turns),
+        dialogues=evidence.ids,
+        signature=scored.signature().with_(dialogues=str(evidence.dialogues), turns=turns),
         coverage=coverage,
     )
     chosen = {str(measure): measure for measure in _parsed(names)}
-    own = [each for each in _grid(evidence) if {each.card.name, str(each)} & chosen.keys()]
-    others, left_out = _possible(
-        [measure for name, measure in chosen.items() if name not in set(map(str, own))], evidence, names
+    grid = [each for each in _grid(evidence) if {each.card.name, str(each)} & chosen.keys()]
+    own, left_out = _possible(grid, evidence, names)
+    others, more_left_out = _possible(
+        [measure for name, measure in chosen.items() if name not in set(map(str, grid))], evidence, names
     )
+    left_out |= more_left_out
     [scores] = score_systems([replace(base, measures=own, left_out=left_out)], how)
     if not others:
         return scores
@@ -286,112 +302,3 @@ class _Tables(Mapping[str, "polars.DataFrame"]):
 
     def __len__(self) -> int:
         return len(self._run.tables)
-
-
-def score_tables(run: Run) -> list[Table]:
-    """One row for each domain: F1 with interval, precision, recall and dialogues, for both measures.
-
-    Measures of other packages stand in a table of their own.
-    """
-    columns = [Column("domain")]
-    for measure in MEASURES:
-        columns += [Column(measure), Column("P"), Column("R"), Column("dialogues")]
-    scored: dict[MeasureName, dict[str, int]] = run.details[SCORED]
-    domains = sorted({domain for measure in MEASURES for domain in scored[measure]} - {COMBINED})
-    table = Table(f"{run.name}: how the user expresses its goals", columns)
-    for domain in [COMBINED, *domains]:
-        cells: list[Cell | float | int | None] = []
-        for measure in MEASURES:
-            f1, precision, recall = (run.scores.get(score_name(measure, aspect, domain)) for aspect in ASPECTS)
-            count = scored[measure].get(domain, 0)
-            cells += [_cell(f1), _value(precision), _value(recall), count] if count else [None] * 4
-        table.add(domain, *cells)
-    table.notes.append(run.signature)
-    others = {name: score for name, score in run.scores.items() if name.partition("[")[0] not in DEFAULT}
-    if not others:
-        return [table]
-    more = Table(f"{run.name}: other measures", ["measure", "value"])
-    for name, score in others.items():
-        more.add(name, _cell(score))
-    return [table, more]
-
-
-def as_system(run: Run, *, per_dialogue: bool = False) -> dict[str, Any]:
-    """One system in the shape of ``dialgauge score --json``."""
-    coverage = msgspec.to_builtins(run.coverage.units)
-    scored: dict[MeasureName, dict[str, int]] = run.details[SCORED]
-    system: dict[str, Any] = {
-        "name": run.name,
-        "mode": run.details["mode"],
-        "profile": run.details["profile"],
-        "dialogues": coverage["dialogues"]["scored"],
-        "turns": coverage["turns"]["scored"],
-        "scores": {
-            name: score.as_dict() | _dialogues(scored, name) for name, score in run.scores.items() if "[" not in name
-        },
-        "by": {"domain": _by_domain(run, scored)},
-        "coverage": coverage,
-        "failures": failure_sentences(run),
-    }
-    if per_dialogue:
-        system["per_dialogue"] = _per_dialogue(run)
-    return system
-
-
-def failure_sentences(run: Run) -> list[str]:
-    """A sentence for each dialogue that failed."""
-    if not run.coverage["dialogues"].failed:
-        return []
-    rows = run.table("failures").select("reason", "file", "dialogue", "turn").rows()
-    return [str(DialgaugeError(reason, file=file, dialogue=name, turn=turn)) for reason, file, name, turn in rows]
-
-
-def warnings(run: Run) -> list[tuple[str, str]]:
-    """What was odd about scored dialogues: dialogue and sentence."""
-    if not run.details[WARNINGS]:
-        return []
-    rows = run.table("conversation_facts").select("dialogue", "warnings").drop_nulls().rows()
-    decode = msgspec.json.Decoder(list[str]).decode
-    return [(dialogue, warning) for dialogue, sentences in rows for warning in decode(sentences)]
-
-
-def _dialogues(scored: Mapping[MeasureName, Mapping[str, int]], name: str) -> dict[str, int]:
-    """Over how many dialogues a mean of ours was taken."""
-    measure = next((each for each in MEASURES if name.split(" ")[0] == each), None)
-    return {} if measure is None else {"dialogues": scored[measure].get(COMBINED, 0)}
-
-
-def _by_domain(run: Run, scored: Mapping[MeasureName, Mapping[str, int]]) -> dict[str, Any]:
-    groups: dict[str, Any] = {}
-    for measure, counts in scored.items():
-        for domain, count in counts.items():
-            if domain == COMBINED:
-                continue
-            group = groups.setdefault(domain, {"dialogues": 0, "scores": {}, "details": {}})
-            group["dialogues"] = max(group["dialogues"], count)
-            for aspect in ASPECTS:
-                score = run.scores.get(score_name(measure, aspect, domain))
-                if score is not None:
-                    name = score_name(measure, aspect)
-                    group["scores"][name] = score.value
-                    group["details"][name] = score.as_dict() | {"dialogues": count}
-    return groups
-
-
-def _per_dialogue(run: Run) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """Dialogue to measure to domain to F1, precision and recall."""
-    ids = run.table("conversation_facts")["dialogue"].to_list()
-    scores: dict[str, dict[str, Any]] = {dialogue: {measure: {} for measure in MEASURES} for dialogue in ids}
-    for dialogue, measure, domain, *values in (
-        run.table("domain_scores").select("dialogue", "measure", "domain", *ASPECTS).iter_rows()
-    ):
-        scores[dialogue][measure][domain] = dict(zip(ASPECTS, values, strict=True))
-    return scores
-
-
-def _cell(score: Score | None) -> Cell | None:
-    return None if score is None else Cell(score.value, score.low, score.high)
-
-
-def _value(score: Score | None) -> float | None:
-    return None if score is None else score.value

@@ -1,32 +1,34 @@
-"""Scoring dialogues: the goal a user is measured against, and both measures of one dialogue after another."""
+"""Scoring dialogues: both measures of one dialogue after another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Fact, Goal, State, Task, dialogue_key
+from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, Notes, recognise, resolve
-from dialgauge.users.analyses import Loop, confusions, loops, patterns
+from dialgauge.users.analyses import Hearing, confusions, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
-from dialgauge.users.context import DialogueContext
+from dialgauge.users.context import DialogueContext, refusal
+from dialgauge.users.faults import Blame
+from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, live_goal, spelling_map
 from dialgauge.users.normalise import Matching, Normaliser, SharedMemory
 from dialgauge.users.profile import DatasetProfile, load_profile
-from dialgauge.users.records import DialogueScore, End, MeasureName, PrfScore, close
+from dialgauge.users.records import (
+    DialogueScore,
+    GoalSource,
+    MeasureName,
+    PrfScore,
+    ProfileFit,
+    close,
+    lost_points,
+)
 from dialgauge.users.requests import score_requests
-from dialgauge.users.turns import ActLexicon, prepared_turns
-from dialgauge.values import NOT_IN_GOAL, SPECIAL, CanonicalMap
-
-#: Domain to its entities, each from slot to value.
-VenueRows: TypeAlias = dict[str, list[dict[str, str]]]
-
-_GOODBYE = "bye"
+from dialgauge.users.schemas import DatasetSchema
+from dialgauge.users.turns import ActLexicon, Utterance, prepared_turns
+from dialgauge.values import CanonicalMap
 
 
 class Failure(Struct, frozen=True):
@@ -55,9 +57,11 @@ class Scorer:
         profile: DatasetProfile | None = None,
         canonical_map: CanonicalMap | None = None,
         database: VenueDatabase | None = None,
+        schema: DatasetSchema | None = None,
     ) -> None:
         self.config = config or GcdfConfig()
         self.profile = profile or load_profile("multiwoz21")
+        self._schema = schema
         self._database = database if self.config.prunes_failures else None
         if self.config.failures == "live" and database is None:
             raise DialgaugeError("failures=live asks a database which failures are real; name it with --database")
@@ -75,19 +79,36 @@ class Scorer:
             strict=self.config.strict,
             coreference=self.profile.coreference,
             time_slots=self.profile.time_slots,
+            refusal=refusal(self.profile),
         )
 
-    def goal(self, dialogue: Dialogue) -> Goal:
-        """The goal the user is measured against."""
-        if self.profile.goal == "derived":
-            return derived_goal(dialogue)
+    def goal(self, dialogue: Dialogue) -> tuple[Goal, GoalSource]:
+        """The goal the user is measured against. A recorded one wins; only a dialogue without one gets a derived one,
+        and only where the profile says so."""
+        if dialogue.goal is None and self.profile.goal == "derived":
+            return derived_goal(dialogue), "derived"
         if dialogue.goal is None:
             raise DialgaugeError(
                 "it has no goal to measure the user against (a profile can derive goals from states, as sgd does)"
             )
         if self._database is None:
-            return dialogue.goal
-        return live_goal(dialogue.goal, self._database, self.profile.goal_typos)
+            return dialogue.goal, "recorded"
+        return live_goal(dialogue.goal, self._database, self.profile.goal_typos), "recorded"
+
+    def _normaliser(self, dialogue: Dialogue, goal: Goal, source: GoalSource) -> Normaliser:
+        given = self._settings.canonical_map is not None
+        if source == "derived":
+            if given:
+                raise DialgaugeError(
+                    "its goal is derived from its states, and so are the ways to write the values: a canonical map "
+                    "does not apply; leave it out"
+                )
+            values = derived_map(dialogue)
+        elif self.profile.goal == "derived" and not given:
+            values = spelling_map(dialogue, goal)
+        else:
+            return Normaliser(self._settings, goal.tasks, self._shared)
+        return Normaliser(self._normalisation(values), goal.tasks, SharedMemory())
 
     def context(self, dialogue: Dialogue) -> DialogueContext:
         """The dialogue prepared for the rules."""
@@ -97,12 +118,21 @@ class Scorer:
             requests_carry_service=self.profile.requests_carry_service,
             max_turns=self.config.max_turns,
         )
-        tasks = self.goal(dialogue).tasks
-        if self.profile.goal == "derived":
-            normaliser = Normaliser(self._normalisation(derived_map(dialogue)), tasks, SharedMemory())
-        else:
-            normaliser = Normaliser(self._settings, tasks, self._shared)
-        return DialogueContext(turns, tasks, self.config, self.profile, normaliser)
+        goal, source = self.goal(dialogue)
+        if self._schema is not None:
+            self._schema.check(goal)
+        general = self.profile.general_service
+        hearing = Hearing()
+        repeats = tuple(loops(dialogue.turns, general_service=general, hearing=hearing))
+        return DialogueContext(
+            turns,
+            goal.tasks,
+            self.config,
+            self.profile,
+            self._normaliser(dialogue, goal, source),
+            Blame(dialogue.turns, turns, repeats, conversation_end(dialogue.turns, repeats, general), hearing),
+            source,
+        )
 
     def score(self, dialogue: Dialogue) -> DialogueScore:
         """Both measures of one dialogue; raises the reason when it cannot be scored."""
@@ -115,10 +145,11 @@ class Scorer:
         context = self.context(dialogue)
         if not dialogue.turns:
             context.empty()
+        elif all(turn.acts is None for turn in dialogue.turns):
+            raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
         scores: dict[MeasureName, dict[str, PrfScore]] = {}
         scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
         scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")
-        repeats = tuple(loops(dialogue.turns, general_service=self.profile.general_service))
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
@@ -126,13 +157,20 @@ class Scorer:
             scores=scores,
             behaviours=tuple(context.behaviours),
             verdicts=(*verdicts, *more),
-            attempts=tuple(dict.fromkeys(context.attempts)),
+            lost=lost_points([*verdicts, *more]),
+            goal_source=context.goal_source,
+            fit=_fit(context),
+            unknown_acts=tuple(name for turn in context.turns for name in turn.said.unknown),
+            worded=sum([turn.text != "" for turn in dialogue.turns]),
+            acting=sum([bool(turn.acts) for turn in dialogue.turns]),
+            heard_by=_listeners(dialogue.turns),
+            attempts=tuple(context.attempts),
             requests_removed=tuple(context.requests_removed),
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
-            loops=repeats,
-            confusions=tuple(confusions(dialogue.turns).items()),
-            end=_end(dialogue, repeats, self.profile.general_service),
+            loops=context.blame.loops,
+            confusions=tuple(confusions(dialogue.turns, context.blame.hearing).items()),
+            end=context.blame.end,
         )
 
     def score_all(self, dialogues: Iterable[Dialogue]) -> Iterator[DialogueScore | Failure]:
@@ -150,161 +188,37 @@ class Scorer:
                 yield Failure.of(error)
 
 
-def _end(dialogue: Dialogue, repeats: tuple[Loop, ...], general_service: str) -> End:
-    """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
-    goodbye = False
-    for position in range(len(dialogue.turns) - 1, -1, -1):
-        turn = dialogue.turns[position]
-        if turn.speaker != "user":
-            continue
-        acts = turn.acts or ()
-        goodbye = goodbye or any(_GOODBYE in act.name.lower() for act in acts)
-        if any(act.domain != general_service for act in acts):
-            if repeats and repeats[-1].last == position:
-                return "loop"
-            break
-        if not goodbye:
-            break
-    return "goodbye" if goodbye else "open"
+def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
+    sides: tuple[tuple[Speaker, int], ...] = (("system", 0), ("user", 1))
+    return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
-# Goals for datasets that record none: a dialogue's own final states and requests.
-#
-# For each service, the goal's constraints are the slots of the state after the last user turn, with the first of their
-# acceptable values, and its requests are all slots the user asked for in that service, in order of first mention. The
-# acceptable values of a slot in any turn that agree with the final ones are ways of writing the same value: they make
-# the dialogue's own canonical map. Values the user replaced on the way are no part of the goal.
-
-
-def derived_goal(dialogue: Dialogue) -> Goal:
-    """The goal the user can be said to have had, judged by where the dialogue ended."""
-    final = _final_state(dialogue)
-    requests: dict[str, dict[str, None]] = {}
-    for turn in dialogue.user_turns():
-        for service, slots in (turn.requested or {}).items():
-            requests.setdefault(service, {}).update(dict.fromkeys(slots))
-    services = dict.fromkeys([*final, *requests])
-    return Goal(
-        tasks={
-            service: Task(
-                info={slot: values[0] for slot, values in final.get(service, {}).items()},
-                requests=tuple(requests.get(service, ())),
+def _fit(context: DialogueContext) -> ProfileFit:
+    """How much the profile could make of the conversation."""
+    in_domains = unknown = requested = misnamed = 0
+    utterances: dict[int, Utterance] = {}
+    uttered: set[tuple[str, str]] = set()
+    carried = context.profile.requests_carry_service
+    for turn in context.turns:
+        said = turn.said
+        in_domains += said.in_domains
+        unknown += len(said.unknown)
+        utterances[id(said)] = said
+        for service, requests in turn.requested.items():
+            prefix = f"{service}-".lower()
+            bare = [request.removeprefix(prefix) for request in requests]
+            uttered.update([(service, slot) for slot in bare])
+            requested += len(requests)
+            misnamed += sum(
+                request == slot if carried else slot.startswith(prefix)
+                for request, slot in zip(requests, bare, strict=True)
             )
-            for service in services
-        }
-    )
-
-
-def derived_map(dialogue: Dialogue) -> CanonicalMap:
-    """The values of the final state with all their spellings, split by service; other slots have no known values."""
-    content: dict[str, dict[str, Any]] = {}
-    for turn in dialogue.turns:
-        for act in turn.acts or ():
-            _table(content, act.slot, act.domain)
-    for service, slots in _final_state(dialogue).items():
-        for slot, values in slots.items():
-            spellings = _spellings(dialogue, service, slot, set(values))
-            table = _table(content, slot, service)
-            table[values[0].lower()] = list(dict.fromkeys(text.lower() for text in [*values, *sorted(spellings)]))
-    return CanonicalMap(content)
-
-
-def _final_state(dialogue: Dialogue) -> State:
-    """The state after the last user turn; a slot without acceptable values is an empty slot."""
-    states = [turn.state for turn in dialogue.user_turns() if turn.state is not None]
-    if not states:
-        raise DialgaugeError("it has no states to derive the user's goal from")
-    return {
-        service: {slot: values for slot, values in slots.items() if values} for service, slots in states[-1].items()
+    uttered.update(*(said.slots for said in utterances.values()))
+    wanted = {
+        (domain, slot.lower())
+        for domain, task in context.tasks.items()
+        for slots in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
+        for slot in slots
     }
-
-
-def _spellings(dialogue: Dialogue, service: str, slot: str, known: set[str]) -> set[str]:
-    """Going back from the end, every set of acceptable values that overlaps with those known belongs to them."""
-    for turn in reversed(dialogue.turns):
-        values = (turn.state or {}).get(service, {}).get(slot, ())
-        if known.intersection(values):
-            known.update(values)
-    return known
-
-
-def _table(content: dict[str, dict[str, Any]], slot: str, service: str) -> dict[str, Any]:
-    by_service: dict[str, Any] = content.setdefault(slot.lower(), {})
-    table: dict[str, Any] = by_service.setdefault(service, {SPECIAL: {NOT_IN_GOAL: {}}})
-    return table
-
-
-# Which failures of a goal are real: a ``fail_info`` is *live* when the database has nothing for it.
-#
-# Many recorded goals carry a ``fail_info`` although the search would succeed; nobody ever asked for those (0 of 329 in
-# MultiWOZ 2.1). Taking them for constraints to be stated costs every user, human or simulated, recall it did not lose.
-
-#: Values of a goal that every entity satisfies.
-_ANYTHING = frozenset({"dontcare", "do not care", "don't care", ""})
-_ENDING = "_db.json"
-
-
-class VenueDatabase:
-    """The entities of each domain, asked whether any fits some constraints."""
-
-    def __init__(self, rows: VenueRows) -> None:
-        self._rows = rows
-        self._answers: dict[tuple[str, tuple[tuple[str, str], ...]], bool] = {}
-
-    def __contains__(self, domain: str) -> bool:
-        return domain in self._rows
-
-    def finds(self, domain: str, constraints: Mapping[str, str]) -> bool:
-        """Is there an entity that satisfies all constraints whose slots the domain's entities have?"""
-        wanted = tuple((slot.lower(), _folded(value)) for slot, value in constraints.items())
-        key = (domain, tuple(sorted(wanted)))
-        if key not in self._answers:
-            chosen = [(slot, value) for slot, value in wanted if value not in _ANYTHING]
-            self._answers[key] = any(
-                all(row.get(slot, value) == value for slot, value in chosen) for row in self._rows[domain]
-            )
-        return self._answers[key]
-
-
-def load_database(source: str | Path) -> VenueRows:
-    """The entities in the files ``DOMAIN_db.json`` of a folder or archive."""
-    rows: VenueRows = {}
-    for part in resolve(source):
-        if not part.stem.endswith(_ENDING):
-            continue
-        reader = recognise(part)
-        if isinstance(reader, DialogueFormat) or reader.kind != "knowledge base":
-            raise DialgaugeError("it is no database", file=part.name)
-        rows[part.stem.removesuffix(_ENDING)] = _entities(reader.load(part, Notes()).facts)
-    if not rows:
-        raise DialgaugeError("it holds no database: files named like hotel_db.json", file=str(source))
-    return rows
-
-
-def live_goal(goal: Goal, database: VenueDatabase, typos: Mapping[str, str]) -> Goal:
-    """The goal with misspelt values put right and without the ``fail_info`` that the database can satisfy."""
-    return Goal(
-        tasks={domain: _live_task(domain, task, database, typos) for domain, task in goal.tasks.items()},
-        message=goal.message,
-    )
-
-
-def _live_task(domain: str, task: Task, database: VenueDatabase, typos: Mapping[str, str]) -> Task:
-    info, failing = (
-        {slot: typos.get(value.lower(), value) for slot, value in constraints.items()}
-        for constraints in (task.info, task.fail_info)
-    )
-    if failing and domain in database and database.finds(domain, failing):
-        failing = {}
-    return msgspec.structs.replace(task, info=info, fail_info=failing)
-
-
-def _entities(facts: Iterable[Fact]) -> list[dict[str, str]]:
-    rows: dict[str, dict[str, str]] = {}
-    for fact in facts:
-        rows.setdefault(fact.entity, {})[fact.relation.lower()] = _folded(fact.value)
-    return list(rows.values())
-
-
-def _folded(value: str) -> str:
-    return " ".join(value.lower().split())
+    found = sum(any((service, slot) in uttered for service in context.with_booking(domain)) for domain, slot in wanted)
+    return ProfileFit(in_domains, in_domains - unknown, len(wanted), found, requested, misnamed)

@@ -42,9 +42,11 @@ from dialgauge.formats import (
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
 from dialgauge.users.config import GcdfConfig, load_config
+from dialgauge.users.goals import VenueDatabase, VenueRows, load_database
 from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import DialogueScore
-from dialgauge.users.scorer import Failure, Scorer, VenueDatabase, VenueRows, load_database
+from dialgauge.users.schemas import DatasetSchema, load_schema
+from dialgauge.users.scorer import Failure, Scorer
 from dialgauge.values import CanonicalMap
 
 #: Files by name, or dialogues: a corpus, a run, any iterable.
@@ -54,9 +56,16 @@ Conversations: TypeAlias = str | Path | Corpus | Run | Iterable[Dialogue]
 PROFILES = {"sgd": "sgd", "multiwoz": "multiwoz21-people"}
 DEFAULT_PROFILE = "multiwoz21"
 
+#: Some goals are recorded and some derived.
+MIXED = "recorded+derived"
+
 #: Dialogues in memory that make one unit of work.
 _BATCH = 32
 _DIGITS = re.compile(r"\d+")
+#: What the reference evaluator writes into the folder of the conversations, beside a file of scores of any name.
+_RESULTS = frozenset({"metrics_per_dialogue.json", "dialogues_and_metrics.json"})
+_SCORES = re.compile(rb'\s*\{\s*"(?:igcd|rgcd|rcgd)_\w+"\s*:')
+_HEAD = 256
 
 
 class UserOptions(Struct, frozen=True):
@@ -69,6 +78,7 @@ class UserOptions(Struct, frozen=True):
     database: str | Path | None = None
     format: str | None = None
     limit: int = DEFAULT_LIMIT
+    schema: str | Path | None = None
 
 
 class ScorerSettings(Struct, frozen=True):
@@ -78,23 +88,28 @@ class ScorerSettings(Struct, frozen=True):
     profile: DatasetProfile
     canonical_map: dict[str, Any]
     database: VenueRows | None
+    schema: DatasetSchema | None = None
 
     @classmethod
     def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
         """The settings that the options name, for dialogues of a format."""
         profile = load_profile(options.profile or PROFILES.get(format, DEFAULT_PROFILE))
+        schema = None if options.schema is None else load_schema(options.schema)
+        if schema is not None:
+            profile = schema.described(profile)
         return cls(
             config=load_config(options.config, options.overrides, defaults=profile.defaults),
             profile=profile,
             canonical_map={} if options.canonical_map is None else load_map(options.canonical_map, options.limit),
             database=None if options.database is None else load_database(options.database),
+            schema=schema,
         )
 
     def scorer(self) -> Scorer:
         """A fresh scorer."""
         values = CanonicalMap(self.canonical_map) if self.canonical_map else None
         database = VenueDatabase(self.database) if self.database is not None else None
-        return Scorer(self.config, self.profile, values, database)
+        return Scorer(self.config, self.profile, values, database, self.schema)
 
     def signature(self) -> Signature:
         """Everything here that could change a score."""
@@ -105,6 +120,7 @@ class ScorerSettings(Struct, frozen=True):
             map=_digest(self.canonical_map) if self.canonical_map else "none",
             failures="live" if live else "paper",
             config=_digest(self.config, order="deterministic"),
+            schema="" if self.schema is None else _digest(self.schema, order="deterministic"),
         )
 
 
@@ -138,6 +154,18 @@ class ScoredConversations(Struct):
     notes: Counter[str] = msgspec.field(default_factory=Counter)
     #: Dialogues that could not be read.
     unread: int = 0
+    #: The file or folder they come from.
+    source: str | None = None
+
+    def goals(self) -> str:
+        """Where the goals come from: ``recorded``, ``derived``, or ``recorded+derived``."""
+        sources = {result.goal_source for result in self.results}
+        return MIXED if len(sources) > 1 else next(iter(sources), "recorded")
+
+    def signature(self) -> Signature:
+        """Everything that could change a score; goals are named where they are not all recorded."""
+        goals = self.goals()
+        return self.settings.signature().with_(goals="" if goals == "recorded" else goals)
 
     def dialogues(self) -> Iterator[Dialogue]:
         """The dialogues that could be read, each id once."""
@@ -204,14 +232,18 @@ class _Scoring(Work[Scorer, _File | _Batch]):
 
     def do(self, state: Scorer, unit: Unit[_File | _Batch]) -> bytes:
         with bulk_load():
-            source = unit.payload
-            if isinstance(source, _Batch):
-                return msgspec.msgpack.encode(_score(state, source.dialogues, source.file))
-            dialogues, notes = source.read()
-            result = _score(state, dialogues, source.part.name)
-            result.dialogues = [PackedDialogue.of(dialogue) for dialogue in dialogues]
-            _add_reading(result, notes)
-            return msgspec.msgpack.encode(result)
+            return msgspec.msgpack.encode(self.result(state, unit))
+
+    def result(self, state: Scorer, unit: Unit[_File | _Batch]) -> _UnitResult:
+        """What comes of a unit."""
+        source = unit.payload
+        if isinstance(source, _Batch):
+            return _score(state, source.dialogues, source.file)
+        dialogues, notes = source.read()
+        result = _score(state, dialogues, source.part.name)
+        result.dialogues = [PackedDialogue.of(dialogue) for dialogue in dialogues]
+        _add_reading(result, notes)
+        return result
 
 
 def _score(scorer: Scorer, dialogues: Iterable[Dialogue], file: str | None) -> _UnitResult:
@@ -246,13 +278,19 @@ def score_conversations(
     chosen = options or UserOptions()
     gathering = _Gathering(source, chosen, name)
     work = _Scoring(gathering.scored.settings)
+    told = on_unit or (lambda units: None)
     with bulk_load():
-        for done in engine.run(work, gathering.units(elsewhere=workers not in (None, 1)), workers=workers):
+        if workers in (None, 1):  # nothing to send: packing and unpacking would cost a tenth of the time
+            scorer = work.open()
+            for unit in gathering.units(elsewhere=False):
+                gathering.take(unit.key, work.result(scorer, unit))
+                told(1)
+            return gathering.finished()
+        for done in engine.run(work, gathering.units(elsewhere=True), workers=workers):
             if done.content is None:
                 raise DialgaugeError(done.failure or "a file could not be scored")
             gathering.add(done.key, done.content)
-            if on_unit:
-                on_unit(1)
+            told(1)
     return gathering.finished()
 
 
@@ -262,17 +300,22 @@ class _Gathering:
     def __init__(self, source: Conversations, options: UserOptions, name: str | None) -> None:
         self._source = source
         self._files: list[_File] | None = None
+        notes = Notes()
         kind = ""
         if isinstance(source, str | Path):
-            self._files = [_File(*pair) for pair in _dialogue_parts(source, options)]
+            self._files = [_File(*pair) for pair in _dialogue_parts(source, options, notes)]
             kind = _one_format(source, [each.format for each in self._files], options)
             name = name or system_name(source)
         elif isinstance(source, Corpus):
             kind = source.format
             name = name or (system_name(source.source) if source.source else None)
         self.scored = ScoredConversations(
-            name or getattr(source, "name", "") or "conversations", kind, ScorerSettings.load(options, kind)
+            name or getattr(source, "name", "") or "conversations",
+            kind,
+            ScorerSettings.load(options, kind),
+            source=os.fspath(source) if isinstance(source, str | Path) else None,
         )
+        self.scored.notes.update(notes.counts)
         self._read: dict[str, tuple[_Batch, Notes]] = {}
         self._seen: set[str] = set()
         #: What could be read, each id once; of several dialogues of one id, the one that was scored.
@@ -305,8 +348,11 @@ class _Gathering:
         return self.scored
 
     def add(self, key: str, content: bytes) -> None:
+        """Take in what came of a unit elsewhere."""
+        self.take(key, self._decoder.decode(content))
+
+    def take(self, key: str, result: _UnitResult) -> None:
         """Take in what came of a unit; the second dialogue of an id is a failure."""
-        result = self._decoder.decode(content)
         dialogues: Sequence[Dialogue | PackedDialogue] = result.dialogues
         file = self._files[int(key)].part.name if self._files is not None else None
         if key in self._read:
@@ -342,13 +388,26 @@ def conversation_named(
 ) -> tuple[Dialogue, UserOptions]:
     """One dialogue of a source, and the options with the profile that goes with its format."""
     chosen = options or UserOptions()
+    key = dialogue_key(dialogue)
     ids: list[str] = []
+    refused: DialgaugeError | None = None
     for part, kind in _dialogue_parts(source, chosen):
-        for each in _reader(kind).read(part, Notes(tolerant=True)):
-            if dialogue_key(each.id) == dialogue_key(dialogue):
+        notes = Notes(tolerant=True)
+        for each in _reader(kind).read(part, notes):
+            if dialogue_key(each.id) == key:
                 profile = chosen.profile or PROFILES.get(kind, DEFAULT_PROFILE)
                 return each, msgspec.structs.replace(chosen, profile=profile)
             ids.append(each.id)
+        ids += [error.dialogue for error in notes.refused if error.dialogue]
+        refused = refused or next((error for error in notes.refused if dialogue_key(error.dialogue or "") == key), None)
+    if refused is not None:
+        raise DialgaugeError(
+            f"it could not be read, so it has no scores: {refused.message}",
+            file=refused.file,
+            dialogue=refused.dialogue,
+            turn=refused.turn,
+            line=refused.line,
+        )
     raise DialgaugeError(f"there is no dialogue '{dialogue}'.{nearest_id(dialogue, ids)}", file=os.fspath(source))
 
 
@@ -380,20 +439,37 @@ def _reader(format: str) -> DialogueFormat:
     return reader
 
 
-def _dialogue_parts(source: str | Path, options: UserOptions) -> Iterator[tuple[Part, str]]:
-    """The files with conversations. Of files whose names differ in digits only, one is looked at for all."""
+def _dialogue_parts(source: str | Path, options: UserOptions, notes: Notes | None = None) -> Iterator[tuple[Part, str]]:
+    """The files with conversations. Of files whose names differ in digits only, one is looked at for all.
+
+    The reference evaluator writes its results into the folder it reads; they are passed over there, and noted.
+    """
     none = True
-    known: dict[str, AnyFormat] = {}
-    for part in resolve(source, limit=options.limit):
+    parts = resolve(source, limit=options.limit)
+    known: dict[str, AnyFormat | None] = {}
+    for part in parts:
         alike = _DIGITS.sub("#", part.name)
         if alike not in known:
-            known[alike] = format_named(options.format) if options.format else recognise(part)
+            known[alike] = None if len(parts) > 1 and _is_result(part) else _format(part, options)
         chosen = known[alike]
+        if chosen is None and notes is not None:
+            notes.add(f"{part.stem} passed over: results of the reference evaluator, no conversations")
         if isinstance(chosen, DialogueFormat):
             none = False
             yield part, chosen.name
     if none:
         raise DialgaugeError("it holds no conversations", file=os.fspath(source))
+
+
+def _format(part: Part, options: UserOptions) -> AnyFormat:
+    return format_named(options.format) if options.format else recognise(part)
+
+
+def _is_result(part: Part) -> bool:
+    """Is this one of the reference evaluator's output files: the scores, or the dialogues again with their metrics?"""
+    if part.stem in _RESULTS:
+        return True
+    return _SCORES.match(part.head(_HEAD)) is not None
 
 
 def _one_format(source: str | Path, formats: list[str], options: UserOptions) -> str:

@@ -5,6 +5,7 @@ Tables are built column by column from the records' attributes: a thousand dialo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import chain, repeat
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.users.measures import ASPECTS
-from dialgauge.users.records import MEASURES, DialogueScore
+from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL
+from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
 
@@ -26,8 +27,10 @@ Columns = dict[str, list[Any]]
 Results = Sequence[DialogueScore]
 
 _COUNTS = ("tp", "fp", "fn")
+#: Columns of lost points, and the causes that each sums up: ``lost_user_nlu``, ...
+LOST = {f"lost_{fault.lower().replace(' ', '_')}": causes for fault, causes in FAULTS.items()}
 _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted"})
-_WHOLE |= {"longest_loop", "most_mentions"}
+_WHOLE |= {"longest_loop", "most_mentions", "times", *LOST, *ProfileFit.__struct_fields__}
 _REAL = frozenset(ASPECTS)
 _FLAG = frozenset({"matched"})
 
@@ -98,8 +101,24 @@ def _domain_scores(results: Results) -> Columns:
         for measure in MEASURES
         for domain, score in result.scores[measure].items()
     ]
-    keys = {name: [row[place] for row in rows] for place, name in enumerate(("dialogue", "measure", "domain"))}
-    return keys | _attributes([row[3] for row in rows], *ASPECTS, *_COUNTS)
+    keys: Columns = {name: [row[place] for row in rows] for place, name in enumerate(("dialogue", "measure", "domain"))}
+    columns = keys | _attributes([row[3] for row in rows], *ASPECTS, *_COUNTS)
+    derived = {result.id for result in results if result.goal_source == "derived"}
+    if derived:
+        for aspect in NEED_A_RECORDED_GOAL:
+            columns[aspect] = [
+                None if dialogue in derived else value
+                for dialogue, value in zip(columns["dialogue"], columns[aspect], strict=True)
+            ]
+    lost = [
+        result.lost[measure].get(domain, {})
+        for result in results
+        for measure in MEASURES
+        for domain in result.scores[measure]
+    ]
+    return columns | {
+        column: [sum(points.get(cause, 0) for cause in causes) for points in lost] for column, causes in LOST.items()
+    }
 
 
 def _verdicts(results: Results) -> Columns:
@@ -111,6 +130,7 @@ def _verdicts(results: Results) -> Columns:
         **_attributes(verdicts, "verdict", "turn"),
         "behaviours": [", ".join(each.behaviours) if each.behaviours else "" for each in verdicts],
         **_attributes(verdicts, *_COUNTS),
+        "fault": [each.cause for each in verdicts],
     }
 
 
@@ -142,6 +162,9 @@ def _conversation_facts(results: Results) -> Columns:
         "requests_removed": [", ".join(result.requests_removed) for result in results],
         "warnings": [_json(result.warnings) if result.warnings else None for result in results],
         "goal": [_json(result.goal) for result in results],
+        "goal_source": [result.goal_source for result in results],
+        **_attributes([result.fit for result in results], "acts_in_domains", "acts_known"),
+        **_attributes([result.fit for result in results], "slots_wanted", "slots_uttered"),
     }
 
 
@@ -182,13 +205,16 @@ def _patterns(results: Results) -> Columns:
 
 
 def _normalisation(results: Results) -> Columns:
-    names, attempts = _flat(results, attrgetter("attempts"))
+    counted = [Counter(result.attempts) for result in results]
+    names = [result.id for result, attempts in zip(results, counted, strict=True) for _ in attempts]
+    attempts = [attempt for each in counted for attempt in each]
     columns = ("domain", "slot", "value", "nearest", "canonical", "method", "matched")
     return {
         "dialogue": names,
         "source": [source for source, _, _ in attempts],
         "turn": [turn for _, turn, _ in attempts],
         **_attributes([attempt for *_, attempt in attempts], *columns),
+        "times": [count for each in counted for count in each.values()],
     }
 
 

@@ -6,6 +6,7 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -55,6 +56,13 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
     services: dict[str, list[Said]]
     families: int
     torn: str = ""
+    #: Acts that are about a domain, the names of those that belong to no family, and the slots that are spoken of.
+    in_domains: int = 0
+    unknown: tuple[str, ...] = ()
+    slots: frozenset[tuple[str, str]] = frozenset()
+
+
+_SILENCE = Utterance({}, 0)
 
 
 class ActLexicon:
@@ -90,16 +98,26 @@ class ActLexicon:
         """The acts of one turn, prepared. Equal acts give the very same utterance."""
         known = self._utterances.get(acts)
         if known is None:
-            services: dict[str, list[Said]] = {}
-            families = 0
-            for act in acts:
-                said = self._acts.get(act)
-                if said is None:
-                    said = self._acts[act] = self._prepare(act)
-                families |= said.families
-                services.setdefault(act.domain, []).append(said)
-            known = self._utterances[acts] = Utterance(services, families, self._torn(acts))
+            known = self._utterances[acts] = self._utterance(acts)
         return known
+
+    def _utterance(self, acts: tuple[Act, ...]) -> Utterance:
+        services: dict[str, list[Said]] = {}
+        families = in_domains = 0
+        unknown: list[str] = []
+        slots: set[tuple[str, str]] = set()
+        for act in acts:
+            said = self._acts.get(act)
+            if said is None:
+                said = self._acts[act] = self._prepare(act)
+            families |= said.families
+            services.setdefault(act.domain, []).append(said)
+            if act.domain != self._general:
+                in_domains += 1
+                slots.add((act.domain, said.slot))
+                if not said.families:
+                    unknown.append(act.name)
+        return Utterance(services, families, self._torn(acts), in_domains, tuple(unknown), frozenset(slots))
 
     def _torn(self, acts: tuple[Act, ...]) -> str:
         if not self._strict:
@@ -197,25 +215,31 @@ def prepared_turns(
             f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
             turn=max_turns,
         )
-    return [_prepared(place, turn, lexicon, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+    known = _utterances(dialogue.turns, lexicon)
+    return [_prepared(place, turn, known, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
 
 
-def _prepared(position: int, turn: Turn, lexicon: ActLexicon, carry_service: bool) -> PreparedTurn:
+def _utterances(turns: Sequence[Turn], lexicon: ActLexicon) -> dict[int, Utterance]:
+    """What was said and heard, by the identity of the acts: turns share those they have in common."""
+    acts = {id(each): each for turn in turns for each in (turn.acts, turn.heard) if each is not None}
+    return {identity: lexicon.utterance(each) for identity, each in acts.items()}
+
+
+def _prepared(position: int, turn: Turn, known: dict[int, Utterance], carry_service: bool) -> PreparedTurn:
     expected = "system" if position % 2 else "user"
     if turn.speaker != expected:
         raise DialgaugeError(
             f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
             turn=position,
         )
-    acts = turn.acts or ()
-    said = lexicon.utterance(acts)
+    said = _SILENCE if turn.acts is None else known[id(turn.acts)]
     services = said.services
     if "" in services:
         raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
     requested = {} if not turn.requested else _requested(turn.requested, carry_service)
     if turn.requested is None and position % 2 == 0:
         requested = _requests_in_acts(services)
-    heard = None if turn.heard is None else said if turn.heard == acts else lexicon.utterance(turn.heard)
+    heard = None if turn.heard is None else known[id(turn.heard)]
     return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
 

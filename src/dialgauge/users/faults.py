@@ -1,0 +1,131 @@
+"""Whose fault a lost point is: the user's understanding, the user's policy, or the system's.
+
+The first rule that fits decides:
+
+* A repetition inside a loop has the loop's cause, whatever excuse the rules of GCDF1 would find for it.
+* A repetition that was excused, but too often: the side that the excuse speaks of.
+* A repetition without an excuse: the user's NLU where it misheard the answer, the user's policy where it was answered,
+  else the system's policy.
+* Something said that the goal does not have: the user's NLU where it heard a prompt that was never given, else its
+  policy.
+* Something never said: the cause of the loop in which the conversation ended, if that loop is about the domain or kept
+  the user from ever coming to it; else the user's policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from dialgauge.dialogue import Turn
+from dialgauge.users.analyses import Cause, End, Hearing, Loop
+from dialgauge.users.labels import REPEATED, REPEATED_REQUESTS
+from dialgauge.users.turns import PreparedTurn
+
+#: The labels of a lost point, and its cause.
+Reason: TypeAlias = tuple[tuple[str, ...], Cause]
+
+LOOP = "lost/loop"
+LIMIT = "lost/limit_exceeded"
+MISHEARD = "lost/answer_misheard"
+ANSWERED = "lost/answer_heard"
+IGNORED = "lost/no_answer"
+PROMPT = "lost/prompt_misheard"
+STUCK = "lost/never_reached"
+
+#: Excuses that speak of the system; all others speak of the user, or of an answer that the user did not accept.
+_OF_SYSTEM: dict[str, Cause] = {
+    f"{REPEATED}/failed_sys_nlu": "system NLU",
+    f"{REPEATED}/elicited_by_sys_question": "system policy",
+    f"{REPEATED_REQUESTS}/system_req_nlu_failure": "system NLU",
+    f"{REPEATED_REQUESTS}/delayed_response": "system policy",
+    f"{REPEATED_REQUESTS}/user_prempted_request": "system policy",
+}
+
+
+class Blame:
+    """The causes of one dialogue's lost points."""
+
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        prepared: Sequence[PreparedTurn],
+        loops: tuple[Loop, ...],
+        end: End,
+        hearing: Hearing,
+    ) -> None:
+        self._turns, self._prepared = turns, prepared
+        self.loops, self.end, self.hearing = loops, end, hearing
+        self._looping: dict[int, Cause] = {
+            turn: loop.cause for loop in loops for turn in range(loop.first + 1, loop.last + 1)
+        }
+        self._in_loops: dict[tuple[str, ...], tuple[str, ...]] = {}
+        #: The loop the conversation ended in.
+        self._last = loops[-1] if end == "loop" else None
+
+    def looping(self, turn: int) -> Cause | None:
+        """The cause of the loop in which a turn says the same again."""
+        return self._looping.get(turn)
+
+    def _in_loop(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        found = self._in_loops.get(labels)
+        if found is None:
+            found = self._in_loops[labels] = (*labels, LOOP)
+        return found
+
+    def excused_too_often(self, labels: tuple[str, ...], turn: int) -> Reason:
+        """A repetition with an excuse that no longer counts."""
+        cause = self.looping(turn)
+        if cause is not None:
+            return (*labels, LIMIT, LOOP), cause
+        return (*labels, LIMIT), next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
+
+    def unexcused(self, labels: tuple[str, ...], services: tuple[str, ...], first: int, second: int) -> Reason:
+        """What was said in turn ``first`` is said again in ``second``; ``services`` are those it is about."""
+        cause = self._looping.get(second)
+        if cause is not None:
+            return self._in_loop(labels), cause
+        if self._misheard(first + 1) or self._misheard(second - 1):
+            return (*labels, MISHEARD), "user NLU"
+        if any(
+            service in self._prepared[place].services for place in range(first + 1, second, 2) for service in services
+        ):
+            return (*labels, ANSWERED), "user policy"
+        return (*labels, IGNORED), "system policy"
+
+    def answered(self, labels: tuple[str, ...], slot: str, answer: PreparedTurn, second: int) -> Reason:
+        """A request is made again in turn ``second`` although it was answered."""
+        cause = self.looping(second)
+        if cause is not None:
+            return (*labels, LOOP), cause
+        heard = answer.heard
+        if heard is None or any(act.slot == slot for acts in heard.services.values() for act in acts):
+            return (*labels, ANSWERED), "user policy"
+        return (*labels, MISHEARD), "user NLU"
+
+    def uncalled_for(self, labels: tuple[str, ...], turn: int, domain: str, slot: str = "") -> Reason:
+        """Something the goal does not have, a slot or a whole domain, is said in a turn."""
+        cause = self.looping(turn)
+        if cause is not None:
+            return (*labels, LOOP), cause
+        if turn > 0:
+            before = self._prepared[turn - 1]
+            heard = None if before.heard is None else before.heard.services.get(domain)
+            if heard is not None:
+                said = before.services.get(domain, ())
+                if not said or (any(act.slot == slot for act in heard) and not any(act.slot == slot for act in said)):
+                    return (*labels, PROMPT), "user NLU"
+        return labels, "user policy"
+
+    def unsaid(self, labels: tuple[str, ...], domain: str) -> Reason:
+        """Something of a domain of the goal was never said, or never asked."""
+        loop = self._last
+        if loop is not None and (domain in loop.domains or not self._discussed(domain)):
+            return (*labels, STUCK), loop.cause
+        return labels, "user policy"
+
+    def _discussed(self, domain: str) -> bool:
+        return any(domain in turn.services for turn in self._prepared[::2])
+
+    def _misheard(self, place: int) -> bool:
+        return bool(self.hearing.confusions(self._turns[place]))

@@ -1,0 +1,165 @@
+"""Profile and conversations that do not go together: refused where no number can be meant, said where it looks odd."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.config import GcdfConfig
+from dialgauge.users.profile import load_profile
+from dialgauge.users.schemas import load_schema
+from dialgauge.users.scorer import Failure, Scorer
+from support.talks import talk
+
+GOAL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}
+GOOD = talk(GOAL, ("hotel inform area=north", "hotel request phone"), ("hotel inform phone=1",), id="good")
+
+
+def without_acts(acts: tuple[Act, ...] | None) -> Dialogue:
+    turns = tuple(Turn(speaker=turn.speaker, text="hello", acts=acts) for turn in GOOD.turns)
+    return msgspec.structs.replace(GOOD, id="bare", turns=turns)
+
+
+def test_every_result_says_what_was_recognised() -> None:
+    users = dialgauge.score_users([GOOD], resamples=0)
+    assert "100.0% of 3 acts recognised by the profile multiwoz21; 100.0% of 2 slots" in str(users)
+    assert users.run.details["fit"]["acts_known"] == users.as_dict()["fit"]["acts_known"] == 3
+
+
+def test_conversations_without_any_act_are_refused() -> None:
+    with pytest.raises(DialgaugeError, match="no turn of any conversation has a dialogue act"):
+        dialgauge.score_users([without_acts(())], resamples=0)
+
+
+def test_a_dialogue_without_annotation_fails_alone() -> None:
+    bare, good = Scorer().score_all([without_acts(None), GOOD])
+    assert isinstance(bare, Failure)
+    assert "no turn of it has dialogue acts" in bare.reason
+    assert not isinstance(good, Failure)
+
+
+def test_a_profile_that_recognises_nothing_is_refused_and_the_right_one_named() -> None:
+    with pytest.raises(DialgaugeError, match=r"profile sgd recognises none of the 3 acts.*multiwoz21") as caught:
+        dialgauge.score_users([GOOD], profile="sgd", resamples=0)
+    assert "Hotel-Inform" in str(caught.value)
+
+
+def test_a_profile_that_knows_no_domain_of_the_goals_is_refused() -> None:
+    goal = {"Restaurants_1": Task(info={"cuisine": "thai"})}
+    turns = (Turn(speaker="user", acts=(Act("INFORM", "Restaurants_1", "cuisine", ("thai",)),)), Turn(speaker="system"))
+    dialogue = Dialogue(id="1", turns=turns, goal=Goal(tasks=goal))
+    with pytest.raises(DialgaugeError, match=r"multiwoz21 knows none of the domains.*Restaurants_1.*sgd would fit"):
+        dialgauge.score_users([dialogue], resamples=0)
+    assert dialgauge.score_users([dialogue], profile="sgd", resamples=0)["I-GCDF1"] == 1.0
+
+
+def test_requests_written_in_another_way_than_the_profile_expects_are_refused() -> None:
+    bare = msgspec.structs.replace(GOOD.turns[0], requested={"hotel": ("phone",)})
+    dialogue = msgspec.structs.replace(GOOD, turns=(bare, GOOD.turns[1]))
+    with pytest.raises(DialgaugeError, match="requested slots written as 'service-slot', and none of the 1 is"):
+        dialgauge.score_users([dialogue], resamples=0)
+    both = dialgauge.score_users([dialogue, msgspec.structs.replace(GOOD, id="other")], resamples=0)
+    assert any("1 of 2 requested slots are not written as 'service-slot'" in note for note in both.run.notes)
+
+
+def test_odd_things_are_said() -> None:
+    goal = {**GOAL, "hotl": Task(info={"area": "north"})}
+    strange = tuple(Act(f"hotel-shout{n}", "hotel", "stars", ("4",)) for n in range(9))
+    first = msgspec.structs.replace(GOOD.turns[0], acts=(*(GOOD.turns[0].acts or ()), *strange))
+    users = dialgauge.score_users(
+        [msgspec.structs.replace(GOOD, goal=Goal(tasks=goal), turns=(first, GOOD.turns[1]))], resamples=0
+    )
+    notes = "\n".join(users.run.notes)
+    assert "does not know the domain 'hotl' of 1 goals. Did you mean 'hotel'" in notes
+    assert "recognises only 3 of 12 acts; not recognised: hotel-shout0" in notes
+    silent = dialgauge.score_users(
+        [talk({"hotel": Task(info={"stars": "4"})}, ("hotel inform area=x",), ())], resamples=0
+    )
+    assert "only 0 of 1 slots of the goals were ever uttered" in silent.run.notes[0]
+
+
+def test_a_misspelt_part_of_a_goal_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "talks.json"
+    dialgauge.write([GOOD, msgspec.structs.replace(GOOD, id="bad")], path, format="gcdf1")
+    content = path.read_bytes()
+    at = content.index(b'"dialogue_id":"bad"')
+    path.write_bytes(content[:at] + content[at:].replace(b'"info"', b'"infos"', 1))
+    users = dialgauge.score_users(path, resamples=0)
+    (failure,) = users.tables["failures"].to_dicts()
+    assert failure["dialogue"] == "bad"
+    assert (
+        failure["reason"]
+        == "the goal of 'hotel' has a part 'infos', which no goal has. Did you mean 'info' or 'fail_info'?"
+    )
+
+
+def test_what_the_reference_does_is_said_only_of_its_own_dataset(tmp_path: Path) -> None:
+    odd = talk(GOAL, ("hotel inform area",), ())
+    own = tmp_path / "own.yaml"
+    own.write_text("name: own\nacts: {inform: [Inform], request: [Request]}\ndomains: {hotel: {}}\n")
+    for profile, sentence in (
+        ("multiwoz21", "the reference evaluator aborts"),
+        (str(own), "reference mode refuses it"),
+    ):
+        with pytest.raises(DialgaugeError, match=sentence) as caught:
+            Scorer(GcdfConfig(), load_profile(profile)).score(odd)
+        assert ("evaluator" in str(caught.value)) == (profile == "multiwoz21")
+
+
+SCHEMA = """[{"service_name": "Restaurants_1",
+ "slots": [{"name": "cuisine"}, {"name": "restaurant_name"}, {"name": "time"}],
+ "intents": [
+  {"name": "Find", "is_transactional": false, "required_slots": ["cuisine"], "result_slots": ["restaurant_name"]},
+  {"name": "Reserve", "is_transactional": true, "required_slots": ["restaurant_name", "time"]}]},
+ {"service_name": "Weather_1", "slots": [{"name": "city"}], "intents": [{"name": "Get"}]}]"""
+
+
+def test_a_schema_describes_domains_and_checks_goals(tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text(SCHEMA)
+    schema = load_schema(path)
+    described = schema.described(load_profile("sgd"))
+    restaurants, weather = described.domain("Restaurants_1"), described.domain("Weather_1")
+    assert restaurants is not None
+    assert weather is not None
+    assert (restaurants.entity_slots, restaurants.transactional, restaurants.books_itself) == (
+        ("restaurant_name",),
+        True,
+        True,
+    )
+    assert (weather.entity_slots, weather.transactional) == ((), False)
+    turns = (Turn(speaker="user", acts=(Act("INFORM", "Restaurants_1", "cuisine", ("thai",)),)), Turn(speaker="system"))
+    good = Dialogue(id="1", turns=turns, goal=Goal(tasks={"Restaurants_1": Task(info={"cuisine": "thai"})}))
+    misspelt = Dialogue(id="2", turns=turns, goal=Goal(tasks={"Restaurants_1": Task(info={"cuisin": "thai"})}))
+    elsewhere = Dialogue(id="3", turns=turns, goal=Goal(tasks={"Restaurants_2": Task(info={"cuisine": "thai"})}))
+    users = dialgauge.score_users([good, misspelt, elsewhere], profile="sgd", schema=path, resamples=0)
+    reasons = users.tables["failures"]["reason"].to_list()
+    assert (
+        "wants the slot 'cuisin' of 'Restaurants_1', which the schema does not have. Did you mean 'cuisine'?"
+        in reasons[0]
+    )
+    assert "has the domain 'Restaurants_2', which the schema does not have. Did you mean 'Restaurants_1'?" in reasons[1]
+    assert "|schema:" in users.run.signature
+    with pytest.raises(DialgaugeError, match="expected shape"):
+        (tmp_path / "no.json").write_text('[{"slots": []}]')
+        load_schema(tmp_path / "no.json")
+
+
+def test_the_schemas_of_both_datasets_fit_their_goals(shared_data: Path) -> None:
+    sgd = dialgauge.score_users(
+        shared_data / "sgd" / "dev_dialogues_00*.json.gz",
+        schema=shared_data / "sgd" / "dev_schema.json.gz",
+        resamples=0,
+    )
+    assert sgd.tables["failures"].is_empty()
+    convlab = dialgauge.score_users(
+        shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz",
+        schema=shared_data / "gcdf1" / "schema.json.gz",
+        resamples=0,
+    )
+    assert convlab.tables["failures"].is_empty()
