@@ -39,6 +39,7 @@ CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
 ]
+PairsOption = Annotated[bool, Option("--pairs", help="Also print every pair of systems; files have them always.")]
 SweepOption = Annotated[bool, Option("--sweep", help="Also FGA over λ, and where trackers change places.")]
 ShowOption = Annotated[
     int,
@@ -94,6 +95,7 @@ def main(
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
     level: LevelOption = 0.95,
+    pairs: PairsOption = False,
     correlation: CorrelationOption = None,
     sweep: SweepOption = False,
     show: ShowOption = 0,
@@ -109,7 +111,7 @@ def main(
 ) -> None:
     """Compare systems: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
     output = ComparisonOutput(format, table, json, figures, figure_format)
-    request = Request(correlation, sweep, show, show_by, ratings, rated)
+    request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
         "--profile": profile,
         "--exclude": exclude,
@@ -201,7 +203,8 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
 
     read = read_system_table(path)
     figures = {"mean_spread": lambda: spread_figure(read)}
-    _write(system_tables(read), lambda: system_table_json(read), lambda: figures, output)
+    tables = system_tables(read)
+    _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output)
 
 
 @dataclass(frozen=True)
@@ -236,6 +239,7 @@ class ComparisonOutput:
 class Request:
     """What to show beyond scores and tests, as the options say it."""
 
+    pairs: bool
     correlation: str | None
     sweep: bool
     show: int
@@ -267,15 +271,16 @@ class Request:
 
         ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings)
+        return ComparisonOptions(self.pairs, self.correlations(), extras, self.show, self.show_by, ratings)
 
 
 def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> None:
     """Print, write and draw a comparison."""
-    from dialgauge.comparison import comparison_figures, comparison_json, comparison_tables
+    from dialgauge.comparison import comparison_figures, comparison_json, comparison_tables, screen_tables
 
     _write(
-        comparison_tables(comparison, options),
+        lambda: comparison_tables(comparison, options),
+        lambda: screen_tables(comparison, options),
         lambda: comparison_json(comparison, options),
         lambda: comparison_figures(comparison),
         output,
@@ -283,7 +288,8 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
 
 
 def _write(
-    tables: Sequence[Table],
+    tables: Callable[[], Sequence[Table]],
+    screen: Callable[[], Sequence[Table]],
     content: Callable[[], dict[str, Any]],
     figures: Callable[[], Mapping[str, Callable[[], Any]]],
     output: ComparisonOutput,
@@ -292,7 +298,7 @@ def _write(
     from dialgauge.report import render_tables, write_tables
 
     if output.table is not None:
-        write_tables(tables, output.table)
+        write_tables(tables(), output.table)
     if output.json is not None:
         write_json(output.json, content())
     if output.figures is not None:
@@ -300,9 +306,9 @@ def _write(
     if not on_screen(output.json):
         return
     if output.format != "terminal":
-        out.write(render_tables(tables, output.format))
+        out.write(render_tables(tables(), output.format))
         return
-    for one in tables:
+    for one in screen():
         out.print(one.render("terminal"))
         out.print()
 

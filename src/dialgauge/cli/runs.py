@@ -84,6 +84,7 @@ def compare(
     resamples: comparing.ResamplesOption = 10_000,
     seed: comparing.SeedOption = 0,
     level: comparing.LevelOption = 0.95,
+    pairs: comparing.PairsOption = False,
     correlation: comparing.CorrelationOption = None,
     sweep: comparing.SweepOption = False,
     show: comparing.ShowOption = 0,
@@ -99,7 +100,7 @@ def compare(
 ) -> None:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
     output = comparing.ComparisonOutput(format, table, json, figures, figure_format)
-    request = comparing.Request(correlation, sweep, show, show_by, ratings, rated)
+    request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     comparing.compare_stored(runs, store, measures, resamples, seed, level, request, output)
 
 

@@ -11,7 +11,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.comparison.divergence import DialogueDivergence, divergences
-    from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables
+    from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
     from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.ratings import assigned, read_ratings
     from dialgauge.comparison.result import Comparison, Difference, compare_scores
@@ -41,6 +41,7 @@ __all__ = [
     "paired_scores",
     "read_ratings",
     "read_system_table",
+    "screen_tables",
     "shared_turns",
     "spread_figure",
     "spreads",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ranks,
         spearman,
     )
+    from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
     from dialgauge.stats.resampling import (
         Floats,
         bootstrap_weights,
@@ -29,13 +30,10 @@ if TYPE_CHECKING:
     )
     from dialgauge.stats.significance import (
         PairedBootstrap,
-        PairedRandomisation,
         detectable,
         discriminative_power,
         holm,
-        noise_floor,
         paired_bootstrap,
-        paired_randomisation,
         win_tie_loss,
     )
 
@@ -55,7 +53,6 @@ __all__ = [
     "holm",
     "kendall",
     "krippendorff_alpha",
-    "noise_floor",
     "paired_bootstrap",
     "paired_randomisation",
     "pearson",

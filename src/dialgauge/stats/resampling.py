@@ -97,10 +97,15 @@ def divide(num: Floats, den: Floats) -> Floats:
     return ratio
 
 
-def quantiles(samples: Floats, level: float) -> Floats:
-    """The central interval of each column, (columns, 2); undefined samples are left out, NaN where all are."""
+def check_level(level: float) -> None:
+    """A level of intervals, a number between 0 and 1."""
     if not 0 < level < 1:
         raise DialgaugeError(f"the level of an interval is {level}; give a number between 0 and 1, such as 0.95")
+
+
+def quantiles(samples: Floats, level: float) -> Floats:
+    """The central interval of each column, (columns, 2); undefined samples are left out, NaN where all are."""
+    check_level(level)
     edges = np.array([(1 - level) / 2, (1 + level) / 2])
     result = np.full((samples.shape[1], 2), np.nan)
     undefined = np.isnan(samples)
