@@ -21,6 +21,7 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
@@ -38,6 +39,14 @@ LevelOption = Annotated[float, Option(help="Level of the intervals, between 0 an
 CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
+]
+MissingOption = Annotated[
+    str,
+    Option(
+        metavar="HOW",
+        help="Where a system lacks dialogues: 'shared' compares what all have, 'empty' scores them as empty states, "
+        "'without' leaves the system out, 'refuse' stops.",
+    ),
 ]
 PairsOption = Annotated[bool, Option("--pairs", help="Also print every pair of systems; files have them always.")]
 SweepOption = Annotated[bool, Option("--sweep", help="Also FGA over λ, and where trackers change places.")]
@@ -89,6 +98,7 @@ def main(
         str | None, Option("--profile", "-p", help="When two values are the same: a name or a YAML file.")
     ] = None,
     coverage: CoverageOption = "intersection",
+    missing: MissingOption = "shared",
     exclude: ExcludeOption = None,
     gold_format: GoldFormatOption = None,
     pred_format: PredFormatOption = None,
@@ -108,8 +118,11 @@ def main(
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     store: StoreOption = None,
-) -> None:
-    """Compare systems: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
+) -> int:
+    """Compare systems: scores with letters and ranks, paired tests, what the test set can resolve.
+
+    Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
+    """
     output = ComparisonOutput(format, table, json, figures, figure_format)
     request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
@@ -123,7 +136,7 @@ def main(
         arguments = {"GOLD PRED PRED": files, "--store": store, "--measures": measures}
         _refuse("--systems takes only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
-        return
+        return 0
     from dialgauge.errors import DialgaugeError
 
     if not files:
@@ -134,8 +147,7 @@ def main(
     if _are_runs(files, store):
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("stored runs are scored already", {**scoring, "--coverage": own_coverage})
-        compare_stored(files, store, measures, resamples, seed, level, request, output)
-        return
+        return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
     from dialgauge.tracking import compare
     from dialgauge.values import DEFAULT_PROFILE
 
@@ -146,6 +158,7 @@ def main(
             measures=measures or None,
             profile=profile or DEFAULT_PROFILE,
             coverage=coverage,
+            missing=missing,
             exclude=exclude or (),
             resamples=resamples,
             seed=seed,
@@ -155,7 +168,7 @@ def main(
         )
     for name, run in comparison.runs.items():
         err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}")
-    present(comparison, request.options(comparison.systems), output)
+    return present(comparison, request.options(comparison.systems), output)
 
 
 def compare_stored(
@@ -165,15 +178,18 @@ def compare_stored(
     resamples: int,
     seed: int,
     level: float,
+    missing: str,
     request: Request,
     output: ComparisonOutput,
-) -> None:
+) -> int:
     """Compare stored runs, without their inputs."""
     from dialgauge.comparison import compare_runs
 
     names = _names(measures or ())
-    comparison = compare_runs(runs, store=store, measures=names or None, resamples=resamples, seed=seed, level=level)
-    present(comparison, request.options(comparison.systems), output)
+    comparison = compare_runs(
+        runs, store=store, measures=names or None, resamples=resamples, seed=seed, level=level, missing=missing
+    )
+    return present(comparison, request.options(comparison.systems), output)
 
 
 def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
@@ -271,13 +287,23 @@ class Request:
 
         ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.pairs, self.correlations(), extras, self.show, self.show_by, ratings)
+        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs)
 
 
-def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> None:
-    """Print, write and draw a comparison."""
-    from dialgauge.comparison import comparison_figures, comparison_json, comparison_tables, screen_tables
+def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> int:
+    """Print, write and draw a comparison; the exit code says whether it is complete."""
+    from dialgauge.comparison import (
+        comparison_figures,
+        comparison_json,
+        comparison_tables,
+        missing_sentences,
+        screen_tables,
+    )
 
+    screen = out if on_screen(output.json) and output.format == "terminal" else err
+    told = missing_sentences(comparison)
+    if told:
+        screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
     _write(
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),
@@ -285,6 +311,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         lambda: comparison_figures(comparison),
         output,
     )
+    return 0 if comparison.complete else EXIT_INCOMPLETE
 
 
 def _write(

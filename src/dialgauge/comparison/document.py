@@ -40,15 +40,16 @@ from dialgauge.text import counted
 class ComparisonOptions:
     """What to show beyond scores and tests.
 
-    ``pairs`` shows every pair of systems on the screen too; files have them always. ``extras`` names tables that only some families have, such as tracking's ``sweep``.
+    ``pairs`` shows every pair of systems on the screen too; files have them always. ``extras`` names tables that only
+    some families have, such as tracking's ``sweep``.
     """
 
-    pairs: bool = False
     correlations: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     show: int = 0
     show_by: str | None = None
     ratings: Mapping[str, Ratings] = field(default_factory=dict)
+    pairs: bool = False
 
 
 def comparison_tables(comparison: Comparison, options: ComparisonOptions | None = None) -> list[Table]:
@@ -121,12 +122,11 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "seed": comparison.seed,
         "level": comparison.level,
         "dialogues": len(comparison.dialogues),
+        "complete": comparison.complete,
+        "lacking": [asdict(one) for one in comparison.lacking],
         "notes": list(comparison.notes),
         "systems": _systems(comparison),
-        "differences": [
-            asdict(difference) | {"better": difference.better}
-            for difference in comparison.differences()
-        ],
+        "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
         "measures": [
             asdict(spread)
             | {
@@ -158,11 +158,12 @@ def _systems(comparison: Comparison) -> list[dict[str, Any]]:
                     "low": comparison.intervals[row, column, 0],
                     "high": comparison.intervals[row, column, 1],
                     "signature": comparison.score_signature(name, measure),
-                    "letters": standing[measure].letters[row],
-                    "best_rank": standing[measure].best[row],
-                    "worst_rank": standing[measure].worst[row],
                 }
                 for column, measure in enumerate(comparison.measures)
+            },
+            "standings": {
+                measure: {"letters": one.letters[row], "best_rank": one.best[row], "worst_rank": one.worst[row]}
+                for measure, one in standing.items()
             },
         }
         for row, name in enumerate(comparison.systems)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge._version import __version__
+from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, shared_turns
 from dialgauge.comparison.views import DEFAULT_VIEW, ComparisonView, TurnDivergence, view_of
 from dialgauge.errors import DialgaugeError
@@ -110,7 +111,17 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is left out, and in what the systems were scored differently."""
-        return self.scores.notes
+        return (*missing_sentences(self), *self.scores.notes)
+
+    @cached_property
+    def lacking(self) -> list[LackingSystem]:
+        """The systems that lack dialogues which others, or their gold, have."""
+        return lacking_systems(self.scores, self.runs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every system was compared on everything there is."""
+        return not self.lacking and not self.scores.unlike_turns
 
     @cached_property
     def values(self) -> Floats:

@@ -76,7 +76,10 @@ def letters(alike: Alike, ranked: Sequence[int]) -> list[str]:
                 covered[np.ix_(group, group)] = True
                 groups.append(group)
     names = [_letter(number) for number in range(len(groups))]
-    return ["".join(name for name, group in zip(names, groups, strict=True) if place in group) for place in range(len(alike))]
+    return [
+        "".join(name for name, group in zip(names, groups, strict=True) if place in group)
+        for place in range(len(alike))
+    ]
 
 
 def _grown(alike: Alike, ranked: Sequence[int], one: int, other: int) -> list[int]:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dialgauge.comparison.missing import missing_sentences
 from dialgauge.comparison.result import Comparison, Difference
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
@@ -51,7 +52,7 @@ def score_table(comparison: Comparison) -> Table:
     table = Table("Systems by measures", ["system", *comparison.measures])
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
-    table.notes += _score_notes(comparison)
+    table.notes += [*(f"{told}." for told in missing_sentences(comparison)), *_score_notes(comparison)]
     return table
 
 
@@ -129,7 +130,7 @@ def _score_notes(comparison: Comparison) -> list[str]:
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         f"Signature: {comparison.signature}",
-        *(note[:1].upper() + note[1:] + "." for note in comparison.notes),
+        *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
     ]
 
 

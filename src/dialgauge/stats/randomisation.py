@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.resampling import Floats, checked, check_level, divide, swap_masks, weighted_sums
+from dialgauge.stats.resampling import Floats, check_level, checked, divide, swap_masks, weighted_sums
 
 #: Differences closer than this share of the scores' size are ties: sums in another order differ in the last bits.
 TIE = 1e-12
@@ -52,8 +52,8 @@ def paired_randomisation(
     """Paired approximate randomisation of all pairs of systems; ``num`` and ``den`` are (systems, measures, dialogues).
 
     One pair: ``p = (1 + #{|d*| >= |d|}) / (1 + resamples)``. (Noreen, *Computer-Intensive Methods for Testing
-    Hypotheses*, 1989.) All pairs of a measure: the statistic is ``T = |d| / s``, s the standard deviation of d* over the
-    swaps; the pair with the largest T is held against the largest T* of each resample, the next against the largest of
+    Hypotheses*, 1989.) All pairs of a measure: the statistic is ``T = |d| / s``, s the standard deviation of d* over
+    the swaps; the pair with the largest T is held against the largest T* of each resample, the next against the largest of
     the pairs that are left, and so on. (Westfall and Young, *Resampling-Based Multiple Testing*, 1993, step-down max-T;
     Romano and Wolf, 2005.) Of two systems the adjusted p-value is the p-value.
 
@@ -157,13 +157,14 @@ def _alone(swaps: _Swaps, observed: Floats, tie: Floats) -> tuple[Floats, Floats
     everyone = np.arange(len(observed))
     extreme, defined = np.zeros(len(observed)), np.zeros(len(observed))
     sums = np.zeros((3, len(observed)))
-    for _, difference, slope in swaps.blocks(everyone):
-        known = ~np.isnan(difference)
-        extreme += (np.abs(difference) >= np.abs(observed) - tie).sum(axis=0)
+    for _, drawn, falling in swaps.blocks(everyone):
+        known = ~np.isnan(drawn)
+        extreme += (np.abs(drawn) >= np.abs(observed) - tie).sum(axis=0)
         defined += known.sum(axis=0)
-        if not known.all():
-            difference, slope = np.where(known, difference, 0.0), np.where(known, slope, 0.0)
-        sums[0] += np.einsum("rp,rp->p", difference, difference)
+        difference, slope = (
+            (drawn, falling) if known.all() else (np.where(known, part, 0.0) for part in (drawn, falling))
+        )
+        sums[0] += (difference * difference).sum(axis=0)
         sums[1] += (difference * slope).sum(axis=0)
         sums[2] += (slope * slope).sum(axis=0)
     p: Floats = (1.0 + extreme) / (1.0 + defined)
