@@ -53,12 +53,13 @@ def paired_randomisation(
 
     One pair: ``p = (1 + #{|d*| >= |d|}) / (1 + resamples)``. (Noreen, *Computer-Intensive Methods for Testing
     Hypotheses*, 1989.) All pairs of a measure: the statistic is ``T = |d| / s``, s the standard deviation of d* over
-    the swaps; the pair with the largest T is held against the largest T* of each resample, the next against the largest of
-    the pairs that are left, and so on. (Westfall and Young, *Resampling-Based Multiple Testing*, 1993, step-down max-T;
-    Romano and Wolf, 2005.) Of two systems the adjusted p-value is the p-value.
+    the swaps; the pair with the largest T is held against the largest T* of each resample, the next against the largest
+    of the pairs that are left, and so on: step-down max-T. (Westfall and Young, *Resampling-Based Multiple Testing*,
+    1993; Romano and Wolf, 2005.) Of two systems the adjusted p-value is the p-value.
 
-    The interval is the test turned round: every true difference δ that the step that decided the pair would not
-    reject, were δ subtracted from the scores first. So it holds 0 exactly where the difference is not significant.
+    The interval is the test turned round: every true difference δ that the first step would not reject, were δ
+    subtracted from the scores first. Where a later step found the difference, the end that faces 0 is that step's. So
+    an interval holds 0 exactly where the difference is not significant.
     """
     check_level(level)
     numerators, denominators = checked_systems(num, den)
@@ -143,10 +144,8 @@ def _tested(swaps: _Swaps, alpha: float) -> tuple[Floats, ...]:
     statistic, tie_size = divide(np.abs(observed), scale), divide(tie, scale)
     adjusted, critical, first = _step_down(swaps, known, scale, statistic - tie_size, alpha)
     adjusted[(scale <= NOTHING) & ~np.isnan(observed)] = 1.0
-    low, high = _interval(observed, critical, moments)
-    inside = ~(adjusted < alpha)
-    low, high = np.where(inside, np.minimum(low, 0.0), low), np.where(inside, np.maximum(high, 0.0), high)
     widest = _interval(observed, np.full_like(critical, first), moments)
+    low, high = _compatible(observed, adjusted < alpha, _interval(observed, critical, moments), widest)
     error = np.sqrt(np.maximum(_variance(moments, observed), 0.0))
     reach = np.where(observed < 0, widest[1] - observed, observed - widest[0])
     return observed, p, adjusted, low, high, error, reach
@@ -213,6 +212,21 @@ def _critical(swaps: _Swaps, chosen: NDArray[np.int64], scale: Floats, alpha: fl
     if allowed < 0:
         return np.inf
     return float(np.partition(largest, len(largest) - 1 - allowed)[len(largest) - 1 - allowed])
+
+
+def _compatible(
+    observed: Floats, significant: NDArray[np.bool_], own: tuple[Floats, Floats], widest: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """The interval of the first step, which covers for all pairs together, made to agree with every verdict.
+
+    Of a pair that only a later step told apart, the end that faces 0 is that step's.
+    """
+    low = np.where(significant & (observed > 0), own[0], widest[0])
+    high = np.where(significant & (observed < 0), own[1], widest[1])
+    unknown = np.isnan(low) | np.isnan(high)
+    # Where a statistic equals the critical value, the last bits must not decide on which side of 0 an end lies.
+    low, high = np.where(significant, low, np.minimum(low, 0.0)), np.where(significant, high, np.maximum(high, 0.0))
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 
 def _variance(moments: Floats, shift: Floats) -> Floats:
