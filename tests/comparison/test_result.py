@@ -67,7 +67,7 @@ def test_one_dialogue_is_compared_without_promises() -> None:
     alone = compare_scores(
         PairedScores(("a", "b"), ("JGA",), ("1",), num, np.ones_like(num)), resamples=50, level=0.995
     )
-    assert alone.basis == "99.5% bootstrap intervals over 1 dialogue"
+    assert alone.basis == "99.5% intervals over 1 dialogue"
     (row,) = json.loads(pair_table(alone).render("json"))["rows"]
     assert (row["difference"], row["p"], row["verdict"]) == (1.0, 1.0, "could be noise")
     assert "difference low" not in row

@@ -201,7 +201,7 @@ def test_json_has_the_layout_of_scores() -> None:
     assert set(score) == {"value", "low", "high", "signature"}
     assert score["value"] == 0.5
     assert Signature.parse(score["signature"])["dialogues"] == "2"
-    assert Signature.parse(score["signature"])["interval"] == "0.95-bootstrap-20-0"
+    assert Signature.parse(score["signature"])["interval"] == "0.95-studentised-20-0"
     assert content["divergences"]["b"][0] == {
         "dialogue": "d1", "first": 0.75, "second": 0.5, "size": 0.125, "turn": 1, "turns": 1,
         "items": [{"item": "system", "gold": None, "first": "a", "second": "b"}],

@@ -20,10 +20,11 @@ from dialgauge.stats import (
     Floats,
     PairedBootstrap,
     PairedRandomisation,
+    bootstrap_draws,
     detectable,
     paired_bootstrap,
     paired_randomisation,
-    ratio_intervals,
+    studentised_intervals,
     win_tie_loss,
 )
 from dialgauge.text import counted
@@ -184,7 +185,7 @@ class Comparison:
     @property
     def basis(self) -> str:
         """What the intervals come from, in words."""
-        return f"{100 * self.level:g}% bootstrap intervals over {counted(len(self.dialogues), 'dialogue')}"
+        return f"{100 * self.level:g}% intervals over {counted(len(self.dialogues), 'dialogue')}"
 
     @property
     def signature(self) -> str:
@@ -304,11 +305,13 @@ def compare_scores(
     """Compare systems: intervals, paired bootstrap and paired randomisation over dialogues."""
     systems, measures, dialogues = scores.num.shape
     flat = (scores.num.reshape(-1, dialogues), scores.den.reshape(-1, dialogues))
-    intervals = ratio_intervals(*flat, resamples=resamples, seed=seed, level=level)
+    draws = bootstrap_draws(*flat, resamples=resamples, seed=seed)
+    bounds = [scores.bounds(measure) for measure in scores.measures]
+    intervals = studentised_intervals(draws, level, np.tile(bounds, (systems, 1)))
     return Comparison(
         scores,
         intervals.reshape(systems, measures, 2),
-        paired_bootstrap(scores.num, scores.den, resamples=resamples, seed=seed),
+        paired_bootstrap(scores.num, scores.den, draws=draws),
         paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level),
         resamples,
         seed,

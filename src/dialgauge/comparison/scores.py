@@ -63,6 +63,12 @@ class PairedScores:
         score = self.run_score(measure)
         return score is None or score.higher_is_better is not False
 
+    def bounds(self, measure: str) -> tuple[float, float]:
+        """The lowest and the highest value of a measure, infinite where nobody says them."""
+        score = self.run_score(measure)
+        low, high = (score.lower, score.upper) if score else (None, None)
+        return -np.inf if low is None else low, np.inf if high is None else high
+
     def signature(self, system: str, measure: str) -> Signature:
         """What the run of a system says a score depends on; nothing but the version where it says nothing readable."""
         scores = self.run_scores[self.place_of_system(system)] if self.run_scores else {}

@@ -17,13 +17,22 @@ if TYPE_CHECKING:
         ranks,
         spearman,
     )
+    from dialgauge.stats.intervals import (
+        INTERVAL_METHODS,
+        BootstrapDraws,
+        IntervalMethod,
+        bootstrap_draws,
+        group_mean_interval,
+        interval_method,
+        ratio_intervals,
+        studentised_intervals,
+    )
     from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
     from dialgauge.stats.resampling import (
         Floats,
         bootstrap_weights,
         divide,
         quantiles,
-        ratio_intervals,
         swap_masks,
         varied,
         weighted_sums,
@@ -39,10 +48,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CORRELATIONS",
+    "INTERVAL_METHODS",
+    "BootstrapDraws",
     "Floats",
+    "IntervalMethod",
     "Matrix",
     "PairedBootstrap",
     "PairedRandomisation",
+    "bootstrap_draws",
     "bootstrap_weights",
     "correlation",
     "correlation_matrix",
@@ -50,7 +63,9 @@ __all__ = [
     "discriminative_power",
     "divide",
     "fleiss_kappa",
+    "group_mean_interval",
     "holm",
+    "interval_method",
     "kendall",
     "krippendorff_alpha",
     "paired_bootstrap",
@@ -60,6 +75,7 @@ __all__ = [
     "ranks",
     "ratio_intervals",
     "spearman",
+    "studentised_intervals",
     "swap_masks",
     "varied",
     "weighted_sums",

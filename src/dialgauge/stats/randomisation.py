@@ -250,6 +250,6 @@ def _interval(observed: Floats, critical: Floats, moments: Floats) -> tuple[Floa
     # The end that is farther from 0, and from it the nearer one: no cancellation where it counts.
     far = divide(middle + np.where(middle < 0, -root, root), lead)
     near = np.where(far == 0, 0.0, divide(last, lead * far))
-    bounded = lead > 0
-    low, high = np.minimum(far, near), np.maximum(far, near)
+    bounded = lead > 1e-9
+    low, high = np.minimum(np.minimum(far, near), observed), np.maximum(np.maximum(far, near), observed)
     return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)

@@ -18,7 +18,7 @@ from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
-from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
+from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -346,6 +346,9 @@ def _run(
             "slots_out_of_scope": len(coder.out_of_scope),
         },
     }
+    hidden = slots_without_gold(prepared.evidence.evidence)
+    if hidden:
+        details["slots_without_gold"] = hidden
     signature = comparison.signature
     if official:
         scores = scores.joined(official.scores(signature["gold"]))
