@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,9 +25,15 @@ def files(tmp_path: Path) -> list[Path]:
 def test_compare_prints_the_answer(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA,RSA")
     assert outcome.code == 0
-    assert "good is better" in outcome.out
-    assert "could be noise" in outcome.out
+    rows = [line.split()[:3] for line in outcome.out.splitlines()[3:6]]
+    assert [(name, letters.replace("·", "")) for name, _, letters in rows] == [
+        ("good", "a"),
+        ("alike", "a"),
+        ("bad", "b"),
+    ]
     assert "noise floor" in outcome.out
+    assert "good is better" not in outcome.out
+    assert "--pairs prints the 6 differences" in outcome.out
     assert "seed:0" in outcome.out
     assert "good (canon): " in outcome.err
 
@@ -161,3 +168,109 @@ def test_what_cannot_be_told_is_refused_before_the_work(
         outcome = dialgauge(capsys, *command, *options)
         assert outcome.code == 2
         assert message in outcome.err
+
+
+def test_the_pairs_are_printed_on_request_and_written_always(
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "all.json"
+    options = ("--resamples", 300, "-m", "JGA,RSA", "--json", written, "--table", tmp_path / "all.md")
+    outcome = dialgauge(capsys, "compare", "self", *files, *options, "--pairs")
+    assert "good is better" in outcome.out
+    assert "could be noise" in outcome.out
+    dialgauge(capsys, "compare", "self", *files, *options)
+    assert "good is better" in (tmp_path / "all.md").read_text(encoding="utf-8")
+    content = json.loads(written.read_text())
+    assert len(content["differences"]) == 6
+    standings = {system["name"]: system["standings"]["JGA"] for system in content["systems"]}
+    assert standings["good"] == {"letters": "a", "best_rank": 1, "worst_rank": 2}
+    assert standings["bad"] == {"letters": "b", "best_rank": 3, "worst_rank": 3}
+
+
+def test_two_systems_are_one_pair_which_is_always_printed(
+    files: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 300)
+    assert "good is better" in outcome.out
+
+
+def test_many_systems_and_measures_fit_80_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = gold_dialogues(30)
+    files = [
+        write_predictions(tmp_path / f"system-{number}.json", gold, tracker(gold, 0.05 * number, number))
+        for number in range(10)
+    ]
+    outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 200)
+    lines = outcome.out.splitlines()
+    tables = lines[: lines.index("Do measures rank the systems alike? (Kendall's tau-b)")]
+    rows = [line for line in tables if line.startswith(("system", "─")) or "   " in line]
+    assert max(map(len, rows)) <= 80
+    assert len(lines) < 110  # 405 differences before
+
+
+@pytest.fixture
+def short(files: list[Path], tmp_path: Path) -> Path:
+    """The predictions of 'alike' without nine dialogues of forty."""
+    content = json.loads(files[2].read_text())
+    path = tmp_path / "short.json"
+    path.write_text(json.dumps(dict(list(content.items())[9:])))
+    return path
+
+
+def test_an_incomplete_file_is_named_at_the_top_and_is_exit_1(
+    files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "out.json"
+    outcome = dialgauge(
+        capsys, "compare", files[0], *files[:2], short, "--resamples", 50, "-m", "JGA", "--json", written
+    )
+    assert outcome.code == 1
+    first, second, third, *_ = outcome.out.splitlines()
+    assert first == f"short ({short}) lacks 9 of 40 dialogues."
+    assert second.startswith("So all systems are compared on the 31 dialogues that every one has, which moves JGA: ")
+    content = json.loads(written.read_text())
+    alone = json.loads(dialgauge(capsys, "score", files[0], *files[:2], "-m", "JGA", "--json", "-").out)
+    for name in ("good", "bad"):
+        before, after = (
+            100 * next(one for one in content_["systems"] if one["name"] == name)["scores"]["JGA"]["value"]
+            for content_ in (alone, content)
+        )
+        assert f"{name} {before:.2f} -> {after:.2f}" in second
+    assert "--missing empty" in third
+    assert content["complete"] is False
+    assert content["lacking"] == [{"system": "short", "file": str(short), "number": 9, "of": 40, "unit": "dialogues"}]
+
+
+def test_ways_to_treat_what_is_missing(files: list[Path], short: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def compared(how: str) -> tuple[int, str, list[str]]:
+        outcome = dialgauge(
+            capsys, "compare", files[0], *files[:2], short, "--resamples", 50, "-m", "JGA", "--missing", how,
+            "--json", "-",
+        )  # fmt: skip
+        content: dict[str, Any] = json.loads(outcome.out) if outcome.code < 2 else {"systems": [], "dialogues": 0}
+        return outcome.code, outcome.err, [str(content["dialogues"]), *(one["name"] for one in content["systems"])]
+
+    assert compared("shared")[::2] == (1, ["31", "good", "bad", "short"])
+    code, told, what = compared("empty")
+    assert (code, what) == (0, ["40", "good", "bad", "short"])
+    assert "short has no prediction for 9 of 40 dialogues: scored as empty." in told
+    assert compared("without")[::2] == (0, ["40", "good", "bad"])
+    code, told, _ = compared("refuse")
+    assert code == 2
+    assert f"short ({short}) lacks 9 of 40 dialogues; predict them too, or choose what to do" in told
+    assert "Did you mean 'shared'" in compared("share")[1]
+
+
+def test_stored_runs_that_lack_dialogues(
+    files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "runs"
+    dialgauge(capsys, "score", files[0], *files[:2], short, "--store", store, "--no-intervals")
+    ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)]
+    for command in (["compare"], ["runs", "compare"]):
+        outcome = dialgauge(capsys, *command, *ids, "--store", store, "--resamples", 50)
+        assert outcome.code == 1
+        assert "lacks 9 of 40 dialogues." in outcome.out.splitlines()[0]
+        assert dialgauge(capsys, *command, *ids, "--store", store, "--missing", "without").code == 0
+    refused = dialgauge(capsys, "compare", *ids, "--store", store, "--missing", "empty")
+    assert (refused.code, "score the predictions again with --coverage empty" in refused.err) == (2, True)

@@ -273,7 +273,8 @@ def test_comparing_stored_runs_is_one_command_under_two_names(place: Place, tmp_
     ids = [place.add(name, "juggling", replies) for name, replies in (("a", "yes"), ("b", "no"))]
     options = ("--resamples", 50, "--show", 1, "-m", "JGA")
     here = place.run("compare", *ids, *options)
-    assert (here.code, here.err) == (0, "")
+    assert (here.code, here.err) == (1, "")
+    assert here.out.startswith("a lacks 1 of 3 dialogues.\nb lacks 1 of 3 dialogues.\n")
     assert "could be noise" in here.out
     assert "No dialogue has a different JGA." in here.out
     assert place.run("runs", "compare", *ids, *options).out == here.out

@@ -58,7 +58,7 @@ def test_equal_systems_say_nothing_about_noise() -> None:
     same = compare_scores(PairedScores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)
     assert math.isnan(same.floor[0])
     told = floor_table(same).render("markdown")
-    assert "| JGA | – | – | 0.6667 |" in told
+    assert "| JGA | – | – | – | 0.00 |" in told
     assert "–: unknown, because the systems differ alike on every dialogue" in told
 
 
@@ -67,33 +67,57 @@ def test_one_dialogue_is_compared_without_promises() -> None:
     alone = compare_scores(
         PairedScores(("a", "b"), ("JGA",), ("1",), num, np.ones_like(num)), resamples=50, level=0.995
     )
-    assert alone.basis == "99.5% bootstrap intervals over 1 dialogue"
+    assert alone.basis == "99.5% intervals over 1 dialogue"
     (row,) = json.loads(pair_table(alone).render("json"))["rows"]
-    assert (row["difference"], row["p bootstrap"], row["verdict"]) == (1.0, None, "could be noise")
+    assert (row["difference"], row["p"], row["verdict"]) == (1.0, 1.0, "could be noise")
+    assert "difference low" not in row
     assert "[" not in score_table(alone).render("markdown").split("Signature")[0]
 
 
-def test_the_noise_floor_is_the_width_below_which_intervals_hold_zero() -> None:
-    comparison = make()
-    errors = comparison.bootstrap.error[:, 0]
-    assert comparison.floor[0] == pytest.approx(1.959964 * errors.max(), rel=1e-5)
-    assert comparison.detectable[0] > comparison.floor[0]
+def test_floor_verdicts_and_intervals_tell_one_story() -> None:
+    """No row is found below the noise floor, none missed above what is resolved, none has an interval against it."""
+    random = np.random.default_rng(0)
+    den = np.full((10, 3, 150), 6.0)
+    num = random.binomial(6, np.linspace(0.5, 0.6, 10)[:, None, None], size=den.shape).astype(float)
+    names = tuple(f"s{place}" for place in range(10))
+    scores = PairedScores(names, ("A", "B", "C"), tuple(map(str, range(150))), num, den)
+    comparison = compare_scores(scores, resamples=1000)
+    found = 0
+    for difference in comparison.differences():
+        column = comparison.measures.index(difference.measure)
+        found += difference.significant
+        assert difference.significant == (difference.low > 0 or difference.high < 0)
+        assert (verdict(difference) == "could be noise") == (not difference.significant)
+        assert not (difference.significant and abs(difference.difference) < comparison.floor[column])
+        assert not (not difference.significant and abs(difference.difference) > comparison.resolved[column])
+    assert 0 < found < 135
+    assert (comparison.floor <= comparison.resolved).all()
+    assert (comparison.resolved < comparison.detectable).all()
+
+
+def test_the_level_is_that_of_verdicts_and_intervals() -> None:
+    scores = make().scores
+    strict = compare_scores(scores, resamples=500, level=0.999)
+    assert strict.alpha == 0.001
+    assert not any(difference.significant for difference in strict.differences())  # 1/501 is more
+    assert "use 1,000 or more (--resamples)" in floor_table(strict).notes[-1]
 
 
 def test_the_signature_names_what_the_numbers_depend_on() -> None:
     signature = make().signature
-    for part in ("dialogues:80", "resamples:500", "seed:7", "correction:holm", "paired-bootstrap-0.95"):
+    for part in ("dialogues:80", "resamples:500", "seed:7", "correction:step-down-max-t", "paired-randomisation-0.95"):
         assert part in signature
     assert "correction:none" in make((0.5, 0.6)).signature
 
 
-def test_score_table_marks_what_differs_from_the_first() -> None:
+def test_systems_stand_best_first_with_letters() -> None:
     rows = json.loads(score_table(make()).render("json"))["rows"]
-    assert [row["JGA mark"] for row in rows] == ["", "", "*"]
+    assert [row["system"] for row in rows] == ["c", "a", "b"]
+    assert [row["JGA mark"].strip() for row in rows] == ["a", "b", "b"]
     text = score_table(make()).render("latex")
     assert r"\textbf{0.8" in text
     assert "Signature: dialogues:80" in text
-    assert "Holm-corrected" in text
+    assert "step-down max-T over the 3 pairs" in text
 
 
 def test_pair_table_answers_the_plain_question() -> None:
@@ -101,8 +125,8 @@ def test_pair_table_answers_the_plain_question() -> None:
     answers = {(row["first"], row["second"], row["measure"]): row["verdict"] for row in rows}
     assert answers["a", "b", "JGA"] == "could be noise"
     assert answers["a", "c", "JGA"] == "c is better"
-    assert "p Holm" in rows[0]
-    assert "p Holm" not in json.loads(pair_table(make((0.5, 0.9))).render("json"))["rows"][0]
+    assert "p adjusted" in rows[0]
+    assert "p adjusted" not in json.loads(pair_table(make((0.5, 0.9))).render("json"))["rows"][0]
 
 
 def test_an_undefined_measure_is_never_a_number() -> None:
@@ -138,8 +162,9 @@ def test_measures_rank_alike_whichever_direction_is_better() -> None:
 
 
 def test_too_few_resamples_to_find_anything_are_said() -> None:
+    """Whatever the number of pairs: the smallest adjusted p-value is one over the number of resamples plus 1."""
     scores = make().scores
-    few, enough = (pair_table(compare_scores(scores, resamples=count)) for count in (59, 60))
-    assert "nothing can be found: use 60 or more (--resamples)" in few.notes[-1]
-    assert len(enough.notes) == 1
-    assert any(difference.significant for difference in compare_scores(scores, resamples=60).differences())
+    few, enough = (floor_table(compare_scores(scores, resamples=count)) for count in (19, 20))
+    assert "nothing can be found: use 20 or more (--resamples)" in few.notes[-1]
+    assert not any("--resamples" in note for note in enough.notes)
+    assert any(difference.significant for difference in compare_scores(scores, resamples=20).differences())

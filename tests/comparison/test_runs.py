@@ -83,7 +83,7 @@ def test_names_that_do_not_tell_runs_apart_give_way_to_ids(tmp_path: Path) -> No
     assert compared.systems == (first, second)
     assert compared.values.tolist() == [[0.75], [0.25]]
     assert compared.turn_scores == {}
-    assert "1 of 3 dialogues" in compared.notes[0]
+    assert compared.notes[0] == f"{first} lacks 1 of 3 dialogues"
 
 
 def test_runs_of_different_kinds_are_not_compared() -> None:
@@ -201,7 +201,7 @@ def test_json_has_the_layout_of_scores() -> None:
     assert set(score) == {"value", "low", "high", "signature"}
     assert score["value"] == 0.5
     assert Signature.parse(score["signature"])["dialogues"] == "2"
-    assert Signature.parse(score["signature"])["interval"] == "0.95-bootstrap-20-0"
+    assert Signature.parse(score["signature"])["interval"] == "0.95-studentised-20-0"
     assert content["divergences"]["b"][0] == {
         "dialogue": "d1", "first": 0.75, "second": 0.5, "size": 0.125, "turn": 1, "turns": 1,
         "items": [{"item": "system", "gold": None, "first": "a", "second": "b"}],
@@ -261,7 +261,7 @@ def test_short_forms() -> None:
     runs: Sequence[Run] = [run_of(name, "chess", {"d1": (1, 2)}) for name in ("a", "b")]
     compared = compare_runs(runs, resamples=20)
     assert repr(compared) == "<Comparison of a, b: 1 measure, 1 dialogue>"
-    assert compared._repr_html_().count("<table>") == 3
+    assert compared._repr_html_().count("<table>") == 4
     assert "<caption>chess a</caption>" in runs[0]._repr_html_()
 
 

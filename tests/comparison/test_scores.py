@@ -45,9 +45,9 @@ def test_shared_dialogues_and_measures_meet_under_one_key() -> None:
 def test_what_is_left_out_is_said() -> None:
     assert two().notes == (
         "only some systems have these measures of a, so they are left out: SA",
-        "1 of 3 dialogues of a left out: not every system has scores there",
         "only some systems have these measures of b, so they are left out: F1",
     )
+    assert (two().all_dialogues, two().lacking) == (3, (0, 1))
 
 
 def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
@@ -156,7 +156,7 @@ def test_dialogues_scored_on_different_turns_are_left_out() -> None:
     assert on_the_same_turns(scores, {"a": every, "b": renamed}) is scores
     fewer = on_the_same_turns(scores, {"a": every, "b": turns(("D1", 0), ("D1", 2), ("D2", 0))})
     assert fewer.dialogues == ("D1",)
-    assert "1 dialogue left out: the systems were scored on different turns there" in fewer.notes[-1]
+    assert fewer.unlike_turns == 1
     with pytest.raises(DialgaugeError, match="in every dialogue the systems were scored on different turns"):
         on_the_same_turns(scores, {"a": every, "b": turns(("D1", 0), ("D2", 0))})
 

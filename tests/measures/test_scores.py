@@ -60,7 +60,7 @@ def test_a_score_says_all_that_is_needed_to_read_it() -> None:
     assert Signature.parse(score.signature) == Signature(measure="FGA@0.5(rule=code,over=turns)", gold="ab")
     length = scores["Length"]
     assert (length.unit, length.higher_is_better, length.upper) == ("slots", False, None)
-    assert scores.signature == Signature(gold="ab", interval="0.95-bootstrap-200-1")
+    assert scores.signature == Signature(gold="ab", interval="0.95-studentised-200-1")
     assert list(score.as_dict())[:3] == ["value", "low", "high"]
 
 
@@ -106,7 +106,9 @@ def test_intervals_are_those_of_the_sums_and_shared_over_systems() -> None:
     together = intervals([(turns, measures) for turns in both], how)
     ratios = [measure for measure in measures if not measure.grouped]
     sums = [measure.by_dialogue(turns) for turns in both for measure in ratios]
-    bounds = ratio_intervals([one[0] for one in sums], [one[1] for one in sums], resamples=300, seed=3, level=0.9)
+    bounds = ratio_intervals(
+        [one[0] for one in sums], [one[1] for one in sums], resamples=300, seed=3, level=0.9, bounds=(0.0, 1.0)
+    )
     assert [one for row in together for one in (row[0], *row[2:])] == [tuple(pair) for pair in bounds.tolist()]
     alone = [intervals([(turns, measures)], how)[0] for turns in both]
     np.testing.assert_allclose(alone, together, rtol=1e-12)
@@ -126,7 +128,11 @@ def test_no_dialogues_have_no_interval() -> None:
 
 
 def test_resampling_prints_as_signatures_have_it() -> None:
-    assert str(Resampling(1000, 0, 0.95)) == "0.95-bootstrap-1000-0"
+    assert str(Resampling(1000, 0, 0.95)) == "0.95-studentised-1000-0"
+    for how in (Resampling(200, 3, 0.9), Resampling(method="percentile")):
+        assert Resampling.parse(str(how)) == how
+    assert Resampling.parse("0.95-bootstrap-1000-0") == Resampling(1000, 0, 0.95, "percentile")  # of version 0.1
+    assert Resampling.parse("") is None
 
 
 def test_the_room_imports_numpy_and_no_table_library() -> None:

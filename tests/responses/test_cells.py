@@ -165,7 +165,7 @@ def test_a_cell_is_a_run_with_tables(data: Path, tmp_path: Path) -> None:
     ]
     assert [part.partition(":")[0] for part in run.signature.split("|")] == keys
     assert "model:memn2n|options:dim=4,epochs=2|task:1|split:tst" in run.signature
-    shared = run.signature.replace("|interval:0.95-bootstrap-1000-0", "")
+    shared = run.signature.replace("|interval:0.95-studentised-1000-0", "")
     assert run.scores["hits@5"].signature == f"measure:hits@5|{shared}"
 
 

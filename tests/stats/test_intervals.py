@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats import bootstrap_weights, quantiles, ratio_intervals
+from dialgauge.stats import INTERVAL_METHODS, bootstrap_weights, group_mean_interval, quantiles, ratio_intervals
 
 
 def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +28,88 @@ def test_the_same_resamples_give_the_plain_oracle() -> None:
     weights = np.vstack(list(bootstrap_weights(30, 700, seed=5)))
     values = [[sum(w * n) / sum(w * d) for w in weights] for n, d in zip(num, den, strict=True)]
     oracle = [[np.quantile(v, 0.05), np.quantile(v, 0.95)] for v in values]
-    np.testing.assert_allclose(ratio_intervals(num, den, resamples=700, seed=5, level=0.9), oracle, atol=1e-12)
+    ours = ratio_intervals(num, den, resamples=700, seed=5, level=0.9, method="percentile")
+    np.testing.assert_allclose(ours, oracle, atol=1e-12)
+
+
+def test_the_studentised_interval_is_the_formula_on_the_same_resamples() -> None:
+    num, den = make(30)
+    weights = np.vstack(list(bootstrap_weights(30, 700, seed=5)))
+    for n, d, ours in zip(num, den, ratio_intervals(num, den, resamples=700, seed=5, level=0.9), strict=True):
+        value = n.sum() / d.sum()
+        error = np.sqrt(((n - value * d) ** 2).sum()) / d.sum()
+        sizes = []
+        for w in weights:
+            drawn = (w * n).sum() / (w * d).sum()
+            own = np.sqrt((w * (n - drawn * d) ** 2).sum()) / (w * d).sum()
+            sizes.append(abs(drawn - value) / own)
+        reach = max(np.quantile(sizes, 0.9), scipy_stats.t.ppf(0.95, 29)) * error
+        assert ours == pytest.approx([value - reach, value + reach], rel=1e-6)
+
+
+def test_two_bounds_give_wilsons_interval_of_as_many_dialogues() -> None:
+    """With one unit per dialogue it is Wilson's, but for the critical value, which the resamples choose."""
+    num, den = np.zeros((1, 40)), np.ones((1, 40))
+    num[0, :37] = 1
+    low, high = ratio_intervals(num, den, bounds=(0, 1))[0]
+    theirs = scipy_stats.binomtest(37, 40).proportion_ci(0.95, "wilson")
+    assert (low, high) == (pytest.approx(theirs.low, abs=0.05), pytest.approx(theirs.high, abs=0.02))
+    assert low < theirs.low
+
+
+def test_thirty_dialogues_without_a_mistake_are_no_proof_of_perfection() -> None:
+    ones = np.ones((1, 30))
+    assert ratio_intervals(ones, ones, method="percentile").tolist() == [[1.0, 1.0]]
+    low, high = ratio_intervals(ones, ones, bounds=(0, 1))[0]
+    assert (low, high) == (pytest.approx(0.873, abs=0.005), 1.0)  # Wilson's with Student's quantile
+    assert ratio_intervals(ones, ones).tolist() == [[1.0, 1.0]]  # nothing is known of a measure without bounds
+
+
+@pytest.mark.parametrize(("share", "least"), [(0.6, 0.9), (0.95, 0.9)])
+def test_intervals_of_30_dialogues_hold(share: float, least: float) -> None:
+    """Near a bound the percentile interval held in 79% of the samples, not 95%."""
+    random = np.random.default_rng(4)
+    turns = random.integers(1, 9, size=(300, 30)).astype(float)
+    skill = random.beta(3 * share, 3 * (1 - share), size=turns.shape)  # some dialogues are harder than others
+    right = random.binomial(turns.astype(int), skill).astype(float)
+    held = {
+        method: np.mean(
+            [low <= share <= high for low, high in ratio_intervals(right, turns, bounds=(0, 1), method=method)]
+        )
+        for method in INTERVAL_METHODS
+    }
+    assert least <= held["studentised"] <= 0.99
+    assert held["percentile"] < held["studentised"]
+
+
+def test_a_mean_over_groups_has_the_jackknifes_interval() -> None:
+    random = np.random.default_rng(6)
+    den = random.integers(0, 4, size=(5, 40)).astype(float)
+    num = random.binomial(den.astype(int), 0.7).astype(float)
+    values = [np.mean([(n.sum() - n[i]) / (d.sum() - d[i]) for n, d in zip(num, den, strict=True)]) for i in range(40)]
+    reach = scipy_stats.t.ppf(0.975, 39) * np.std(values) * np.sqrt(39)
+    value = (num.sum(axis=1) / den.sum(axis=1)).mean()
+    assert group_mean_interval(num, den, 0.95) == (
+        pytest.approx(value - reach, rel=1e-4),
+        pytest.approx(value + reach, rel=1e-4),
+    )
+
+
+def test_a_mean_over_groups_that_are_not_settled_has_no_interval() -> None:
+    """A slot that was predicted in a single dialogue, and that gold never has: there will be more of those."""
+    num, den = np.ones((3, 20)), np.full((3, 20), 2.0)
+    num[2], den[2] = 0.0, 0.0
+    assert not np.isnan(group_mean_interval(num, den, 0.95)).any()  # a group that does not occur is none
+    den[2, 4] = 3.0
+    assert np.isnan(group_mean_interval(num, den, 0.95)).all()
+    den[2, 5] = 1.0
+    assert not np.isnan(group_mean_interval(num, den, 0.95)).any()
+    assert np.isnan(group_mean_interval(num[:, :1], den[:, :1], 0.95)).all()
+
+
+def test_an_unknown_method_is_a_sentence() -> None:
+    with pytest.raises(DialgaugeError, match=r"no way 'percentil' to make intervals\. Did you mean 'percentile'"):
+        ratio_intervals([[1.0]], [[1.0]], method="percentil")
 
 
 @given(st.integers(1, 1100), st.sampled_from([0.5, 0.9, 0.95, 0.99, 1 / 3]), st.integers(0, 10**6))
@@ -53,13 +134,15 @@ def test_it_agrees_with_scipy_within_monte_carlo_error() -> None:
         n_resamples=9999,
         random_state=np.random.default_rng(0),
     ).confidence_interval
-    np.testing.assert_allclose(ratio_intervals(num, den, resamples=10_000)[0], theirs, atol=2e-3)
+    ours = ratio_intervals(num, den, resamples=10_000, method="percentile")[0]
+    np.testing.assert_allclose(ours, theirs, atol=2e-3)
+    np.testing.assert_allclose(ratio_intervals(num, den, resamples=10_000)[0], theirs, atol=6e-3)
 
 
 def test_measures_and_resamples_do_not_disturb_each_other() -> None:
     num, den = make(50)
     both = ratio_intervals(num, den)
-    np.testing.assert_array_equal(both[1:], ratio_intervals(num[1:], den[1:]))
+    np.testing.assert_allclose(both[1:], ratio_intervals(num[1:], den[1:]), rtol=1e-12)
     np.testing.assert_array_equal(both, ratio_intervals(num, den, seed=0))
     assert (both != ratio_intervals(num, den, seed=1)).any()
 
@@ -84,7 +167,8 @@ def test_one_dialogue_has_no_interval() -> None:
     num[1, 1], den[1, 1] = 0.0, 2.0
     intervals = ratio_intervals(num, den)
     assert np.isnan(intervals[0]).all()
-    np.testing.assert_allclose(intervals[1], [0.0, 0.5])
+    assert intervals[1][0] < 0.25 < intervals[1][1]
+    np.testing.assert_allclose(ratio_intervals(num, den, method="percentile")[1], [0.0, 0.5])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30), st.integers(0, 5))
@@ -92,8 +176,9 @@ def test_one_dialogue_has_no_interval() -> None:
 def test_intervals_of_a_share_stay_between_0_and_1(pairs: list[tuple[int, int]], seed: int) -> None:
     num = np.array([[float(right) for right, _ in pairs]])
     den = np.array([[float(right + wrong) for right, wrong in pairs]])
-    low, high = ratio_intervals(num, den, resamples=60, seed=seed)[0]
-    assert np.isnan(low) if (den > 0).sum() < 2 else 0 <= low <= high <= 1
+    for method in INTERVAL_METHODS:
+        low, high = ratio_intervals(num, den, resamples=60, seed=seed, bounds=(0, 1), method=method)[0]
+        assert np.isnan(low) if (den > 0).sum() < 2 else 0 <= low <= high <= 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.stats import detectable, discriminative_power, holm, noise_floor, win_tie_loss
+from dialgauge.stats import detectable, discriminative_power, holm, win_tie_loss
 
 
 def test_holm_on_the_textbook_case() -> None:
@@ -32,14 +32,14 @@ def test_holm_properties(values: list[float]) -> None:
     assert (np.diff(adjusted[order]) >= 0).all()
 
 
-def test_noise_floor_and_detectable_difference() -> None:
-    assert noise_floor([0.01]) == pytest.approx([0.0195996], rel=1e-5)
-    assert detectable([0.01]) == pytest.approx([0.0280159], rel=1e-5)
+def test_the_detectable_difference_lies_above_the_reach_of_the_test() -> None:
+    # z(0.8) = 0.841621
+    assert detectable([0.0196], [0.01]) == pytest.approx([0.0196 + 0.00841621], rel=1e-6)
+    assert detectable([0.0196], [0.01], power=0.5) == pytest.approx([0.0196])
 
 
 def test_where_nothing_varies_the_noise_is_unknown() -> None:
-    assert np.isnan(noise_floor([0.0, 1e-17])).all()
-    assert np.isnan(detectable([0.0, 1e-17])).all()
+    assert np.isnan(detectable([0.0, 0.0], [0.0, 1e-17])).all()
 
 
 def test_discriminative_power_is_a_share_of_defined_pairs() -> None:

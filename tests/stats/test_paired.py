@@ -36,9 +36,6 @@ def test_bootstrap_equals_the_formula_on_the_same_resamples() -> None:
         extreme = sum(abs(sample - observed) >= abs(observed) for sample in samples)
         assert result.difference[row, 0] == pytest.approx(observed, abs=1e-12)
         assert result.p[row, 0] == pytest.approx((1 + extreme) / 601)
-        assert result.error[row, 0] == pytest.approx(np.std(samples, ddof=1))
-        assert result.low[row, 0] == pytest.approx(np.quantile(samples, 0.025))
-        assert result.high[row, 0] == pytest.approx(np.quantile(samples, 0.975))
 
 
 def test_randomisation_equals_the_formula_on_the_same_resamples() -> None:
@@ -70,7 +67,7 @@ def test_randomisation_agrees_with_scipy_permutation_test() -> None:
     assert paired_randomisation(num, den, resamples=40_000).p[0, 0] == pytest.approx(exact, abs=0.01)
 
 
-def test_bootstrap_interval_agrees_with_scipy_bootstrap() -> None:
+def test_bootstrap_agrees_with_scipy_bootstrap() -> None:
     num, den = make(2, 150, seed=5, better=0.04)
     theirs = scipy_stats.bootstrap(
         (num[0, 0], den[0, 0], num[1, 0], den[1, 0]),
@@ -82,7 +79,9 @@ def test_bootstrap_interval_agrees_with_scipy_bootstrap() -> None:
         random_state=np.random.default_rng(2),
     )
     ours = paired_bootstrap(num, den)
-    assert [ours.low[0, 0], ours.high[0, 0]] == pytest.approx(list(theirs.confidence_interval), abs=3e-3)
+    tested = paired_randomisation(num, den)
+    assert [tested.low[0, 0], tested.high[0, 0]] == pytest.approx(list(theirs.confidence_interval), abs=4e-3)
+    assert tested.error[0, 0] == pytest.approx(theirs.standard_error, rel=0.03)
     observed = ours.difference[0, 0]
     their_p = (np.abs(theirs.bootstrap_distribution - observed) >= abs(observed)).mean()
     assert ours.p[0, 0] == pytest.approx(their_p, abs=0.02)
@@ -160,9 +159,10 @@ def test_one_dialogue_has_a_difference_but_no_spread() -> None:
     num, den = np.array([[[1.0]], [[0.0]]]), np.ones((2, 1, 1))
     drawn = paired_bootstrap(num, den, resamples=50)
     assert drawn.difference[0, 0] == 1.0
-    for part in (drawn.low, drawn.high, drawn.error, drawn.p):
-        assert np.isnan(part[0, 0])
-    assert paired_randomisation(num, den, resamples=50).p[0, 0] == 1.0
+    assert np.isnan(drawn.p[0, 0])
+    swapped = paired_randomisation(num, den, resamples=50)
+    assert swapped.p[0, 0] == swapped.adjusted[0, 0] == 1.0
+    assert np.isnan([swapped.low[0, 0], swapped.high[0, 0]]).all()
 
 
 def test_ties_count_as_extreme() -> None:
@@ -175,9 +175,9 @@ def test_a_system_that_is_constant_is_compared_like_any_other() -> None:
     random = np.random.default_rng(1)
     other = random.integers(0, 2, size=60).astype(float)
     num = np.stack([np.ones(60), other])[:, None, :]
-    drawn = paired_bootstrap(num, np.ones_like(num), resamples=500)
-    assert drawn.low[0, 0] > 0
-    assert paired_randomisation(num, np.ones_like(num), resamples=500).p[0, 0] == pytest.approx(1 / 501)
+    swapped = paired_randomisation(num, np.ones_like(num), resamples=500)
+    assert swapped.low[0, 0] > 0
+    assert swapped.p[0, 0] == pytest.approx(1 / 501)
 
 
 def test_many_dialogues_fit_the_memory() -> None:

@@ -21,6 +21,7 @@ from dialgauge.cli.common import (
     out,
     write_json,
 )
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
@@ -39,6 +40,15 @@ CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
 ]
+MissingOption = Annotated[
+    str,
+    Option(
+        metavar="HOW",
+        help="Where a system lacks dialogues: 'shared' compares what all have, 'empty' scores them as empty states, "
+        "'without' leaves the system out, 'refuse' stops.",
+    ),
+]
+PairsOption = Annotated[bool, Option("--pairs", help="Also print every pair of systems; files have them always.")]
 SweepOption = Annotated[bool, Option("--sweep", help="Also FGA over λ, and where trackers change places.")]
 ShowOption = Annotated[
     int,
@@ -88,12 +98,14 @@ def main(
         str | None, Option("--profile", "-p", help="When two values are the same: a name or a YAML file.")
     ] = None,
     coverage: CoverageOption = "intersection",
+    missing: MissingOption = "shared",
     exclude: ExcludeOption = None,
     gold_format: GoldFormatOption = None,
     pred_format: PredFormatOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
     level: LevelOption = 0.95,
+    pairs: PairsOption = False,
     correlation: CorrelationOption = None,
     sweep: SweepOption = False,
     show: ShowOption = 0,
@@ -106,10 +118,13 @@ def main(
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     store: StoreOption = None,
-) -> None:
-    """Compare systems: scores with intervals, paired tests, what the test set can resolve, and how measures differ."""
+) -> int:
+    """Compare systems: scores with letters and ranks, paired tests, what the test set can resolve.
+
+    Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
+    """
     output = ComparisonOutput(format, table, json, figures, figure_format)
-    request = Request(correlation, sweep, show, show_by, ratings, rated)
+    request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
         "--profile": profile,
         "--exclude": exclude,
@@ -121,7 +136,7 @@ def main(
         arguments = {"GOLD PRED PRED": files, "--store": store, "--measures": measures}
         _refuse("--systems takes only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
-        return
+        return 0
     from dialgauge.errors import DialgaugeError
 
     if not files:
@@ -132,8 +147,7 @@ def main(
     if _are_runs(files, store):
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("stored runs are scored already", {**scoring, "--coverage": own_coverage})
-        compare_stored(files, store, measures, resamples, seed, level, request, output)
-        return
+        return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
     from dialgauge.tracking import compare
     from dialgauge.values import DEFAULT_PROFILE
 
@@ -144,6 +158,7 @@ def main(
             measures=measures or None,
             profile=profile or DEFAULT_PROFILE,
             coverage=coverage,
+            missing=missing,
             exclude=exclude or (),
             resamples=resamples,
             seed=seed,
@@ -153,7 +168,7 @@ def main(
         )
     for name, run in comparison.runs.items():
         err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}")
-    present(comparison, request.options(comparison.systems), output)
+    return present(comparison, request.options(comparison.systems), output)
 
 
 def compare_stored(
@@ -163,15 +178,18 @@ def compare_stored(
     resamples: int,
     seed: int,
     level: float,
+    missing: str,
     request: Request,
     output: ComparisonOutput,
-) -> None:
+) -> int:
     """Compare stored runs, without their inputs."""
     from dialgauge.comparison import compare_runs
 
     names = _names(measures or ())
-    comparison = compare_runs(runs, store=store, measures=names or None, resamples=resamples, seed=seed, level=level)
-    present(comparison, request.options(comparison.systems), output)
+    comparison = compare_runs(
+        runs, store=store, measures=names or None, resamples=resamples, seed=seed, level=level, missing=missing
+    )
+    return present(comparison, request.options(comparison.systems), output)
 
 
 def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
@@ -201,7 +219,8 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
 
     read = read_system_table(path)
     figures = {"mean_spread": lambda: spread_figure(read)}
-    _write(system_tables(read), lambda: system_table_json(read), lambda: figures, output)
+    tables = system_tables(read)
+    _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output)
 
 
 @dataclass(frozen=True)
@@ -236,6 +255,7 @@ class ComparisonOutput:
 class Request:
     """What to show beyond scores and tests, as the options say it."""
 
+    pairs: bool
     correlation: str | None
     sweep: bool
     show: int
@@ -267,23 +287,36 @@ class Request:
 
         ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings)
+        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs)
 
 
-def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> None:
-    """Print, write and draw a comparison."""
-    from dialgauge.comparison import comparison_figures, comparison_json, comparison_tables
+def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> int:
+    """Print, write and draw a comparison; the exit code says whether it is complete."""
+    from dialgauge.comparison import (
+        comparison_figures,
+        comparison_json,
+        comparison_tables,
+        missing_sentences,
+        screen_tables,
+    )
 
+    screen = out if on_screen(output.json) and output.format == "terminal" else err
+    told = missing_sentences(comparison)
+    if told:
+        screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
     _write(
-        comparison_tables(comparison, options),
+        lambda: comparison_tables(comparison, options),
+        lambda: screen_tables(comparison, options),
         lambda: comparison_json(comparison, options),
         lambda: comparison_figures(comparison),
         output,
     )
+    return 0 if comparison.complete else EXIT_INCOMPLETE
 
 
 def _write(
-    tables: Sequence[Table],
+    tables: Callable[[], Sequence[Table]],
+    screen: Callable[[], Sequence[Table]],
     content: Callable[[], dict[str, Any]],
     figures: Callable[[], Mapping[str, Callable[[], Any]]],
     output: ComparisonOutput,
@@ -292,7 +325,7 @@ def _write(
     from dialgauge.report import render_tables, write_tables
 
     if output.table is not None:
-        write_tables(tables, output.table)
+        write_tables(tables(), output.table)
     if output.json is not None:
         write_json(output.json, content())
     if output.figures is not None:
@@ -300,9 +333,9 @@ def _write(
     if not on_screen(output.json):
         return
     if output.format != "terminal":
-        out.write(render_tables(tables, output.format))
+        out.write(render_tables(tables(), output.format))
         return
-    for one in tables:
+    for one in screen():
         out.print(one.render("terminal"))
         out.print()
 

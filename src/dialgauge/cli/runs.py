@@ -84,6 +84,8 @@ def compare(
     resamples: comparing.ResamplesOption = 10_000,
     seed: comparing.SeedOption = 0,
     level: comparing.LevelOption = 0.95,
+    missing: comparing.MissingOption = "shared",
+    pairs: comparing.PairsOption = False,
     correlation: comparing.CorrelationOption = None,
     sweep: comparing.SweepOption = False,
     show: comparing.ShowOption = 0,
@@ -96,11 +98,11 @@ def compare(
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     store: StoreOption = None,
-) -> None:
+) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
     output = comparing.ComparisonOutput(format, table, json, figures, figure_format)
-    request = comparing.Request(correlation, sweep, show, show_by, ratings, rated)
-    comparing.compare_stored(runs, store, measures, resamples, seed, level, request, output)
+    request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
+    return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, output)
 
 
 @app.command()

@@ -11,8 +11,9 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.comparison.divergence import DialogueDivergence, divergences
-    from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables
+    from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
     from dialgauge.comparison.figures import comparison_figures, figure_label
+    from dialgauge.comparison.missing import SCORED_AS_EMPTY, LackingSystem, missing_policy, missing_sentences
     from dialgauge.comparison.ratings import assigned, read_ratings
     from dialgauge.comparison.result import Comparison, Difference, compare_scores
     from dialgauge.comparison.runs import compare_runs
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
+    "SCORED_AS_EMPTY",
     "Comparison",
     "ComparisonOptions",
     "ComparisonView",
     "DialogueDivergence",
     "Difference",
     "ItemDifference",
+    "LackingSystem",
     "PairedScores",
     "TurnDivergence",
     "assigned",
@@ -38,9 +41,12 @@ __all__ = [
     "dialogue_rows",
     "divergences",
     "figure_label",
+    "missing_policy",
+    "missing_sentences",
     "paired_scores",
     "read_ratings",
     "read_system_table",
+    "screen_tables",
     "shared_turns",
     "spread_figure",
     "spreads",

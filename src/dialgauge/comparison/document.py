@@ -11,7 +11,7 @@ from msgspec import structs
 
 from dialgauge.comparison.divergence import DialogueDivergence, divergence_tables, divergences
 from dialgauge.comparison.ratings import Ratings, rating_correlations, rating_tables
-from dialgauge.comparison.result import ALPHA, Comparison
+from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import (
     dialogue_correlations,
     matrix_table,
@@ -19,7 +19,17 @@ from dialgauge.comparison.spread import (
     spreads,
     turn_correlations,
 )
-from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table
+from dialgauge.comparison.standing import standings
+from dialgauge.comparison.tables import (
+    POWER_ALPHA,
+    floor_table,
+    pair_table,
+    rank_range_table,
+    rank_table,
+    score_table,
+    spread_table,
+    standing_tables,
+)
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Table
 from dialgauge.stats import discriminative_power
@@ -30,7 +40,8 @@ from dialgauge.text import counted
 class ComparisonOptions:
     """What to show beyond scores and tests.
 
-    ``extras`` names tables that only some families have, such as tracking's ``sweep``.
+    ``pairs`` shows every pair of systems on the screen too; files have them always. ``extras`` names tables that only
+    some families have, such as tracking's ``sweep``.
     """
 
     correlations: tuple[str, ...] = ()
@@ -38,12 +49,31 @@ class ComparisonOptions:
     show: int = 0
     show_by: str | None = None
     ratings: Mapping[str, Ratings] = field(default_factory=dict)
+    pairs: bool = False
 
 
 def comparison_tables(comparison: Comparison, options: ComparisonOptions | None = None) -> list[Table]:
-    """Every table, the scores first."""
+    """Every table, the scores first, each whole: for files, reports and programs."""
+    many = len(comparison.systems) > 2
+    first = [score_table(comparison), *([rank_range_table(comparison)] if many else []), pair_table(comparison)]
+    return [*first, *_more_tables(comparison, options or ComparisonOptions())]
+
+
+def screen_tables(comparison: Comparison, options: ComparisonOptions | None = None) -> list[Table]:
+    """The same for people at a screen: the standings in 80 columns; the pairs where there is one, or on request."""
     chosen = options or ComparisonOptions()
-    tables = [score_table(comparison), pair_table(comparison), floor_table(comparison)]
+    pairs = [pair_table(comparison)] if chosen.pairs or len(comparison.systems) == 2 else []
+    tables = [*standing_tables(comparison), *pairs]
+    if not pairs:
+        tables[-1].notes.append(
+            f"--pairs prints the {len(comparison.pairs) * len(comparison.measures):,} differences with intervals and "
+            "p-values; --json FILE and --table FILE write them."
+        )
+    return [*tables, *_more_tables(comparison, chosen)]
+
+
+def _more_tables(comparison: Comparison, chosen: ComparisonOptions) -> list[Table]:
+    tables = [floor_table(comparison), spread_table(comparison)]
     if len(comparison.systems) > 2:
         tables.append(rank_table(comparison))
     for kind in chosen.correlations:
@@ -85,25 +115,25 @@ def _extra(comparison: Comparison, name: str) -> Callable[[], list[Table]]:
 
 def comparison_json(comparison: Comparison, options: ComparisonOptions | None = None) -> dict[str, Any]:
     """Everything as plain values; undefined is null."""
-    power = discriminative_power(comparison.randomisation.p, alpha=ALPHA)
+    power = discriminative_power(comparison.randomisation.p, alpha=POWER_ALPHA)
     content: dict[str, Any] = {
         "signature": comparison.signature,
         "resamples": comparison.resamples,
         "seed": comparison.seed,
         "level": comparison.level,
         "dialogues": len(comparison.dialogues),
+        "complete": comparison.complete,
+        "lacking": [asdict(one) for one in comparison.lacking],
         "notes": list(comparison.notes),
-        "systems": [_system(comparison, name) for name in comparison.systems],
-        "differences": [
-            asdict(difference) | {"significant": difference.significant, "better": difference.better}
-            for difference in comparison.differences()
-        ],
+        "systems": _systems(comparison),
+        "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
         "measures": [
             asdict(spread)
             | {
                 "range": spread.range,
                 "higher_is_better": comparison.scores.higher_is_better(spread.measure),
                 "noise_floor": comparison.floor[place],
+                "resolved": comparison.resolved[place],
                 "detectable": comparison.detectable[place],
                 "discriminative_power": power[place],
             }
@@ -116,19 +146,28 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
     return plain
 
 
-def _system(comparison: Comparison, name: str) -> dict[str, Any]:
-    row, run = comparison.systems.index(name), comparison.runs.get(name)
-    scores = {
-        measure: {
-            "value": comparison.values[row, column],
-            "low": comparison.intervals[row, column, 0],
-            "high": comparison.intervals[row, column, 1],
-            "signature": comparison.score_signature(name, measure),
+def _systems(comparison: Comparison) -> list[dict[str, Any]]:
+    standing = dict(zip(comparison.measures, standings(comparison), strict=True))
+    return [
+        {
+            "name": name,
+            **({"run": run.id if run.stored else None, "kind": run.kind} if (run := comparison.runs.get(name)) else {}),
+            "scores": {
+                measure: {
+                    "value": comparison.values[row, column],
+                    "low": comparison.intervals[row, column, 0],
+                    "high": comparison.intervals[row, column, 1],
+                    "signature": comparison.score_signature(name, measure),
+                }
+                for column, measure in enumerate(comparison.measures)
+            },
+            "standings": {
+                measure: {"letters": one.letters[row], "best_rank": one.best[row], "worst_rank": one.worst[row]}
+                for measure, one in standing.items()
+            },
         }
-        for column, measure in enumerate(comparison.measures)
-    }
-    origin = {"run": run.id if run.stored else None, "kind": run.kind} if run else {}
-    return {"name": name, **origin, "scores": scores}
+        for row, name in enumerate(comparison.systems)
+    ]
 
 
 def _more(comparison: Comparison, options: ComparisonOptions) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialgauge._version import __version__
+from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, shared_turns
 from dialgauge.comparison.views import DEFAULT_VIEW, ComparisonView, TurnDivergence, view_of
 from dialgauge.errors import DialgaugeError
@@ -18,12 +20,11 @@ from dialgauge.stats import (
     Floats,
     PairedBootstrap,
     PairedRandomisation,
+    bootstrap_draws,
     detectable,
-    holm,
-    noise_floor,
     paired_bootstrap,
     paired_randomisation,
-    ratio_intervals,
+    studentised_intervals,
     win_tie_loss,
 )
 from dialgauge.text import counted
@@ -35,15 +36,14 @@ if TYPE_CHECKING:
 
 RESAMPLES = 10_000
 
-#: Differences with a p-value below this are significant.
-ALPHA = 0.05
-
 
 @dataclass(frozen=True)
 class Difference:
-    """First minus second system on one measure. Undefined numbers are NaN; ``adjusted`` is Holm's p over all pairs.
+    """First minus second system on one measure. Undefined numbers are NaN.
 
-    ``wins`` and ``losses`` are dialogues on which the first system is better and worse than the second.
+    ``adjusted``, ``low`` and ``high`` hold for all pairs of systems together (step-down max-T); the interval excludes 0
+    exactly where the difference is ``significant``. ``wins`` and ``losses`` are dialogues on which the first system is
+    better and worse than the second.
     """
 
     first: str
@@ -59,12 +59,8 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    significant: bool
     higher_is_better: bool = True
-
-    @property
-    def significant(self) -> bool:
-        """Whether the difference is significant after correction."""
-        return self.adjusted < ALPHA
 
     @property
     def better(self) -> str:
@@ -116,7 +112,17 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is left out, and in what the systems were scored differently."""
-        return self.scores.notes
+        return (*missing_sentences(self), *self.scores.notes)
+
+    @cached_property
+    def lacking(self) -> list[LackingSystem]:
+        """The systems that lack dialogues which others, or their gold, have."""
+        return lacking_systems(self.scores, self.runs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every system was compared on everything there is."""
+        return not self.lacking and not self.scores.unlike_turns
 
     @cached_property
     def values(self) -> Floats:
@@ -130,28 +136,56 @@ class Comparison:
         oriented: Floats = self.values * np.array(signs)
         return oriented
 
+    @property
+    def alpha(self) -> float:
+        """Differences with an adjusted p-value below this are significant: what the level leaves."""
+        return round(1 - self.level, 12)
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """All pairs of systems, by their places."""
+        return self.randomisation.pairs
+
     @cached_property
-    def adjusted(self) -> Floats:
-        """Holm's p-values of the randomisation test, (pairs, measures): a family is one measure's pairs of systems."""
-        return holm(self.randomisation.p)
+    def significant(self) -> NDArray[np.bool_]:
+        """Which differences are significant after correction, (pairs, measures)."""
+        found: NDArray[np.bool_] = self.randomisation.adjusted < self.alpha
+        return found
 
     @cached_property
     def floor(self) -> Floats:
-        """For each measure the smallest difference every pair's interval can tell from 0: the largest over pairs.
+        """For each measure the noise floor: no pair of systems that differs by less was told apart.
 
-        NaN where no pair of systems varies from dialogue to dialogue: such systems show nothing of the noise.
+        It is the shortest way from a difference to the end of its interval; NaN where no pair varies from dialogue to
+        dialogue.
         """
-        return _largest(noise_floor(self.bootstrap.error, level=self.level))
+        return _extreme(self._reaches, np.fmin)
+
+    @cached_property
+    def resolved(self) -> Floats:
+        """For each measure the longest such way: every pair of systems that differs by more was told apart."""
+        return _extreme(self._reaches, np.fmax)
 
     @cached_property
     def detectable(self) -> Floats:
         """For each measure the true difference that would be detected 8 times in 10, whatever the pair."""
-        return _largest(detectable(self.bootstrap.error, level=self.level))
+        return _extreme(self._found_eight_times, np.fmax)
+
+    @cached_property
+    def _found_eight_times(self) -> Floats:
+        return detectable(self.randomisation.reach, self.randomisation.error)
+
+    @cached_property
+    def _reaches(self) -> Floats:
+        """From each difference to that end of its interval that faces 0; NaN where nothing varies."""
+        tested = self.randomisation
+        reach = np.where(tested.difference < 0, tested.high - tested.difference, tested.difference - tested.low)
+        return np.where(np.isnan(self._found_eight_times), np.nan, reach)
 
     @property
     def basis(self) -> str:
         """What the intervals come from, in words."""
-        return f"{100 * self.level:g}% bootstrap intervals over {counted(len(self.dialogues), 'dialogue')}"
+        return f"{100 * self.level:g}% intervals over {counted(len(self.dialogues), 'dialogue')}"
 
     @property
     def signature(self) -> str:
@@ -159,10 +193,10 @@ class Comparison:
         own = Signature(
             dialogues=str(len(self.dialogues)),
             test="paired-randomisation",
-            intervals=f"paired-bootstrap-{self.level:g}",
+            intervals=f"paired-randomisation-{self.level:g}",
             resamples=str(self.resamples),
             seed=str(self.seed),
-            correction="holm" if len(self.systems) > 2 else "none",
+            correction="step-down-max-t" if len(self.systems) > 2 else "none",
             version=__version__,
         )
         return " + ".join([own.long(), *self._run_signatures()])
@@ -210,7 +244,7 @@ class Comparison:
     def differences(self) -> Iterator[Difference]:
         """Every pair of systems on every measure, measure by measure."""
         for column in range(len(self.measures)):
-            for row in range(len(self.bootstrap.pairs)):
+            for row in range(len(self.pairs)):
                 yield self._difference(row, column)
 
     def difference(self, first: str, second: str, measure: str) -> Difference:
@@ -219,27 +253,29 @@ class Comparison:
         a, b = self.scores.place_of_system(first), self.scores.place_of_system(second)
         if a == b:
             raise DialgaugeError(f"'{first}' is compared with itself; name two different systems")
-        difference = self._difference(self.bootstrap.pairs.index((min(a, b), max(a, b))), column)
+        difference = self._difference(self.pairs.index((min(a, b), max(a, b))), column)
         return difference if a < b else difference.turned()
 
     def _difference(self, row: int, column: int) -> Difference:
-        a, b = self.bootstrap.pairs[row]
+        a, b = self.pairs[row]
+        tested = self.randomisation
         higher_is_better = self.scores.higher_is_better(self.measures[column])
         higher, ties, lower = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
         return Difference(
             first=self.systems[a],
             second=self.systems[b],
             measure=self.measures[column],
-            difference=float(self.bootstrap.difference[row, column]),
-            low=float(self.bootstrap.low[row, column]),
-            high=float(self.bootstrap.high[row, column]),
-            error=float(self.bootstrap.error[row, column]),
+            difference=float(tested.difference[row, column]),
+            low=float(tested.low[row, column]),
+            high=float(tested.high[row, column]),
+            error=float(tested.error[row, column]),
             p_bootstrap=float(self.bootstrap.p[row, column]),
-            p_randomisation=float(self.randomisation.p[row, column]),
-            adjusted=float(self.adjusted[row, column]),
+            p_randomisation=float(tested.p[row, column]),
+            adjusted=float(tested.adjusted[row, column]),
             wins=higher if higher_is_better else lower,
             ties=ties,
             losses=lower if higher_is_better else higher,
+            significant=bool(self.significant[row, column]),
             higher_is_better=higher_is_better,
         )
 
@@ -252,10 +288,10 @@ class Comparison:
         return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
     def _repr_html_(self) -> str:
-        from dialgauge.comparison.tables import floor_table, pair_table, score_table
+        from dialgauge.comparison.document import screen_tables
         from dialgauge.report import notebook_html
 
-        return notebook_html([score_table(self), pair_table(self), floor_table(self)])
+        return notebook_html(screen_tables(self))
 
 
 def compare_scores(
@@ -269,12 +305,14 @@ def compare_scores(
     """Compare systems: intervals, paired bootstrap and paired randomisation over dialogues."""
     systems, measures, dialogues = scores.num.shape
     flat = (scores.num.reshape(-1, dialogues), scores.den.reshape(-1, dialogues))
-    intervals = ratio_intervals(*flat, resamples=resamples, seed=seed, level=level)
+    draws = bootstrap_draws(*flat, resamples=resamples, seed=seed)
+    bounds = [scores.bounds(measure) for measure in scores.measures]
+    intervals = studentised_intervals(draws, level, np.tile(bounds, (systems, 1)))
     return Comparison(
         scores,
         intervals.reshape(systems, measures, 2),
-        paired_bootstrap(scores.num, scores.den, resamples=resamples, seed=seed, level=level),
-        paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed),
+        paired_bootstrap(scores.num, scores.den, draws=draws),
+        paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level),
         resamples,
         seed,
         level,
@@ -282,8 +320,7 @@ def compare_scores(
     )
 
 
-def _largest(values: Floats) -> Floats:
-    """The largest of each column, NaN where all are undefined."""
-    defined = np.where(np.isnan(values), -np.inf, values).max(axis=0)
-    result: Floats = np.where(np.isinf(defined), np.nan, defined)
+def _extreme(values: Floats, which: np.ufunc) -> Floats:
+    """The smallest or largest of each column, NaN where all are undefined."""
+    result: Floats = which.reduce(values, axis=0)
     return result

@@ -7,6 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.views import ComparisonView, view_of
@@ -32,10 +33,13 @@ def compare_runs(
     resamples: int = RESAMPLES,
     seed: int = 0,
     level: float = 0.95,
+    missing: str = "shared",
 ) -> Comparison:
     """Compare two or more runs of one kind over the dialogues and measures they share.
 
-    Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``.
+    Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``. Where some lack dialogues,
+    ``missing`` says what is done: ``shared`` compares what all have, ``without`` leaves those runs out, ``refuse`` is
+    an error.
 
     >>> comparison = dialgauge.compare_runs(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
@@ -43,12 +47,20 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise DialgaugeError("a comparison needs at least two runs; name two or more")
+    policy = missing_policy(missing)
     named = _named(_opened(runs, store))
     view = _common_view(named)
     frames = {name: run.table(SCORE_TABLE) for name, run in named.items()}
     _refuse_unscored(named, frames)
     notes = _without_sums(named, {name for frame in frames.values() for name in frame["measure"].unique()})
     scores = paired_scores(frames, {name: run.scores for name, run in named.items()})
+    if policy == "refuse":
+        refuse_lacking(lacking_systems(scores, named))
+    if policy == "without" and (lacking := lacking_systems(scores, named)):
+        named = _complete(named, lacking)
+        frames = {name: frames[name] for name in named}
+        scores = paired_scores(frames, {name: run.scores for name, run in named.items()})
+        notes += [f"left out: {one.sentence()}" for one in lacking]
     turns = {name: view.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
@@ -61,6 +73,15 @@ def compare_runs(
 def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None) -> list[Run]:
     place = store if isinstance(store, Store) else Store(store)
     return [place.open(run) if isinstance(run, str) else run for run in runs]
+
+
+def _complete(runs: Mapping[str, Run], lacking: Sequence[LackingSystem]) -> dict[str, Run]:
+    incomplete = {one.system for one in lacking}
+    complete = {name: run for name, run in runs.items() if name not in incomplete}
+    if len(complete) < 2:
+        told = "; ".join(one.sentence() for one in lacking)
+        raise DialgaugeError(f"without the incomplete systems fewer than two are left to compare: {told}")
+    return complete
 
 
 def _named(runs: Sequence[Run]) -> dict[str, Run]:

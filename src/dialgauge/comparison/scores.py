@@ -16,7 +16,6 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
 from dialgauge.stats import Floats, divide
-from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
@@ -39,6 +38,11 @@ class PairedScores:
     #: By system what its run says of each measure; empty where nobody says anything.
     run_scores: tuple[RunScores, ...] = ()
     notes: tuple[str, ...] = ()
+    #: How many dialogues any system has, and by system how many of these it lacks.
+    all_dialogues: int = 0
+    lacking: tuple[int, ...] = ()
+    #: Dialogues that are left out because the systems were scored on different turns of them.
+    unlike_turns: int = 0
 
     @property
     def values(self) -> Floats:
@@ -59,6 +63,12 @@ class PairedScores:
         score = self.run_score(measure)
         return score is None or score.higher_is_better is not False
 
+    def bounds(self, measure: str) -> tuple[float, float]:
+        """The lowest and the highest value of a measure, infinite where nobody says them."""
+        score = self.run_score(measure)
+        low, high = (score.lower, score.upper) if score else (None, None)
+        return -np.inf if low is None else low, np.inf if high is None else high
+
     def signature(self, system: str, measure: str) -> Signature:
         """What the run of a system says a score depends on; nothing but the version where it says nothing readable."""
         scores = self.run_scores[self.place_of_system(system)] if self.run_scores else {}
@@ -72,8 +82,8 @@ class PairedScores:
         places = [self.place_of_measure(name) for name in measures]
         return replace(self, measures=tuple(measures), num=self.num[:, places], den=self.den[:, places])
 
-    def without(self, dialogues: Collection[str], why: str) -> PairedScores:
-        """The same scores but for these dialogues, with a note that says why."""
+    def without(self, dialogues: Collection[str]) -> PairedScores:
+        """The same scores but for these dialogues."""
         gone = set(dialogues)
         places = [place for place, name in enumerate(self.dialogues) if name not in gone]
         return replace(
@@ -81,7 +91,6 @@ class PairedScores:
             dialogues=tuple(self.dialogues[place] for place in places),
             num=self.num[:, :, places],
             den=self.den[:, :, places],
-            notes=(*self.notes, why),
         )
 
     def place_of_measure(self, name: str) -> int:
@@ -110,6 +119,7 @@ def paired_scores(
     keys = tuple(key for key in sums[0].ids if all(key in other.ids for other in sums))
     shared = [name for name in sums[0].measures if all(name in other.measures for other in sums)]
     measures = tuple(sorted(shared, key=_is_part))
+    everything = len({key for one in sums for key in one.ids})
     _refuse_nothing_shared(sums, keys, measures)
     num, den = (np.stack([one.cells(part, measures, keys) for one in sums]) for part in ("num", "den"))
     return PairedScores(
@@ -119,12 +129,14 @@ def paired_scores(
         num=num,
         den=den,
         run_scores=tuple((run_scores or {}).get(name, {}) for name in frames),
-        notes=tuple(_left_out(sums, keys, measures)),
+        notes=tuple(_left_out(sums, measures)),
+        all_dialogues=everything,
+        lacking=tuple(everything - len(one.ids) for one in sums),
     )
 
 
 def on_the_same_turns(scores: PairedScores, turns: Mapping[str, polars.DataFrame]) -> PairedScores:
-    """The scores without dialogues of which systems were scored on different turns; a note names their number.
+    """The scores without dialogues of which systems were scored on different turns; their number is kept.
 
     A paired test compares like with like: a system without the last turns of a dialogue has an easier dialogue.
     ``turns`` has a row (``dialogue``, ``turn``) for every scored turn, by system.
@@ -139,13 +151,9 @@ def on_the_same_turns(scores: PairedScores, turns: Mapping[str, polars.DataFrame
     if len(unlike) == len(scores.dialogues):
         raise DialgaugeError(
             "in every dialogue the systems were scored on different turns; predict all turns, or score those without "
-            "prediction as empty states (--coverage empty)"
+            "prediction as empty states (--missing empty)"
         )
-    why = (
-        f"{counted(len(unlike), 'dialogue')} left out: the systems were scored on different turns there "
-        "(--coverage empty scores all turns of all systems)"
-    )
-    return scores.without(unlike, why)
+    return replace(scores.without(unlike), unlike_turns=len(unlike))
 
 
 def shared_turns(frame: polars.DataFrame, dialogues: Collection[str]) -> polars.DataFrame:
@@ -232,15 +240,12 @@ def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures:
         raise DialgaugeError(f"the systems share no measure: {lists}; score them with the same measures")
 
 
-def _left_out(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> list[str]:
-    """What is not compared, and why, a sentence each."""
+def _left_out(sums: Sequence[_Sums], measures: Sequence[str]) -> list[str]:
+    """Which measures are not compared, and why, a sentence each."""
     notes = []
     for one in sums:
         alone = [measure for measure in one.measures if measure not in measures]
         if alone:
             listed = ", ".join(alone)
             notes.append(f"only some systems have these measures of {one.system}, so they are left out: {listed}")
-        if len(one.ids) > len(keys):
-            share = f"{len(one.ids) - len(keys):,} of {counted(len(one.ids), 'dialogue')}"
-            notes.append(f"{share} of {one.system} left out: not every system has scores there")
     return notes

@@ -6,34 +6,98 @@ import math
 
 import numpy as np
 
-from dialgauge.comparison.result import ALPHA, Comparison, Difference
+from dialgauge.comparison.missing import missing_sentences
+from dialgauge.comparison.result import Comparison, Difference
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
+from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.report import SHARE, Cell, Column, Table, mark_best, score_column
 from dialgauge.stats import discriminative_power
 
-#: Written after a score that differs from the first system's.
-MARK = "*"
+#: Discriminative power is, by its definition, about tests at this level without correction.
+POWER_ALPHA = 0.05
 
 #: How many contradicting pairs of measures are named.
 _CONTRARY = 5
 
+#: How wide the tables of standings may get, and what stands between two of their columns.
+_WIDTH, _GAP = 80, 3
+
+#: Intervals of single scores are shown on the screen up to so many measures; files have them always.
+_FEW_MEASURES = 3
+
+#: Up to so many letters each has its own place in a column, so that groups are seen at a glance.
+_FEW_LETTERS = 6
+
+
+def standing_tables(comparison: Comparison) -> list[Table]:
+    """The systems, best first, by measures, with letters; then the ranks the tests leave them. Blocks of 80 columns."""
+    standing = standings(comparison)
+    interval = len(comparison.measures) <= _FEW_MEASURES
+    columns = [_score_cells(comparison, place, _aligned(one), interval) for place, one in enumerate(standing)]
+    tables = _blocks(comparison, "Systems by measures, best first", columns)
+    tables[-1].notes += _score_notes(comparison)
+    if len(comparison.systems) > 2:
+        ranks = [[Cell(one.ranks(system)) for system in range(len(comparison.systems))] for one in standing]
+        tables += _blocks(comparison, "Ranks that the tests leave open", ranks)
+        tables[-1].notes.append("2-4: significantly worse than one system, and better than all but three others.")
+    return tables
+
 
 def score_table(comparison: Comparison) -> Table:
-    """Scores with intervals; the best in bold, a mark where a system differs from the first one.
-
-    Systems stand below each other unless there are more measures than systems.
-    """
-    cells = _score_cells(comparison)
-    if len(comparison.measures) > len(comparison.systems):
-        table = Table("Measures by systems", ["measure", *comparison.systems])
-        for measure, column in zip(comparison.measures, zip(*cells, strict=True), strict=True):
-            table.add(measure, *column)
-    else:
-        table = Table("Systems by measures", ["system", *comparison.measures])
-        for system, row in zip(comparison.systems, cells, strict=True):
-            table.add(system, *row)
-    table.notes += _score_notes(comparison)
+    """Systems by measures, best first: scores with intervals and letters; the best in bold."""
+    cells = [
+        _score_cells(comparison, place, [f" {text}" for text in one.letters], intervals=True)
+        for place, one in enumerate(standings(comparison))
+    ]
+    table = Table("Systems by measures", ["system", *comparison.measures])
+    for row in order(comparison):
+        table.add(comparison.systems[row], *(column[row] for column in cells))
+    table.notes += [*(f"{told}." for told in missing_sentences(comparison)), *_score_notes(comparison)]
     return table
+
+
+def rank_range_table(comparison: Comparison) -> Table:
+    """The best and the worst rank that the tests leave each system, measure by measure."""
+    table = Table("Ranks that the tests leave open", ["measure", "system", "letters", "best rank", "worst rank"])
+    for measure, one in zip(comparison.measures, standings(comparison), strict=True):
+        for row in order(comparison):
+            table.add(measure, comparison.systems[row], one.letters[row], one.best[row], one.worst[row])
+    return table
+
+
+def _aligned(standing: Standing) -> list[str]:
+    """The letters as marks, each in a place of its own unless there are many."""
+    used = sorted({letter for text in standing.letters for letter in text}, key=lambda one: (one.isupper(), one))
+    if len(used) > _FEW_LETTERS:
+        return [f" {text}" for text in standing.letters]
+    return [" " + "".join(one if one in text else "·" for one in used) for text in standing.letters]
+
+
+def _blocks(comparison: Comparison, title: str, columns: list[list[Cell]]) -> list[Table]:
+    """Systems by measures as tables of at most 80 columns of text, at least one measure each."""
+    names = max(len("system"), *map(len, comparison.systems))
+    blocks: list[list[int]] = []
+    left = 0
+    for place, measure in enumerate(comparison.measures):
+        need = _GAP + max(len(measure), *(_cell_width(cell) for cell in columns[place]))
+        if need > left or not blocks:
+            blocks.append([])
+            left = _WIDTH - names
+        blocks[-1].append(place)
+        left -= need
+    tables = []
+    for number, places in enumerate(blocks):
+        heads = [Column(comparison.measures[place], align="right") for place in places]
+        table = Table(title if not number else "", [Column("system"), *heads])
+        for row in order(comparison):
+            table.add(comparison.systems[row], *(columns[place][row] for place in places))
+        tables.append(table)
+    return tables
+
+
+def _cell_width(cell: Cell) -> int:
+    look = cell.like or Column("")
+    return len(cell.text(look)) + len(cell.mark) + (1 + len(cell.interval(look)) if cell.has_interval else 0)
 
 
 def scale_note(comparison: Comparison) -> list[str]:
@@ -46,41 +110,33 @@ def scale_note(comparison: Comparison) -> list[str]:
     return [f"In percent{exception}; CSV and JSON have fractions."]
 
 
-def _score_cells(comparison: Comparison) -> list[list[Cell]]:
-    """By system and measure."""
-    differing = {
-        (difference.second, difference.measure)
-        for difference in comparison.differences()
-        if difference.first == comparison.systems[0] and difference.significant
-    }
-    columns = []
-    for place, measure in enumerate(comparison.measures):
-        look = score_column(measure, comparison.scores.run_score(measure), best=True)
-        column = [
-            Cell(
-                float(comparison.values[row, place]),
-                float(comparison.intervals[row, place, 0]),
-                float(comparison.intervals[row, place, 1]),
-                MARK if (system, measure) in differing else "",
-                like=look,
-            )
-            for row, system in enumerate(comparison.systems)
-        ]
-        columns.append(mark_best(look, column))
-    return [list(row) for row in zip(*columns, strict=True)]
+def _score_cells(comparison: Comparison, place: int, marks: list[str], intervals: bool) -> list[Cell]:
+    """The scores of one measure, by system."""
+    measure = comparison.measures[place]
+    look = score_column(measure, comparison.scores.run_score(measure), best=True)
+    ends = comparison.intervals[:, place].tolist() if intervals else [(None, None)] * len(comparison.systems)
+    cells = [
+        Cell(float(comparison.values[row, place]), low, high, marks[row], like=look)
+        for row, (low, high) in enumerate(ends)
+    ]
+    return mark_best(look, cells)
 
 
 def _score_notes(comparison: Comparison) -> list[str]:
-    corrected = " (Holm-corrected over the pairs of systems)" if len(comparison.systems) > 2 else ""
     falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
     return [
-        f"{comparison.basis}. "
-        f"Bold: best. {MARK} differs from {comparison.systems[0]}: paired randomisation, p < {ALPHA:g}{corrected}.",
+        f"Systems that share a letter cannot be told apart: {_test(comparison)}.",
+        f"{comparison.basis}. Bold: best.",
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         f"Signature: {comparison.signature}",
-        *(note[:1].upper() + note[1:] + "." for note in comparison.notes),
+        *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
     ]
+
+
+def _test(comparison: Comparison) -> str:
+    corrected = f", step-down max-T over the {len(comparison.pairs):,} pairs" if len(comparison.systems) > 2 else ""
+    return f"paired randomisation, p < {comparison.alpha:g}{corrected}"
 
 
 def pair_table(comparison: Comparison) -> Table:
@@ -91,9 +147,8 @@ def pair_table(comparison: Comparison) -> Table:
         Column("first"),
         Column("second"),
         Column("difference", signed=True),
-        Column("p randomisation"),
-        *([Column("p Holm")] if many else []),
-        Column("p bootstrap"),
+        Column("p"),
+        *([Column("p adjusted")] if many else []),
         Column("wins"),
         Column("ties"),
         Column("losses"),
@@ -109,22 +164,29 @@ def pair_table(comparison: Comparison) -> Table:
             Cell(difference.difference, difference.low, difference.high, like=look),
             difference.p_randomisation,
             *([difference.adjusted] if many else []),
-            difference.p_bootstrap,
             difference.wins,
             difference.ties,
             difference.losses,
             verdict(difference),
         )
-    table.notes.append(
-        "Wins, ties and losses: dialogues on which the first system scores better than the second, equal, or worse."
-    )
-    needed = math.ceil(len(comparison.bootstrap.pairs) / ALPHA)
-    if comparison.resamples < needed:
-        table.notes.append(
-            f"With so few resamples no p-value can be below {ALPHA:g}, so nothing can be found: "
-            f"use {needed:,} or more (--resamples)."
-        )
+    together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
+    table.notes += [
+        f"Verdicts: {_test(comparison)}. Intervals are at {100 * comparison.level:g}%{together}; "
+        "they exclude 0 exactly where the verdict names a system.",
+        "Wins, ties and losses: dialogues on which the first system scores better than the second, equal, or worse.",
+    ]
     return table
+
+
+def resample_note(comparison: Comparison) -> list[str]:
+    """A warning where the resamples are too few to find anything."""
+    needed = math.ceil(1 / comparison.alpha - 1e-9)
+    if comparison.resamples >= needed:
+        return []
+    return [
+        f"With so few resamples no p-value can be below {comparison.alpha:g}, so nothing can be found: "
+        f"use {needed:,} or more (--resamples)."
+    ]
 
 
 def verdict(difference: Difference) -> str:
@@ -137,40 +199,38 @@ def verdict(difference: Difference) -> str:
 
 
 def floor_table(comparison: Comparison) -> Table:
-    """What this set of dialogues can tell apart, and what each measure does with these systems."""
-    power = discriminative_power(comparison.randomisation.p, alpha=ALPHA)
+    """What this set of dialogues can tell apart, under the correction that the verdicts have."""
+    power = discriminative_power(comparison.randomisation.p, alpha=POWER_ALPHA)
     table = Table(
-        "What this test set can resolve, and how far each measure spreads the systems",
-        [
-            "measure",
-            "noise floor",
-            "found 8 times in 10",
-            "mean",
-            "std (population)",
-            "std (sample)",
-            "range",
-            Column("pairs separated", digits=2),
-        ],
+        "What this test set can resolve",
+        ["measure", "noise floor", "resolved", "found 8 times in 10", Column("pairs separated", digits=2)],
     )
-    for place, spread in enumerate(spreads(comparison.measures, comparison.values)):
-        look = score_column("", comparison.scores.run_score(spread.measure))
-        numbers = (
-            float(comparison.floor[place]),
-            float(comparison.detectable[place]),
-            spread.mean,
-            spread.population_std,
-            spread.sample_std,
-            spread.range,
-        )
-        table.add(spread.measure, *(Cell(number, like=look) for number in numbers), power[place])
+    for place, measure in enumerate(comparison.measures):
+        look = score_column("", comparison.scores.run_score(measure))
+        numbers = (comparison.floor[place], comparison.resolved[place], comparison.detectable[place])
+        table.add(measure, *(Cell(float(number), like=look) for number in numbers), power[place])
     table.notes.append(
-        "Noise floor: the half-width of the paired difference's interval (at 95% 1.96 standard errors; largest over "
-        "pairs); smaller differences are within noise. "
-        "Found 8 times in 10: the true difference a test on as many dialogues detects with 80% power. "
-        f"Pairs separated: share of system pairs with uncorrected p < {ALPHA:g} (discriminative power)."
+        "No two systems that differ by less than the noise floor were told apart, and all that differ by more than "
+        "'resolved' were. Found 8 times in 10: the true difference that the same test finds with 80% power, whichever "
+        f"the pair. Pairs separated: share of system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
     )
     if np.isnan(comparison.floor).any():
-        table.notes.append("–: unknown, because the systems differ alike on every dialogue, or there is only one.")
+        table.notes.append(
+            "–: unknown, because the systems differ alike on every dialogue, or there are too few dialogues."
+        )
+    table.notes += resample_note(comparison)
+    return table
+
+
+def spread_table(comparison: Comparison) -> Table:
+    """How far each measure spreads the systems."""
+    table = Table(
+        "How far each measure spreads the systems", ["measure", "mean", "std (population)", "std (sample)", "range"]
+    )
+    for spread in spreads(comparison.measures, comparison.values):
+        look = score_column("", comparison.scores.run_score(spread.measure))
+        numbers = (spread.mean, spread.population_std, spread.sample_std, spread.range)
+        table.add(spread.measure, *(Cell(number, like=look) for number in numbers))
     return table
 
 
@@ -179,7 +239,7 @@ def rank_table(comparison: Comparison) -> Table:
     swaps = swapped_pairs(comparison.oriented)
     agreement = rank_agreement(comparison.oriented)
     table = matrix_table("Do measures rank the systems alike? (Kendall's tau-b)", comparison.measures, agreement)
-    pairs = len(comparison.bootstrap.pairs)
+    pairs = len(comparison.pairs)
     contrary = sorted(
         (-swaps[a][b], f"{first} and {second} ({swaps[a][b]})")
         for a, first in enumerate(comparison.measures)

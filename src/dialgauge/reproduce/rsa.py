@@ -72,7 +72,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
     ids = scores.turns["dialogue"].unique(maintain_order=True).to_list()
     ended = [float(name in onset.position) for name in ids]
     repaired = [float(name in onset.recovering) for name in ids]
-    shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended])
+    shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended], bounds=(0.0, 1.0))
     record.sampled(
         part, titles[0], ends, sum(ended) / len(ids), _pair(shares[0]), note=f"{wrong} of {whole}; {_SAMPLE_NOTE}"
     )

@@ -1,4 +1,4 @@
-"""Resampling of dialogues: where its random numbers come from, and the intervals it gives.
+"""Resampling of dialogues: where its random numbers come from, and sums over what was drawn.
 
 Resamples are made in blocks, each block from its own stream of one seed. So the numbers depend on the seed and on the
 number of units alone: not on the number of workers, on how many measures or systems are looked at, or on the hash seed.
@@ -21,24 +21,6 @@ Floats: TypeAlias = NDArray[np.float64]
 BLOCK, BLOCK_CELLS = 500, 4_000_000
 
 _BOOTSTRAP, _SWAPS = 0, 1
-
-
-def ratio_intervals(
-    num: ArrayLike, den: ArrayLike, *, resamples: int = 1000, seed: int = 0, level: float = 0.95
-) -> Floats:
-    """Percentile bootstrap intervals of ``sum(num) / sum(den)``, as an array (measures, 2).
-
-    ``num`` and ``den`` are (measures, dialogues). What is drawn with replacement is the *dialogue*: the turns of one
-    dialogue are not independent. A dialogue without a score for a measure is 0 / 0 or NaN there. NaN where a measure
-    is undefined in every resample, and where fewer than two dialogues have a score: one dialogue says nothing about
-    how dialogues vary. (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13.)
-    """
-    numerators, denominators = checked(num, den, axes=2)
-    weights = bootstrap_weights(numerators.shape[1], resamples, seed)
-    sums, sizes = weighted_sums(weights, numerators, denominators)
-    intervals = quantiles(divide(sums, sizes), level)
-    intervals[~varied(denominators)] = np.nan
-    return intervals
 
 
 def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -97,10 +79,15 @@ def divide(num: Floats, den: Floats) -> Floats:
     return ratio
 
 
-def quantiles(samples: Floats, level: float) -> Floats:
-    """The central interval of each column, (columns, 2); undefined samples are left out, NaN where all are."""
+def check_level(level: float) -> None:
+    """A level of intervals, a number between 0 and 1."""
     if not 0 < level < 1:
         raise DialgaugeError(f"the level of an interval is {level}; give a number between 0 and 1, such as 0.95")
+
+
+def quantiles(samples: Floats, level: float) -> Floats:
+    """The central interval of each column, (columns, 2); undefined samples are left out, NaN where all are."""
+    check_level(level)
     edges = np.array([(1 - level) / 2, (1 + level) / 2])
     result = np.full((samples.shape[1], 2), np.nan)
     undefined = np.isnan(samples)

@@ -149,6 +149,11 @@ class SlotCounts(Struct, frozen=True, eq=False):
         parts = (member.reshape(len(domains), len(self.pairs)) @ part for part in self.parts())
         return SlotCounts([(domain, "") for domain in domains], *parts)
 
+    def in_gold(self) -> SlotCounts:
+        """Only the slots that gold has, in any dialogue; the others count nothing but spurious predictions."""
+        known = np.flatnonzero((self.correct + self.wrong + self.missed).any(axis=1))
+        return SlotCounts([self.pairs[place] for place in known.tolist()], *(part[known] for part in self.parts()))
+
     def parts(self) -> tuple[Counters, Counters, Counters, Counters]:
         """C, V, D, W."""
         return self.correct, self.wrong, self.missed, self.spurious

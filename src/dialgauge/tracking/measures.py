@@ -113,8 +113,26 @@ def _f1_groups(counts: Counts, settings: Settings) -> Rows:
     if counts.slots is None:
         raise ValueError("a mean over slots or domains needs the counts of every slot")
     table = counts.slots.by_domain() if settings["average"] == "domain" else counts.slots
+    if settings["average"] == "gold-slot":
+        table = table.in_gold()
     double = 2.0 * table.correct.astype(np.float64)
     return double, double + 2 * table.wrong + table.missed + table.spurious
+
+
+def slots_without_gold(counts: Counts) -> dict[str, float]:
+    """What a mean over slots hides: predicted slots that gold never has count 0 each; empty where there are none."""
+    if counts.slots is None:
+        return {}
+    known = counts.slots.in_gold()
+    alone = len(counts.slots.pairs) - len(known.pairs)
+    if not alone:
+        return {}
+    above, below = (part.sum(axis=1) for part in _f1_groups(counts, {"average": "gold-slot"}))
+    return {
+        "slots": alone,
+        "gold_slots": len(known.pairs),
+        "value": float((above / below).mean()) if len(below) else 0.0,
+    }
 
 
 def _precision(counts: Counts, settings: Settings) -> Rows:
@@ -216,14 +234,19 @@ F1 = Card(
     name="F1",
     family=FAMILY,
     title="Slot F1",
-    summary="Harmonic mean of precision and recall of slot values: over all turns, per turn, per slot or per domain.",
+    summary="Harmonic mean of precision and recall of slot values: over all turns, per turn, slot or domain.",
     formula="2C / (2C + 2V + D + W)",
     source=f"{_TRADE}; {_RSA}",
     rows=_f1,
     groups=_f1_groups,
-    grouped_by=("average", ("slot", "domain")),
+    grouped_by=("average", ("slot", "gold-slot", "domain")),
     parameters=(
-        Parameter("average", "micro", ("micro", "turn", "slot", "domain"), "what is averaged over, if anything"),
+        Parameter(
+            "average",
+            "micro",
+            ("micro", "turn", "slot", "gold-slot", "domain"),
+            "what is averaged over, if anything; gold-slot leaves out predicted slots that gold never has",
+        ),
         OVER,
     ),
     **needing("gold", "values"),
@@ -321,6 +344,7 @@ ALL_MEASURES = (
     "Recall",
     "F1(average=turn)",
     "F1(average=slot)",
+    "F1(average=gold-slot)",
     "F1(average=domain)",
     "AGA(form=jaccard)",
     "RSA(empty=one)",

@@ -17,6 +17,7 @@ from msgspec import convert, structs
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.measures import Measure, Resampling, Score, Scores, Signature, parse_measure
+from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.inputs import Remark
 
@@ -195,9 +196,7 @@ class Results:
         made = {Signature.parse(run.signature).get("interval", "") for run in self.runs}
         if len(made) > 1 or made == {""}:
             return None
-        level, _, rest = made.pop().partition("-bootstrap-")
-        resamples, _, seed = rest.partition("-")
-        return Resampling(int(resamples), int(seed), float(level))
+        return Resampling.parse(made.pop())
 
     @cached_property
     def signature(self) -> Signature:
@@ -303,6 +302,7 @@ class Results:
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")
+            notes += _mean_over_slots(system)
         return notes
 
     def _ceilings(self) -> list[str]:
@@ -417,3 +417,17 @@ def _clean(view: View) -> View:
         }
         for group, facts in view.items()
     }
+
+
+def _mean_over_slots(system: SystemScores) -> list[str]:
+    """What is in a mean over slots: predicted slots that gold never has, each of which counts 0."""
+    name, hidden = "F1(average=slot)", system.run.details.get("slots_without_gold")
+    score = system.scores.get(name)
+    if not hidden or score is None or score.value is None:
+        return []
+    interval = "" if score.low is not None else " No interval: more dialogues would bring more such slots."
+    return [
+        f"{system.name}: {name} counts {counted(hidden['slots'], 'predicted slot')} that gold never has, each as 0. "
+        f"Over the {hidden['gold_slots']} slots of gold, F1(average=gold-slot), it is {100 * hidden['value']:.2f} "
+        f"instead of {100 * score.value:.2f}.{interval}"
+    ]

@@ -109,7 +109,7 @@ def score_codes(
     if counts is None:
         raise DialgaugeError("the table has no rows", file=str(path))
     names, whole = sums.joined()
-    bounds = _intervals(whole, how) if how else [(None, None)] * len(whole)
+    bounds = _intervals(measures, whole, how) if how else [(None, None)] * len(whole)
     base = Signature(slots=str(inventory), dialogues=str(len(names)), turns=str(turns))
     units = {"dialogues": len(names), "turns": turns}
     return Scores(
@@ -201,11 +201,19 @@ def _ratio(rows: Rows) -> float:
     return above / below if below else float("nan")
 
 
-def _intervals(rows: Sequence[Rows], how: Resampling) -> list[tuple[float, float]]:
+def _intervals(measures: Sequence[Measure[Any]], rows: Sequence[Rows], how: Resampling) -> list[tuple[float, float]]:
     from dialgauge.stats import ratio_intervals
 
     above, below = (np.stack([row[side] for row in rows]) for side in (0, 1))
-    limits = ratio_intervals(above, below, resamples=how.resamples, seed=how.seed, level=how.level)
+    limits = ratio_intervals(
+        above,
+        below,
+        resamples=how.resamples,
+        seed=how.seed,
+        level=how.level,
+        bounds=[(measure.card.lower, measure.card.upper) for measure in measures],
+        method=how.method,
+    )
     return [(low, high) for low, high in limits.tolist()]
 
 

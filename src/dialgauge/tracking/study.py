@@ -18,7 +18,7 @@ from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Remark, Source, SystemInput, cut_down, declared_scope, load, load_systems
-from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
+from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, REMARKS, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
@@ -89,20 +89,25 @@ def compare(
     level: float = 0.95,
     gold_format: str | None = None,
     pred_format: str | None = None,
+    missing: str = "shared",
 ) -> Comparison:
     """Which tracker is better, and by which measure?
 
     ``gold`` and ``predictions`` are as for :func:`dialgauge.score`; two systems at least. Tests are paired over the
-    dialogues of which all systems were scored on the same turns.
+    dialogues of which all systems were scored on the same turns. ``missing`` is as in :func:`dialgauge.compare_runs`;
+    here ``empty`` can be had too, which scores what a system lacks as empty states.
 
     >>> comparison = dialgauge.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
     >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
     0.0132
     """
-    from dialgauge.comparison import compare_runs
+    from dialgauge.comparison import SCORED_AS_EMPTY, compare_runs, missing_policy
 
     if len(predictions) < 2:
         raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
+    if missing == SCORED_AS_EMPTY:
+        coverage, missing = "empty", "shared"
+    missing_policy(missing)
     results = score(
         gold,
         predictions,
@@ -115,7 +120,7 @@ def compare(
         gold_format=gold_format,
         pred_format=pred_format,
     )
-    return compare_runs(results.runs, resamples=resamples, seed=seed, level=level)
+    return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
 
 
 def build_study(
@@ -382,6 +387,9 @@ def _run(
         REMARKS: study.remarks.get(system.name, ()),
         **more,
     }
+    hidden = slots_without_gold(prepared.evidence.evidence)
+    if hidden:
+        details["slots_without_gold"] = hidden
     signature = comparison.signature
     if official:
         scores = scores.joined(official.scores(signature["gold"]))

@@ -1,0 +1,94 @@
+"""How often intervals hold: real trackers' scores on small samples of dialogues, the whole test set as the truth.
+
+DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py [repetitions] [dialogues ...]
+
+Prints Markdown, as docs/measures.md has it. Dialogues are drawn with replacement from MultiWOZ 2.1's test set; the
+trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns: trackers near perfection.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge import score
+from dialgauge.comparison import paired_scores
+from dialgauge.stats import INTERVAL_METHODS, paired_bootstrap, paired_randomisation, ratio_intervals
+
+Floats = NDArray[np.float64]
+
+TRACKERS = ("augpt", "dots", "mintl", "ubar")
+MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FinalJGA", "DialogueExact")
+RARE = "JGA, 1 in 20"
+
+
+def population(data: Path) -> tuple[Floats, Floats]:
+    """Numerators and denominators, (trackers, measures, dialogues); the last measure has few mistakes left."""
+    files = {name: str(data / "dst_predictions" / f"{name}.json.gz") for name in TRACKERS}
+    results = score(str(data / "multiwoz21" / "test.json.gz"), files, measures=list(MEASURES), intervals=False)
+    scores = paired_scores({run.name: run.table("dialogue_scores") for run in results.runs}).only(MEASURES)
+    turns = scores.den[:, :1]
+    wrong = np.random.default_rng(1).binomial((turns - scores.num[:, :1]).round().astype(int), 0.05)
+    return np.concatenate([scores.num, turns - wrong], axis=1), np.concatenate([scores.den, turns], axis=1)
+
+
+def main() -> None:
+    """Print both tables."""
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    sizes = [int(text) for text in sys.argv[2:]] or [20, 30, 100, 300]
+    num, den = population(Path(os.environ["DIALGAUGE_DATA"]))
+    print("| dialogues | interval |", " | ".join((*MEASURES, RARE)), "|")
+    print("| --- | --- |" + " --- |" * (len(MEASURES) + 1))
+    for size in sizes:
+        for method, shares in covered(num, den, size, repetitions).items():
+            print(f"| {size} | {method} |", " | ".join(f"{100 * share:.1f}" for share in shares), "|", flush=True)
+    print("\n| dialogues | randomisation p | its interval | bootstrap p |\n| --- | --- | --- | --- |")
+    for size in sizes:
+        print(f"| {size} |", " | ".join(f"{100 * share:.1f}" for share in found(num, den, size, repetitions)), "|")
+
+
+def covered(num: Floats, den: Floats, size: int, repetitions: int) -> dict[str, Floats]:
+    """By method and measure, the share of 95% intervals that hold the value of the whole set."""
+    random = np.random.default_rng(size)
+    truth = num.sum(axis=2) / den.sum(axis=2)
+    bounds = np.tile([(-np.inf if name == "SA" else 0.0, 1.0) for name in (*MEASURES, RARE)], (len(TRACKERS), 1))
+    held: dict[str, Floats] = defaultdict(lambda: np.zeros(len(MEASURES) + 1))
+    for seed in range(repetitions):
+        drawn = random.integers(0, num.shape[2], size)
+        flat = (part[:, :, drawn].reshape(-1, size) for part in (num, den))
+        above, below = flat
+        for method in INTERVAL_METHODS:
+            ends = ratio_intervals(above, below, seed=seed, bounds=bounds, method=method).reshape(*truth.shape, 2)
+            inside = (ends[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= ends[..., 1])
+            held[method] += inside.mean(axis=0) / repetitions
+    return held
+
+
+def found(num: Floats, den: Floats, size: int, repetitions: int) -> Floats:
+    """How often equal systems are told apart at 5%: by randomisation, by its interval, by the bootstrap.
+
+    Two systems each take every dialogue's JGA from either of two trackers, at random: on average they are equal.
+    """
+    random = np.random.default_rng(size + 1)
+    counts = np.zeros(3)
+    for seed in range(repetitions):
+        drawn = random.integers(0, num.shape[2], size)
+        swapped = random.random(size) < 0.5
+        pair = random.choice(len(TRACKERS), 2, replace=False)
+        above, below = (
+            np.where(swapped, part[pair, 0][:, drawn], part[pair[::-1], 0][:, drawn]) for part in (num, den)
+        )
+        tested = paired_randomisation(above[:, None], below[:, None], resamples=1000, seed=seed)
+        drawn_p = paired_bootstrap(above[:, None], below[:, None], resamples=1000, seed=seed).p[0, 0]
+        excluded = tested.low[0, 0] > 0 or tested.high[0, 0] < 0
+        counts += [tested.p[0, 0] < 0.05, excluded, drawn_p < 0.05]
+    return counts / repetitions
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""Paired randomisation of all pairs of systems at once: p-values, step-down max-T, and intervals that agree with them.
+
+Under the null hypothesis two systems are exchangeable on every dialogue, so each dialogue's scores change sides with
+probability one half. All pairs and measures share the same swaps, and that is what the correction lives on: the largest
+statistic of a resample shows how large a difference chance alone makes *somewhere* among all pairs, with the
+correlation between systems in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.stats.resampling import Floats, check_level, checked, divide, swap_masks, weighted_sums
+
+#: Differences closer than this share of the scores' size are ties: sums in another order differ in the last bits.
+TIE = 1e-12
+#: Standard errors up to this are the last bits of equal sums, not variation.
+NOTHING = 1e-12
+
+#: Resampled differences held at a time.
+_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class PairedRandomisation:
+    """For each pair of systems (rows) and measure (columns) the difference, first minus second, and its tests.
+
+    ``p`` is of one pair by itself; ``adjusted`` holds for all pairs of a measure together, and so do ``low`` and
+    ``high``, which exclude 0 exactly where ``adjusted`` is below ``1 - level``. ``error`` is the standard error,
+    ``reach`` the difference that is significant at the first step of the correction, when no pair is decided yet.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    difference: Floats
+    p: Floats
+    adjusted: Floats
+    low: Floats
+    high: Floats
+    error: Floats
+    reach: Floats
+
+
+def paired_randomisation(
+    num: ArrayLike, den: ArrayLike, *, resamples: int = 10_000, seed: int = 0, level: float = 0.95
+) -> PairedRandomisation:
+    """Paired approximate randomisation of all pairs of systems; ``num`` and ``den`` are (systems, measures, dialogues).
+
+    One pair: ``p = (1 + #{|d*| >= |d|}) / (1 + resamples)``. (Noreen, *Computer-Intensive Methods for Testing
+    Hypotheses*, 1989.) All pairs of a measure: the statistic is ``T = |d| / s``, s the standard deviation of d* over
+    the swaps; the pair with the largest T is held against the largest T* of each resample, the next against the largest
+    of the pairs that are left, and so on: step-down max-T. (Westfall and Young, *Resampling-Based Multiple Testing*,
+    1993; Romano and Wolf, 2005.) Of two systems the adjusted p-value is the p-value.
+
+    The interval is the test turned round: every true difference δ that the first step would not reject, were δ
+    subtracted from the scores first. Where a later step found the difference, the end that faces 0 is that step's. So
+    an interval holds 0 exactly where the difference is not significant.
+    """
+    check_level(level)
+    numerators, denominators = checked_systems(num, den)
+    systems, measures, dialogues = numerators.shape
+    sums = weighted_sums(
+        swap_masks(dialogues, resamples, seed),
+        numerators.reshape(-1, dialogues),
+        denominators.reshape(-1, dialogues),
+    )
+    moved_num, moved_den = (part.reshape(-1, systems, measures) for part in sums)
+    pairs = tuple(combinations(range(systems), 2))
+    alpha = round(1 - level, 12)
+    results = []
+    for measure in range(measures):
+        own = denominators[:, measure]
+        swaps = _Swaps(
+            numerators[:, measure].sum(axis=1),
+            own.sum(axis=1),
+            moved_num[:, :, measure],
+            moved_den[:, :, measure],
+            bool((own == own[0]).all()),
+            np.array(pairs).T,
+        )
+        results.append(_tested(swaps, alpha))
+    return PairedRandomisation(pairs, *(np.stack(part, axis=1) for part in zip(*results, strict=True)))
+
+
+def checked_systems(num: ArrayLike, den: ArrayLike) -> tuple[Floats, Floats]:
+    """(systems, measures, dialogues) arrays of at least two systems."""
+    numerators, denominators = checked(num, den, axes=3)
+    if len(numerators) < 2:
+        raise DialgaugeError("a comparison needs at least two systems")
+    return numerators, denominators
+
+
+@dataclass(frozen=True)
+class _Swaps:
+    """One measure: each system's sums, what leaves it in each resample, and the pairs as two rows of places."""
+
+    totals: Floats
+    sizes: Floats
+    num: Floats
+    den: Floats
+    same_sizes: bool
+    pairs: NDArray[np.int64]
+
+    def scores(self) -> tuple[Floats, Floats]:
+        ratios = divide(self.totals, self.sizes)
+        return ratios[self.pairs[0]], ratios[self.pairs[1]]
+
+    def blocks(self, chosen: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Resamples a block at a time, with the difference d* of the chosen pairs, and how far d* falls with δ.
+
+        What leaves one system on the swapped dialogues comes to the other. If a true difference δ is subtracted first,
+        half of it from each side, d* becomes ``d* - δ * slope``.
+        """
+        size = max(1, _CELLS // max(1, len(chosen)))
+        for start in range(0, len(self.num), size):
+            rows = slice(start, start + size)
+            yield rows, *self._block(rows, *self.pairs[:, chosen])
+
+    def _block(self, rows: slice, a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        num, den = self.num[rows], self.den[rows]
+        if self.same_sizes:  # the usual case: all systems are scored on the same turns
+            values = divide(self.totals - 2.0 * num, self.sizes)
+            return values[:, a] - values[:, b], divide(self.sizes[:1] - 2.0 * den[:, :1], self.sizes[:1])
+        shift, shift_den = num[:, b] - num[:, a], den[:, b] - den[:, a]
+        below, other_below = self.sizes[a] + shift_den, self.sizes[b] - shift_den
+        difference = divide(self.totals[a] + shift, below) - divide(self.totals[b] - shift, other_below)
+        both = den[:, a] + den[:, b]
+        return difference, 0.5 * (divide(self.sizes[a] - both, below) + divide(self.sizes[b] - both, other_below))
+
+
+def _tested(swaps: _Swaps, alpha: float) -> tuple[Floats, ...]:
+    """One measure, all pairs: difference, p, adjusted, low, high, error, reach."""
+    a, b = swaps.scores()
+    observed = a - b
+    tie = TIE * (np.abs(a) + np.abs(b))
+    p, moments = _alone(swaps, observed, tie)
+    scale = np.sqrt(moments[0])
+    known = np.flatnonzero((scale > NOTHING) & ~np.isnan(observed))
+    statistic, tie_size = divide(np.abs(observed), scale), divide(tie, scale)
+    adjusted, critical, first = _step_down(swaps, known, scale, statistic - tie_size, alpha)
+    adjusted[(scale <= NOTHING) & ~np.isnan(observed)] = 1.0
+    widest = _interval(observed, np.full_like(critical, first), moments)
+    low, high = _compatible(observed, adjusted < alpha, _interval(observed, critical, moments), widest)
+    error = np.sqrt(np.maximum(_variance(moments, observed), 0.0))
+    reach = np.where(observed < 0, widest[1] - observed, observed - widest[0])
+    return observed, p, adjusted, low, high, error, reach
+
+
+def _alone(swaps: _Swaps, observed: Floats, tie: Floats) -> tuple[Floats, Floats]:
+    """Each pair's own p-value, and the means of d*², d* slope and slope² over the resamples, (3, pairs)."""
+    everyone = np.arange(len(observed))
+    extreme, defined = np.zeros(len(observed)), np.zeros(len(observed))
+    sums = np.zeros((3, len(observed)))
+    for _, drawn, falling in swaps.blocks(everyone):
+        known = ~np.isnan(drawn)
+        extreme += (np.abs(drawn) >= np.abs(observed) - tie).sum(axis=0)
+        defined += known.sum(axis=0)
+        difference, slope = (
+            (drawn, falling) if known.all() else (np.where(known, part, 0.0) for part in (drawn, falling))
+        )
+        sums[0] += (difference * difference).sum(axis=0)
+        sums[1] += (difference * slope).sum(axis=0)
+        sums[2] += (slope * slope).sum(axis=0)
+    p: Floats = (1.0 + extreme) / (1.0 + defined)
+    p[np.isnan(observed)] = np.nan
+    return p, divide(sums, defined)
+
+
+def _step_down(
+    swaps: _Swaps, known: NDArray[np.int64], scale: Floats, statistic: Floats, alpha: float
+) -> tuple[Floats, Floats, float]:
+    """Adjusted p-values, the critical value of the step that decided each pair, and that of the first step."""
+    adjusted, critical = np.full(len(scale), np.nan), np.full(len(scale), np.nan)
+    order = known[np.argsort(-statistic[known], kind="stable")]
+    if not len(order):
+        return adjusted, critical, np.nan
+    adjusted[order] = _adjusted(swaps, order, scale, statistic)
+    left, first = order, np.nan
+    while True:
+        value = _critical(swaps, left, scale, alpha)
+        first = value if np.isnan(first) else first
+        critical[left] = value
+        remaining = left[statistic[left] <= value]
+        if not len(remaining) or len(remaining) == len(left):
+            return adjusted, critical, first
+        left = remaining
+
+
+def _adjusted(swaps: _Swaps, order: NDArray[np.int64], scale: Floats, statistic: Floats) -> Floats:
+    extreme, defined = np.zeros(len(order)), 0
+    for _, difference, _ in swaps.blocks(order[::-1]):
+        sizes = np.abs(difference) / scale[order[::-1]]
+        largest = np.maximum.accumulate(np.where(np.isnan(sizes), -np.inf, sizes), axis=1)[:, ::-1]
+        extreme += (largest >= statistic[order]).sum(axis=0)
+        defined += int(np.isfinite(largest[:, 0]).sum())
+    shares: Floats = np.maximum.accumulate((1.0 + extreme) / (1.0 + defined))
+    return shares
+
+
+def _critical(swaps: _Swaps, chosen: NDArray[np.int64], scale: Floats, alpha: float) -> float:
+    """What a statistic of the chosen pairs must exceed: the smallest largest T* that leaves p below alpha."""
+    largest = np.concatenate(
+        [np.fmax.reduce(np.abs(difference) / scale[chosen], axis=1) for _, difference, _ in swaps.blocks(chosen)]
+    )
+    largest = largest[~np.isnan(largest)]
+    allowed = int(np.ceil(alpha * (1 + len(largest)) - 1e-9)) - 2  # how many may be as large: (1 + k) / (1 + n) < alpha
+    if allowed < 0:
+        return np.inf
+    return float(np.partition(largest, len(largest) - 1 - allowed)[len(largest) - 1 - allowed])
+
+
+def _compatible(
+    observed: Floats, significant: NDArray[np.bool_], own: tuple[Floats, Floats], widest: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """The interval of the first step, which covers for all pairs together, made to agree with every verdict.
+
+    Of a pair that only a later step told apart, the end that faces 0 is that step's.
+    """
+    low = np.where(significant & (observed > 0), own[0], widest[0])
+    high = np.where(significant & (observed < 0), own[1], widest[1])
+    unknown = np.isnan(low) | np.isnan(high)
+    # Where a statistic equals the critical value, the last bits must not decide on which side of 0 an end lies.
+    low, high = np.where(significant, low, np.minimum(low, 0.0)), np.where(significant, high, np.maximum(high, 0.0))
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def _variance(moments: Floats, shift: Floats) -> Floats:
+    """The variance of d* over the swaps, were a true difference of ``shift`` subtracted first."""
+    result: Floats = moments[0] - 2.0 * shift * moments[1] + shift**2 * moments[2]
+    return result
+
+
+def _interval(observed: Floats, critical: Floats, moments: Floats) -> tuple[Floats, Floats]:
+    """The δ with ``(d - δ)² <= c² variance(δ)``, the ends of a quadratic; NaN where they are not bounded.
+
+    That needs more than about c² dialogues, four for one pair.
+    """
+    squared = np.where(np.isfinite(critical), critical, np.nan) ** 2
+    lead = 1.0 - squared * moments[2]
+    middle = observed - squared * moments[1]
+    scale = np.sqrt(np.maximum(moments[0], 0.0))
+    bound = np.sqrt(squared) * scale
+    last = (np.abs(observed) - bound) * (np.abs(observed) + bound)
+    root = np.sqrt(np.maximum(middle**2 - lead * last, 0.0))
+    # The end that is farther from 0, and from it the nearer one: no cancellation where it counts.
+    far = divide(middle + np.where(middle < 0, -root, root), lead)
+    near = np.where(far == 0, 0.0, divide(last, lead * far))
+    bounded = lead > 1e-9
+    low, high = np.minimum(np.minimum(far, near), observed), np.maximum(np.maximum(far, near), observed)
+    return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)

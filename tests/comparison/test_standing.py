@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialgauge.comparison.result import Comparison, compare_scores
+from dialgauge.comparison.scores import PairedScores
+from dialgauge.comparison.standing import letters, order, standings
+from dialgauge.comparison.tables import standing_tables
+from dialgauge.measures import Score
+
+
+def alike_of(systems: int, different: set[tuple[int, int]]) -> np.ndarray:
+    alike = np.ones((systems, systems), bool)
+    for a, b in different:
+        alike[a, b] = alike[b, a] = False
+    return alike
+
+
+def test_letters_of_overlapping_groups() -> None:
+    """First like second, second like third, first unlike third: the second has both letters."""
+    assert letters(alike_of(4, {(0, 2), (0, 3), (1, 3), (2, 3)}), [0, 1, 2, 3]) == ["a", "ab", "b", "c"]
+    assert letters(alike_of(3, set()), [2, 0, 1]) == ["a", "a", "a"]
+    assert letters(alike_of(3, {(0, 1), (0, 2), (1, 2)}), [2, 0, 1]) == ["b", "c", "a"]
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(*[st.integers(0, n - 1)] * 2)))))
+def test_two_systems_share_a_letter_exactly_where_they_are_alike(case: tuple[int, set[tuple[int, int]]]) -> None:
+    systems, pairs = case
+    alike = alike_of(systems, {(a, b) for a, b in pairs if a != b})
+    texts = letters(alike, list(range(systems)))
+    for one in range(systems):
+        assert texts[one]
+        for other in range(systems):
+            assert bool(set(texts[one]) & set(texts[other])) == alike[one, other]
+
+
+def compared(shares: list[float], higher_is_better: bool = True) -> Comparison:
+    random = np.random.default_rng(1)
+    den = np.full((len(shares), 1, 200), 5.0)
+    num = random.binomial(5, np.array(shares)[:, None, None], size=den.shape).astype(float)
+    names = tuple(f"s{place}" for place in range(len(shares)))
+    score = {"JGA": Score(value=0.5, unit="share", higher_is_better=higher_is_better)}
+    scores = PairedScores(names, ("JGA",), tuple(map(str, range(200))), num, den, (score,) * len(shares))
+    return compare_scores(scores, resamples=500)
+
+
+def test_ranks_are_what_the_tests_leave_open() -> None:
+    comparison = compared([0.3, 0.8, 0.31, 0.6])
+    (standing,) = standings(comparison)
+    assert order(comparison)[:2] == [1, 3]
+    assert standing.letters == ("c", "a", "c", "b")
+    assert [standing.ranks(system) for system in range(4)] == ["3-4", "1", "3-4", "2"]
+
+
+def test_where_less_is_better_the_least_stands_first() -> None:
+    comparison = compared([0.3, 0.8, 0.6], higher_is_better=False)
+    (standing,) = standings(comparison)
+    assert order(comparison) == [0, 2, 1]
+    assert [standing.ranks(system) for system in range(3)] == ["1", "3", "2"]
+    assert standing.letters == ("a", "c", "b")
+
+
+def test_an_undefined_system_stands_last_and_is_told_apart_from_nobody() -> None:
+    scores = compared([0.3, 0.8, 0.6]).scores
+    den = scores.den.copy()
+    den[0] = 0
+    num = scores.num * (den > 0)
+    comparison = compare_scores(
+        PairedScores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=100
+    )
+    (standing,) = standings(comparison)
+    assert order(comparison) == [1, 2, 0]
+    assert standing.ranks(0) == "1-3"
+    first, ranks = standing_tables(comparison)
+    assert [record["system"] for record in first.records()] == ["s1", "s2", "s0"]
+    assert ranks.records()[2] == {"system": "s0", "JGA": "1-3"}
