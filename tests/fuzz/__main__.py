@@ -1,4 +1,4 @@
-"""``python -m fuzz``: fuzz for so many seconds, or repeat one case."""
+"""``python -m fuzz``: fuzz for so many seconds, or run one case again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.session import Tally, case_content, run_case, watch, work
+from fuzz.session import Tally, run_case, watch, work
 from fuzz.targets import targets
 
 
@@ -16,8 +16,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600, help="how long")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", default="", help="only targets whose name begins so")
-    parser.add_argument("--case", type=int, help="repeat this case of the target")
-    parser.add_argument("--save", type=Path, help="write the content of the case to this file")
+    parser.add_argument("--file", type=Path, help="have the target read this file, and nothing else")
     parser.add_argument("--start", type=int, default=0, help="begin behind so many cases")
     for option in ("--work", "--note", "--report"):
         parser.add_argument(option, help=argparse.SUPPRESS)
@@ -26,8 +25,10 @@ def main() -> int:
     if given.work:
         work(given.work.split(","), given.seed, given.start, given.end, Path(given.note), Path(given.report))
         return 0
-    if given.case is not None:
-        return _repeat(given.target, given.seed, given.case, given.save)
+    if given.file is not None:
+        said = run_case(targets()[given.target], given.file.read_bytes())
+        print("accepted" if said is None else f"refused: {said}")
+        return 0
     names = [name for name in targets() if name.startswith(given.target)]
     if not names:
         parser.error(f"no target begins with {given.target!r}; there are {', '.join(targets())}")
@@ -35,16 +36,6 @@ def main() -> int:
     tally = watch(names, given.seed, given.seconds, lambda so_far, place: _tell(so_far, place, began), given.start)
     print(_summary(tally))
     return 1 if tally.findings else 0
-
-
-def _repeat(name: str, seed: int, case: int, save: Path | None) -> int:
-    target = targets()[name]
-    content = case_content(target, seed, case)
-    if save:
-        save.write_bytes(content)
-    print(content[:2000])
-    print("refused:" if (said := run_case(target, content)) else "read", said or "")
-    return 0
 
 
 def _tell(tally: Tally, place: int, began: float) -> None:

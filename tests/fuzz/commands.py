@@ -101,7 +101,7 @@ def command_targets() -> Iterator[Target]:
     from fuzz.targets import Target
 
     for name in CALLS:
-        yield Target(f"command:{name}", partial(_words, name), run_command, weight=1)
+        yield Target(f"command:{name}", partial(_words, name), run_command, weight=2)
 
 
 def _words(name: str, chance: Random) -> bytes:
@@ -208,7 +208,8 @@ def run_command(content: bytes, folder: Path) -> None:
     code, shown, said = run_words(words, place)
     assert code in _CODES, f"exit code {code}"
     assert "Traceback" not in said, said
-    for text in (shown, said):
+    asked_for_data = "-" in words or "--json=-" in words
+    for text in (said,) if asked_for_data else (shown, said):
         odd = _ESCAPES.search(text)
         assert odd is None, f"{odd[0]!r} reached the screen: {text[max(0, odd.start() - 60) : odd.start() + 20]!r}"
     if code == 2:
@@ -226,7 +227,7 @@ def run_words(words: list[str], place: Path) -> tuple[Any, str, str]:
             code = stop.code or 0
         out.flush()
         err.flush()
-        shown, said = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+        shown, said = (stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err))  # type: ignore[attr-defined]
     return code, shown, said
 
 

@@ -110,7 +110,9 @@ def _has(holder: Any, key: Any) -> bool:
 
 
 def _odd_key(chance: Random, key: Any) -> str:
-    return chance.choice(("", "0", "-1", "x", "\x1b[2J", "MUL0001.json", "mul0001", f"{key}.json", f"{key} ", "__class__"))
+    return chance.choice(
+        ("", "0", "-1", "x", "\x1b[2J", "MUL0001.json", "mul0001", f"{key}.json", f"{key} ", "__class__")
+    )
 
 
 def _places(value: Any) -> Any:

@@ -52,9 +52,12 @@ class Finding(NamedTuple):
     case: int
     what: str
 
+    #: Where the content of the case was kept.
+    file: str = ""
+
     def __str__(self) -> str:
-        again = f"python -m fuzz --target '{self.target}' --seed {self.seed} --case {self.case}"
-        return f"{again}\n{self.what}"
+        again = f"python -m fuzz --target '{self.target}' --file {self.file}"
+        return f"case {self.case} of {self.target}, seed {self.seed}: {again}\n{self.what}"
 
 
 @dataclass
@@ -68,7 +71,7 @@ class Tally:
 
 def case_content(target: Target, seed: int, case: int) -> bytes:
     """The content of a case: the same for the same three."""
-    return target.make(Random(f"{seed}/{target.name}/{case}"))  # noqa: S311 - repeatable is what it must be
+    return target.make(Random(f"{seed}/{target.name}/{case}"))
 
 
 def run_case(target: Target, content: bytes) -> str | None:
@@ -92,15 +95,27 @@ def guarded(target: Target, seed: int, case: int, tally: Tally) -> None:
     """Run one case and note what came of it."""
     content = case_content(target, seed, case)
     tally.runs[target.name] += 1
+    what = ""
     try:
         tally.refused[target.name] += run_case(target, content) is not None
     except KeyboardInterrupt:
         raise
     except BaseException:  # a panic of a library written in Rust is no Exception
-        tally.findings.append(Finding(target.name, seed, case, traceback.format_exc(limit=-8)))
+        what = traceback.format_exc(limit=-8)
     peak = peak_memory()
     if peak > MOST_MEMORY:
-        tally.findings.append(Finding(target.name, seed, case, f"the process grew to {peak:,} bytes"))
+        what += f"the process grew to {peak:,} bytes"
+    if what:
+        tally.findings.append(finding(target, seed, case, what, content))
+
+
+def finding(target: Target, seed: int, case: int, what: str, content: bytes | None = None) -> Finding:
+    """What was found, its content kept in a file."""
+    place = Path(tempfile.gettempdir(), "dialgauge-fuzz-findings")
+    place.mkdir(exist_ok=True)
+    file = place / f"{target.name.replace(':', '-').replace(' ', '-')}-{seed}-{case}"
+    file.write_bytes(case_content(target, seed, case) if content is None else content)
+    return Finding(target.name, seed, case, what, str(file))
 
 
 def peak_memory() -> int:
@@ -109,7 +124,7 @@ def peak_memory() -> int:
 
 
 def _memory_disk() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - cases write nothing worth a disk
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 @contextmanager
@@ -183,7 +198,7 @@ def watch(names: Sequence[str], seed: int, seconds: float, tell: Callable[[Tally
                 at, count, _ = _NOTE.unpack(note.read_bytes())
                 target, case = next(schedule(names, at))
                 _count(tally, names, place, count)
-                tally.findings.append(Finding(target.name, seed, case, f"the process {ended}"))
+                tally.findings.append(finding(target, seed, case, f"the process {ended}"))
                 place = at + 1
             tell(tally, place)
     return tally

@@ -9,12 +9,15 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, format_named, formats, read, read_ontology, recognise, resolve
@@ -35,15 +38,23 @@ class Target:
     name: str
     make: Callable[[Random], bytes]
     run: Callable[[bytes, Path], None]
+    #: What is damaged. As it is, it must be accepted, or its damage shows nothing.
+    seeds: Callable[[], list[bytes]] = list
     #: How many of its cases stand beside one case of a slow target.
     weight: int = 1
 
 
-def _damaged(seeds: Callable[[], list[bytes]], how: tuple[Mutation, ...]) -> Callable[[Random], bytes]:
+def _damaging(
+    name: str,
+    seeds: Callable[[], list[bytes]],
+    how: tuple[Mutation, ...],
+    run: Callable[[bytes, Path], None],
+    weight: int,
+) -> Target:
     def make(chance: Random) -> bytes:
         return chance.choice(how)(chance.choice(seeds()), chance)
 
-    return make
+    return Target(name, make, run, seeds, weight)
 
 
 # Readers.
@@ -66,7 +77,7 @@ def seeds_of(name: str) -> list[bytes]:
 @cache
 def _conversation() -> Any:
     tasks = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",))}
-    return talk(
+    made = talk(
         tasks,
         ("hotel inform area=north", "hotel inform stars=4"),
         ("hotel recommend name=acorn",),
@@ -75,6 +86,7 @@ def _conversation() -> Any:
         ("hotel inform area=north",),
         ("hotel nooffer",),
     )
+    return replace(made, turns=tuple(replace(turn, text=f"turn {place}") for place, turn in enumerate(made.turns)))
 
 
 def read_as(name: str, content: bytes, folder: Path) -> None:
@@ -93,8 +105,9 @@ def recognised(content: bytes, folder: Path) -> None:
     recognise(part_of(content))
 
 
+@cache
 def _any_seed() -> list[bytes]:
-    return [seed for name in sorted(EXAMPLES) for seed in seeds_of(name)]
+    return [seed for name in sorted(EXAMPLES) for seed in seeds_of(name) if _is_recognised(seed)]
 
 
 def _file(folder: Path, content: bytes, name: str = "file.json") -> Path:
@@ -131,9 +144,29 @@ def converted(content: bytes, folder: Path) -> None:
     read(target, format=to)
 
 
+@cache
 def _dialogue_seeds() -> list[bytes]:
     known = [one.name for one in formats().values() if isinstance(one, DialogueFormat)]
-    return [seed for name in sorted(known) for seed in seeds_of(name)]
+    return [seed for name in sorted(known) for seed in seeds_of(name) if _is_recognised(seed)]
+
+
+def _is_recognised(seed: bytes) -> bool:
+    with suppress(DialgaugeError):
+        return bool(recognise(part_of(seed)))
+    return False
+
+
+@cache
+def _accepted_by(run: Callable[[bytes, Path], None]) -> list[bytes]:
+    """Those of the sound files of dialogues that a command can do something with."""
+    import tempfile
+
+    kept = []
+    for seed in _dialogue_seeds():
+        with tempfile.TemporaryDirectory() as folder, suppress(DialgaugeError):
+            run(seed, Path(folder))
+            kept.append(seed)
+    return kept
 
 
 # Scores.
@@ -165,10 +198,6 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 
     for table in score(None, [_file(folder, content)], profile="verbatim", resamples=10).tables():
         table.render("terminal").text()
-
-
-def _user_seeds() -> list[bytes]:
-    return [seed for name in ("gcdf1", "sgd", "native", "convlab3") for seed in seeds_of(name)]
 
 
 def users_judged(content: bytes, folder: Path) -> None:
@@ -234,8 +263,26 @@ def _profile_seeds() -> list[bytes]:
     return [
         b"name: ours\nversion: 1\nextends: canon\nsummary: mine\nrules:\n  - replace: {b & b: bed and breakfast}\n"
         b"    slots: [type]\n    side: gold\n  - regex: [['the ', '']]\n  - drop: [unknown]\n"
-        b"  - accept: {north: [the north]}\n  - split: '|'\nmatch: exact\n"
+        b"  - accept: {north: [the north]}\n  - split: '|'\nmatch: equal\n"
     ]
+
+
+_CATALOGUE = b"""datasets:
+  - name: one
+    title: One
+    home: https://example.org
+    licence: MIT
+    citation: nobody
+    base: https://example.org/files/
+    files:
+      - {path: a.json, sha256: "00", size: 3}
+      - url: https://example.org/all.zip
+        unpack: true
+        strip: 1
+        only: ["*.json"]
+    members:
+      - {path: b.json, sha256: "11"}
+"""
 
 
 @cache
@@ -253,7 +300,9 @@ def _shipped(package: str, *path: str) -> list[bytes]:
 
 
 def _world_seeds() -> list[bytes]:
-    small = b"base: restaurant\nprices: [cheap, dear]\nsizes: [two]\nratings: [1, 2, 3]\nhalves:\n  A: {locations: [rome]}\n"
+    small = (
+        b"base: restaurant\nprices: [cheap, dear]\nsizes: [two]\nratings: [1, 2]\nhalves:\n  A: {locations: [rome]}\n"
+    )
     return [small, *_shipped("dialgauge.worlds.restaurant", "worlds", "bakery.yaml")]
 
 
@@ -389,11 +438,10 @@ def _corpus_file(content: bytes, folder: Path) -> None:
     _read_store(folder / "store")
 
 
-def _parquet(content: bytes, folder: Path) -> None:
+def _parquet(name: str, content: bytes, folder: Path) -> None:
     """A table whose checksum was forged with it."""
     shutil.copytree(stored_run(), folder / "store")
-    tables = sorted((folder / "store").rglob("*.parquet"))
-    table = tables[hashlib.sha256(content).digest()[0] % len(tables)]
+    table = next((folder / "store").rglob(f"{name}.parquet"))
     table.write_bytes(content)
     owner = next(path for path in (table.parent / "run.json", table.parent / "corpus.json") if path.exists())
     facts = json.loads(owner.read_bytes())
@@ -414,13 +462,13 @@ def _sql(content: bytes, folder: Path) -> None:
 _QUERIES = [
     b"SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL",
     b"SHOW TABLES",
-    b"SELECT TIMESTAMP 'infinity', DATE '-infinity', INTERVAL 3 MONTHS, 'NaN'::DOUBLE, 10::HUGEINT",
+    b"SELECT TIMESTAMP '2020-01-01 10:00:00', DATE '2020-01-01', 'NaN'::DOUBLE, 10::HUGEINT, 'infinity'",
     b"SELECT TIMESTAMPTZ 'epoch', TIME '12:00', UUID '00000000-0000-0000-0000-000000000000', '1'::BLOB",
-    b"SELECT {'a': 1}, [1, 2], MAP {'a': 2}, 'x'::JSON, 1.5::DECIMAL(38, 10), true, NULL, bitstring('101')",
-    b"SELECT * FROM runs; SELECT 1",
+    b"SELECT {'a': 1}, [1, 2], MAP {'a': 2}, '[1]'::JSON, 1.5::DECIMAL(38, 10), true, NULL, [DATE '2020-01-01']",
+    b"SELECT * FROM runs",
     b"SELECT * FROM dialogues JOIN turns USING (dialogue) WHERE text ILIKE '%a%' LIMIT 3",
     b"WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT * FROM t",
-    b"SELECT TIMESTAMP_NS '2262-04-11 23:47:16', TIMESTAMP_S '9999-01-01', DATE '290000-01-01', TIMETZ '1:00'",
+    b"SELECT TIMESTAMP_NS '2262-04-11 23:47:16', TIMESTAMP_S '9990-01-01', DATE '9990-01-01', TIME '1:00'",
 ]
 
 
@@ -429,19 +477,15 @@ def _measure(content: bytes, folder: Path) -> None:
     from dialgauge.measures.registry import parse_measure
 
     text = content.decode("utf-8", "replace")
-    failure: DialgaugeError | None = None
-    for parse in (Signature.parse, parse_measure, partial(parse_measure, family="tracking")):
-        try:
-            parse(text)
-        except DialgaugeError as error:
-            failure = error
-    if failure is not None:
-        raise failure
+    if "|" in text:
+        Signature.parse(text)
+    else:
+        parse_measure(text)
 
 
 _NAMES = [
-    b"JGA", b"FGA@0.5(rule=paper)", b"hits@10", b"I-GCDF1[hotel]", b"F1(average=slot)", b"JGA(x=1,y=[a,b])", b"FGA@@",
-    b"measure:JGA|profile:canon@1-75ba0b9a|gold:a%7Cb|version:0.2.0", b"RSA(T=30)",
+    b"JGA", b"FGA@0.5(rule=paper)", b"hits@10", b"I-GCDF1[hotel]", b"F1(average=slot)", b"RSA(empty=one)",
+    b"measure:JGA|profile:canon@1-75ba0b9a|gold:a%7Cb|version:0.2.0",
 ]  # fmt: skip
 
 
@@ -492,15 +536,15 @@ def _targets() -> Iterator[Target]:
     for name in sorted(EXAMPLES):
         is_json = EXAMPLES[name].lstrip()[:1] in (b"{", b"[")
         how = mutations.JSON if is_json else mutations.TEXT
-        yield Target(f"read:{name}", _damaged(partial(seeds_of, name), how), partial(read_as, name), weight=12)
+        yield _damaging(f"read:{name}", partial(seeds_of, name), how, partial(read_as, name), 40)
     anything = (*mutations.JSON, mutations.damage_text)
-    yield Target("recognise", _damaged(_any_seed, anything), recognised, weight=60)
-    yield Target("read", _damaged(_any_seed, anything), whole_file, weight=60)
-    yield Target("check", _damaged(_any_seed, anything), checked, weight=10)
-    yield Target("convert", _damaged(_dialogue_seeds, anything), converted, weight=20)
-    yield Target("score", _damaged(lambda: [_tracked()[1]], mutations.JSON), scored, weight=3)
-    yield Target("score:self", _damaged(_dialogue_seeds, mutations.JSON), scored_by_itself, weight=6)
-    yield Target("users", _damaged(_user_seeds, mutations.JSON), users_judged, weight=6)
+    yield _damaging("recognise", _any_seed, anything, recognised, 60)
+    yield _damaging("read", _dialogue_seeds, anything, whole_file, 60)
+    yield _damaging("check", _any_seed, anything, checked, 10)
+    yield _damaging("convert", partial(_accepted_by, converted), anything, converted, 20)
+    yield _damaging("score", lambda: [_tracked()[1]], mutations.JSON, scored, 3)
+    yield _damaging("score:self", partial(_accepted_by, scored_by_itself), mutations.JSON, scored_by_itself, 6)
+    yield _damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
     yaml = {
         "profile": (_profile_seeds, _with_path(_yaml_profile)),
         "config": (_config_seeds, _with_path(_yaml_config)),
@@ -509,11 +553,11 @@ def _targets() -> Iterator[Target]:
             _with_path(_yaml_dataset_profile),
         ),
         "world": (_world_seeds, _with_path(_yaml_world)),
-        "catalogue": (lambda: [_shipped("dialgauge.data", "datasets.yaml")[0][:6000]], _catalogue),
+        "catalogue": (lambda: [_CATALOGUE], _catalogue),
         "any": (_profile_seeds, _with_path(_yaml_any)),
     }
     for name, (seeds, run) in yaml.items():
-        yield Target(f"yaml:{name}", _damaged(seeds, mutations.YAML), run, weight=15)
+        yield _damaging(f"yaml:{name}", seeds, mutations.YAML, run, 15)
     yield Target("archive:read", make_archive, opened, weight=50)
     yield Target("archive:unpack", make_archive, unpacked, weight=50)
     side: dict[str, tuple[Callable[[], list[bytes]], tuple[Mutation, ...], Callable[[bytes, Path], None], int]] = {
@@ -525,7 +569,10 @@ def _targets() -> Iterator[Target]:
             15,
         ),
         "ratings": (
-            lambda: [b"dialogue,rater,rating\nMUL1,a,1\nMUL1,b,0\nMUL2,a,1\n", b"system,dialogue,rater,rating\ns,d,r,2\n"],
+            lambda: [
+                b"dialogue,rater,rating\nMUL1,a,1\nMUL1,b,0\nMUL2,a,1\n",
+                b"system,dialogue,rater,rating\ns,d,r,2\n",
+            ],
             mutations.TEXT,
             _ratings,
             15,
@@ -540,14 +587,17 @@ def _targets() -> Iterator[Target]:
         "first-seen": (lambda: [b'{"http://a":"00"}'], mutations.JSON, _first_seen, 10),
         "manifest": (partial(_files_of_run, "run.json"), mutations.JSON, _manifest, 1),
         "corpus": (partial(_files_of_run, "corpus.json"), mutations.JSON, _corpus_file, 1),
-        "parquet": (partial(_files_of_run, "*.parquet"), mutations.BYTES, _parquet, 1),
+        **{
+            name: (partial(_files_of_run, f"{name}.parquet"), mutations.BYTES, partial(_parquet, name), 1)
+            for name in ("dialogue_scores", "dialogues", "turns", "slot_scores")
+        },
         "sql": (lambda: _QUERIES, (mutations.damage_text, mutations.damage_bytes), _sql, 2),
         "measure": (lambda: _NAMES, mutations.BYTES, _measure, 40),
         "model": (partial(_model_files, "ranker.json"), mutations.JSON, _model_manifest, 5),
         "arrays": (partial(_model_files, "arrays.npz"), mutations.BYTES, _model_arrays, 5),
     }
     for name, (make_seeds, how, run, weight) in side.items():
-        yield Target(f"side:{name}", _damaged(make_seeds, how), run, weight=weight)
+        yield _damaging(f"side:{name}", make_seeds, how, run, weight)
 
 
 @cache

@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
     "demo": "the guided tour: a simulated world tracked, answered and compared, with a report",
@@ -46,17 +50,69 @@ def overview() -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 ran but scores are incomplete, 2 an error the user can fix."""
+    _prepare_streams()
+    if sys.stdout is None:
+        _say("standard output is closed, so nothing could be shown; send it to a file or to /dev/null")
+        sys.exit(2)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; the rest goes nowhere, also what Python still holds when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read the output has seen enough
         code = 0
+    except OSError:
+        if not _is_stuck(sys.stdout):
+            raise
+        code = 0  # which it is not: see what flushing says
     except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
-        sys.stderr.write("dialgauge: stopped by the keyboard\n")
+        _say("stopped by the keyboard")
         code = 130
-    sys.exit(code)
+    sys.exit(_flushed(code))
+
+
+def _prepare_streams() -> None:
+    """Make the standard streams safe to write to, whatever they are.
+
+    The number of a closed stream would go to the next file that is opened, and what is meant for the stream into it.
+    What an encoding cannot say is replaced.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") == "strict":
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def _flushed(code: int) -> int:
+    """The exit code once all output has left; output that cannot leave is an error, unless its reader has left."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # The rest goes nowhere, also what Python still holds when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if isinstance(error, BrokenPipeError):
+                continue
+            if stream is sys.stdout and code != 2:
+                _say(f"standard output cannot be written ({error.strerror})")
+            code = 2
+    return code
+
+
+def _is_stuck(stream: TextIO) -> bool:
+    try:
+        stream.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _say(message: str) -> None:
+    try:
+        sys.stderr.write(f"dialgauge: {message}\n")
+    except OSError:
+        return  # the exit code has to say it
 
 
 def _run(arguments: list[str]) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import CommandGroup
 from dialgauge.cli.parse import quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
@@ -58,6 +60,7 @@ def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool
 
 def _say(message: str) -> int:
     """One line on standard error; control characters, which names in files may hold, cannot act on the terminal."""
-    line = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(message.split()))
-    sys.stderr.write(f"dialgauge: {line}\n")
+    with suppress(OSError):  # where nobody can be told, the exit code has to say it
+        sys.stderr.write(f"dialgauge: {plain(' '.join(message.split()))}\n")
+        sys.stderr.flush()
     return EXIT_ERROR

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
 
-from dialgauge.cli.options import Argument, CommandGroup, Declaration, Option
+from dialgauge.cli.options import Argument, CommandGroup, Declaration, Option, OutputFile, OutputFolder
 
 if TYPE_CHECKING:
     import typer.core
@@ -47,9 +47,32 @@ def quick_call(group: CommandGroup, words: list[str]) -> Callable[[], object] | 
     if name not in commands:
         return None
     try:
-        return partial(commands[name], **keyword_arguments(commands[name], rest))
+        return partial(call, commands[name], **keyword_arguments(commands[name], rest))
     except _UnsureError:
         return None
+
+
+def call(command: Callable[..., object], **given: Any) -> object:
+    """Call a command, unless a file that it is to write cannot be written: better now than after the work."""
+    for name, declaration in _outputs(command):
+        if given.get(name) is not None:
+            from dialgauge.files import check_output, check_writable
+
+            check = check_output if isinstance(declaration, OutputFile) else check_writable
+            check(Path(given[name]))
+    return command(**given)
+
+
+def _outputs(command: Callable[..., object]) -> Iterator[tuple[str, Declaration]]:
+    for name, hint in _hints(command).items():
+        for fact in getattr(hint, "__metadata__", ()):
+            if isinstance(fact, OutputFile | OutputFolder):
+                yield name, fact
+
+
+@cache
+def _hints(command: Callable[..., object]) -> dict[str, Any]:
+    return get_type_hints(command, include_extras=True)
 
 
 def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[str, Any]:
@@ -116,8 +139,7 @@ def _parameters(command: Callable[..., object]) -> list[_Parameter]:
     assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
     count = command.__code__.co_argcount
     optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
-    hints = get_type_hints(command, include_extras=True)
-    hints.pop("return", None)
+    hints = {name: hint for name, hint in _hints(command).items() if name != "return"}
     return [_parameter(name, hint, required=name not in optional) for name, hint in hints.items()]
 
 
@@ -160,9 +182,9 @@ def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]
 
     @wraps(command)
     def same(**given: Any) -> object:
-        return command(**given)
+        return call(command, **given)
 
-    hints = get_type_hints(command, include_extras=True)
+    hints = _hints(command)
     signature = inspect.signature(command)
     parameters = [one.replace(annotation=declared(hints[one.name])) for one in signature.parameters.values()]
     same.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

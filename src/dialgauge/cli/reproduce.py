@@ -8,7 +8,7 @@ from typing import Annotated
 from dialgauge.cli.babi_options import tell
 from dialgauge.cli.common import FigureFormatOption, FiguresOption, JsonOption, err, on_screen, out, write_json
 from dialgauge.cli.compare import draw_all
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.reproduce import PAPERS, Fresh, reproduce
@@ -33,8 +33,8 @@ def main(
     store: Annotated[
         Path | None, Option(metavar="FOLDER", help="With --fresh: the run store; else $DIALGAUGE_RUNS or ./runs.")
     ] = None,
-    markdown: Annotated[Path | None, Option(metavar="FILE", help="Also write a Markdown page.")] = None,
-    html: Annotated[Path | None, Option(metavar="FILE", help="Also write a web page with the figures.")] = None,
+    markdown: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page.")] = None,
+    html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page with the figures.")] = None,
     json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",

@@ -346,14 +346,28 @@ class _Folder:
         self.checked(name)
         path = self.verified(name)
         try:
-            return polars.read_parquet(path, glob=False, hive_partitioning=False)
-        except (OSError, polars.exceptions.PolarsError) as error:
+            frame = polars.read_parquet(path, glob=False, hive_partitioning=False)
+        except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
+        self._check_content(name, frame)
+        return frame
+
+    def _check_content(self, name: str, frame: polars.DataFrame) -> None:
+        """Whoever forged the checksum with the bytes may have put any table there."""
+        if list(self.tables[name].columns) != frame.columns or self.tables[name].rows != frame.height:
+            raise self.damage(name, "does not have the rows and columns that were written")
+        try:
+            check_fixed(name, frame)
+        except ValueError as error:
+            raise self.damage(name, f"cannot be used ({error})") from error
 
     def dialogues(self) -> Iterator[Dialogue]:
         from dialgauge.runs.corpora import decode_corpus
 
-        return decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        try:
+            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise self.damage(TURNS, f"holds something that is no dialogue ({_first_line(error)})") from error
 
     def encoded(self) -> EncodedCorpus | None:
         from dialgauge.runs.corpora import encode_corpus
@@ -385,5 +399,5 @@ class _Folder:
         return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
