@@ -149,7 +149,7 @@ def _sweep(folder: Path) -> None:
     if os.name != "posix" or str(folder) in _swept:
         return
     _swept.add(str(folder))
-    for name in os.listdir(folder):
+    for name in os.listdir(folder):  # noqa: PTH208 - names, not paths
         match = _SCRATCH.fullmatch(name)
         if match and not _is_alive(int(match[1])):
             with suppress(OSError):

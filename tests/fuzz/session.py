@@ -32,8 +32,8 @@ from fuzz.targets import Target, targets
 MOST_SECONDS = 10.0
 MOST_WAITING = 120.0
 MOST_MEMORY = 1 << 30
-#: Address space of a process that runs cases: what goes beyond is refused by the system.
-_ADDRESSES = 8 << 30
+#: What the system gives a process that runs cases, so that one case cannot take the machine.
+_MOST_DATA = 3 << 30
 #: Cases after which a process makes room for a fresh one, so that what piles up is not taken for one case's need.
 _LIFETIME = 20_000
 
@@ -161,7 +161,7 @@ def schedule(names: Sequence[str], start: int = 0) -> Iterator[tuple[Target, int
 
 def work(names: Sequence[str], seed: int, start: int, end: float, note: Path, report: Path) -> None:
     """The life of a working process: cases from ``start`` on until the time is over or it has done its share."""
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_DATA, _MOST_DATA))
     tally = Tally()
     with note.open("r+b") as file, mmap.mmap(file.fileno(), _NOTE.size) as shared:
         for place, (target, case) in enumerate(schedule(names, start), start):

@@ -1,4 +1,4 @@
-"""The small form of the fuzzing, with the other tests: a few seeded cases of every target; ``make fuzz`` is the long."""
+"""The small form of the fuzzing, with the other tests: a few seeded cases of every target. ``make fuzz`` is long."""
 
 from __future__ import annotations
 

@@ -6,12 +6,9 @@ line about it; the module ``dialgauge.cli.NAME`` declares the command's options 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TextIO
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
@@ -25,6 +22,10 @@ COMMANDS = {
     "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",
 }
+
+
+#: What the system says of a stream that takes no more. Files that cannot be written are told by whoever writes them.
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def overview() -> str:
@@ -58,10 +59,11 @@ def main(argv: list[str] | None = None) -> None:
         code = _run(list(sys.argv[1:] if argv is None else argv))
     except BrokenPipeError:  # whoever read the output has seen enough
         code = 0
-    except OSError:
-        if not _is_stuck(sys.stdout):
+    except OSError as error:
+        if error.filename is not None or error.errno not in _UNWRITABLE:
             raise
-        code = 0  # which it is not: see what flushing says
+        _say(f"standard output cannot be written ({error.strerror})")
+        code = 2
     except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
         _say("stopped by the keyboard")
         code = 130
@@ -98,14 +100,6 @@ def _flushed(code: int) -> int:
                 _say(f"standard output cannot be written ({error.strerror})")
             code = 2
     return code
-
-
-def _is_stuck(stream: TextIO) -> bool:
-    try:
-        stream.flush()
-    except OSError:
-        return True
-    return False
 
 
 def _say(message: str) -> None:

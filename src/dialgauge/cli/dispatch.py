@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import CommandGroup
-from dialgauge.cli.parse import quick_call, typer_command
+from dialgauge.cli.parse import check_outputs, quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import plain
 
@@ -24,13 +24,24 @@ def run(arguments: list[str], *, debug: bool) -> int:
             raise DialgaugeError(f"there is no command '{name}'.{nearest(name, COMMANDS)}")
         group = importlib.import_module(f"dialgauge.cli.{name}").app
         call = quick_call(group, rest)
-        outcome = call() if call else _with_typer(group, name, rest, debug=debug)
+        if call:
+            check_outputs(call.func, call.keywords)
+            outcome = call()
+        else:
+            outcome = _with_typer(group, name, rest, debug=debug)
     except SystemExit as stop:
         outcome = stop.code
     except DialgaugeError as error:
         if debug:
             raise
         return _say(str(error))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # A name that the system does not take, or a place that it does not let anybody look at.
+        if debug or error.filename is None:
+            raise
+        return _say(f"{error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         _say("stopped by the keyboard; finished work is kept")
         return 130

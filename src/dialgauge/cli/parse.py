@@ -8,7 +8,7 @@ a second and writes all help pages and error messages. Correct calls mean the sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial, wraps
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
@@ -40,27 +40,26 @@ class _Parameter(NamedTuple):
         return self.declaration.names or (f"--{self.name.replace('_', '-')}",)
 
 
-def quick_call(group: CommandGroup, words: list[str]) -> Callable[[], object] | None:
+def quick_call(group: CommandGroup, words: list[str]) -> partial[object] | None:
     """The call these words ask for, or None if that takes typer to say."""
     commands = group.commands
     name, rest = (next(iter(commands)), words) if len(commands) == 1 else (words[0] if words else "", words[1:])
     if name not in commands:
         return None
     try:
-        return partial(call, commands[name], **keyword_arguments(commands[name], rest))
+        return partial(commands[name], **keyword_arguments(commands[name], rest))
     except _UnsureError:
         return None
 
 
-def call(command: Callable[..., object], **given: Any) -> object:
-    """Call a command, unless a file that it is to write cannot be written: better now than after the work."""
+def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> None:
+    """An error where a file that the call is to write cannot be written: better now than after the work."""
     for name, declaration in _outputs(command):
         if given.get(name) is not None:
             from dialgauge.files import check_output, check_writable
 
             check = check_output if isinstance(declaration, OutputFile) else check_writable
             check(Path(given[name]))
-    return command(**given)
 
 
 def _outputs(command: Callable[..., object]) -> Iterator[tuple[str, Declaration]]:
@@ -182,7 +181,8 @@ def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]
 
     @wraps(command)
     def same(**given: Any) -> object:
-        return call(command, **given)
+        check_outputs(command, given)
+        return command(**given)
 
     hints = _hints(command)
     signature = inspect.signature(command)

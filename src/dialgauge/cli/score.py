@@ -20,7 +20,7 @@ from dialgauge.cli.common import (
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
@@ -96,9 +96,11 @@ def score(
         int, Option(min=1, max=1_000_000, help="Resamples of dialogues for the 95% intervals.")
     ] = 1000,
     seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")] = None,
+    json: Annotated[
+        Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
+    ] = None,
     table: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
+        Path | None, OutputFile(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
     ] = None,
     run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
     store: StoreOption = None,

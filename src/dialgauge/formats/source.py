@@ -353,7 +353,8 @@ def faults(name: str) -> Iterator[None]:
         raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
     except Exception as error:
         if isinstance(error, _broken()):
-            raise DialgaugeError(f"it cannot be read ({error})", file=name) from error
+            reason = (error.strerror if isinstance(error, OSError) else None) or error
+            raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
         raise
 
 
