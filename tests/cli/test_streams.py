@@ -9,7 +9,6 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -189,14 +188,14 @@ def hostile(tmp_path: Path) -> Path:
 
     written("gold.jsonl", EXAMPLES["native"])
     written("talks.json", EXAMPLES["gcdf1"].replace(b"a hotel in the", b"hi"))
-    written("\x1b[31m[/bold].jsonl", EXAMPLES["native"].replace(b'"state"', b'"predicted"'))
+    written("\x1b[31m[bold].jsonl", EXAMPLES["native"].replace(b'"state"', b'"predicted"'))
     written("log.jsonl", EXAMPLES["chat-log"])
     return tmp_path
 
 
 COMMAND_LINES = [
     ["data", "check", "."],
-    ["score", "gold.jsonl", "\x1b[31m[/bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
+    ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
     ["users", "score", "talks.json", "--verdicts"],
     ["users", "figures", "talks.json", "--out", "[/bold]\x1b[31m"],
     ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogs", "2"],
@@ -286,7 +285,7 @@ def test_names_that_are_not_utf8_are_read_written_and_stored(
         (["runs", "list", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
         (["runs", "show", "2", "--store", "gold.jsonl"], "this is no run store but a file"),
         (["sql", "SELECT 1", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
-        (["data", "rm", "multiwoz21"], "is not in"),
+        (["data", "rm", "multiwoz-2.1"], "is not in"),
     ],
 )
 def test_what_is_not_there_is_an_error(
@@ -319,6 +318,3 @@ def test_an_error_of_the_system_that_names_a_file_is_one_sentence(
     outcome = dialgauge(capsys, "babi", "evaluate", "--data", tmp_path / ("a" * 300), "--model", "rules")
     assert outcome.code == 2
     assert outcome.err.endswith("File name too long\n")
-
-
-Probe = Callable[[Callable[[], object]], None]

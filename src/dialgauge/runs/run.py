@@ -28,6 +28,7 @@ from dialgauge.runs.tables import (
     empty_info,
     empty_table,
 )
+from dialgauge.text import encodable
 
 if TYPE_CHECKING:
     import polars
@@ -346,7 +347,7 @@ class _Folder:
         self.checked(name)
         path = self.verified(name)
         try:
-            frame = polars.read_parquet(path, glob=False, hive_partitioning=False)
+            frame = polars.read_parquet(_named(path), glob=False, hive_partitioning=False)
         except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
         self._check_content(name, frame)
@@ -397,6 +398,11 @@ class _Folder:
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
+
+
+def _named(path: Path) -> Path | bytes:
+    """A file by its name, or by its bytes where polars would not take the name."""
+    return path if encodable(str(path)) == str(path) else path.read_bytes()
 
 
 def _first_line(error: BaseException) -> str:

@@ -13,7 +13,9 @@ cannot write it, and it lets a SELECT carry a COPY inside (docs/decisions/run-st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.runs.run import Run
 from dialgauge.runs.tables import CORPUS_TABLES, FIXED
+from dialgauge.text import encodable
 
 if TYPE_CHECKING:
     import duckdb
@@ -157,12 +160,31 @@ def _create(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Ru
 
 def _read(connection: duckdb.DuckDBPyConnection, table: str, owner: str, paths: Iterable[Path]) -> None:
     """A table from files, with the folder that each lies in, the id of the run or the corpus, as its first column."""
-    files = ", ".join(_literal(str(path.absolute())) for path in paths)
-    connection.execute(
-        f"CREATE TABLE {table} AS "  # noqa: S608 - the name is checked, the paths are quoted
-        f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS {owner}, * EXCLUDE ({_FILE}) FROM "
-        f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
-    )
+    with _encodable(path.absolute() for path in paths) as named:
+        files = ", ".join(_literal(str(path)) for path in named)
+        connection.execute(
+            f"CREATE TABLE {table} AS "  # noqa: S608 - the name is checked, the paths are quoted
+            f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS {owner}, * EXCLUDE ({_FILE}) FROM "
+            f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
+        )
+
+
+@contextmanager
+def _encodable(paths: Iterable[Path]) -> Iterator[list[Path]]:
+    """The files under names that are UTF-8: DuckDB takes no others. A store's name need not be; its runs' are."""
+    with ExitStack() as held:
+        links: dict[Path, Path] = {}
+        named = []
+        for path in paths:
+            store = path.parent.parent
+            if encodable(str(store)) == str(store):
+                named.append(path)
+                continue
+            if store not in links:
+                links[store] = Path(held.enter_context(tempfile.TemporaryDirectory()), "store")
+                links[store].symlink_to(store)
+            named.append(links[store] / path.parent.name / path.name)
+        yield named
 
 
 def _create_shared(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
