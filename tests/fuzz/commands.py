@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -148,13 +147,13 @@ _LEFT_OUT = {"--help", "--max-bytes"}
 def _options(name: str) -> list[tuple[str, str]]:
     """The options that a command declares, each with the kind of value it takes."""
     from dialgauge.cli.options import Option
-    from dialgauge.cli.parse import _parameter, _UnsureError, get_type_hints
+    from dialgauge.cli.parse import _hints, _parameter, _UnsureError
 
     first, _, second = name.partition(" ")
     commands = importlib.import_module(f"dialgauge.cli.{first}").app.commands
     command = commands[second] if second else next(iter(commands.values()))
     found = []
-    for parameter, hint in get_type_hints(command, include_extras=True).items():
+    for parameter, hint in _hints(command).items():
         try:
             one = _parameter(parameter, hint, required=False) if parameter != "return" else None
         except _UnsureError:
@@ -169,10 +168,10 @@ def _options(name: str) -> list[tuple[str, str]]:
 def sandbox() -> Path:
     """The folder that every command line starts in; each works in a copy."""
     from dialgauge.formats import write
-    from fuzz.targets import seeds_of, stored_run
+    from fuzz.targets import kept_folder, seeds_of, stored_run
     from support.trackers import gold_dialogues, tracker, write_predictions
 
-    folder = Path(tempfile.mkdtemp(prefix="dialgauge-fuzz-"))
+    folder = kept_folder()
     gold = gold_dialogues(4)
     write(gold, folder / "gold.jsonl", format="native")
     write_predictions(folder / "pred.json", gold, tracker(gold, 0.3, 1))

@@ -6,9 +6,11 @@ stalls the process is known too, and the next process goes on behind it.
 
 from __future__ import annotations
 
+import atexit
 import mmap
 import os
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -20,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -76,13 +79,31 @@ def case_content(target: Target, seed: int, case: int) -> bytes:
 
 def run_case(target: Target, content: bytes) -> str | None:
     """Run one case; the name of the user error that was raised, if one was. Everything else comes through."""
-    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory_disk()) as folder, _alarm():
+    with _folder() as folder, _alarm():
         try:
-            target.run(content, Path(folder))
+            target.run(content, folder)
         except DialgaugeError as error:
             _check_sentence(error)
             return str(error)
     return None
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """An empty folder; most cases leave it so, and making one anew would take longer than they do."""
+    folder = _own_folder()
+    try:
+        yield folder
+    finally:
+        for left in folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+
+
+@cache
+def _own_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=_memory_disk()))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _check_sentence(error: DialgaugeError) -> None:

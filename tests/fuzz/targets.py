@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, format_named, formats, read, read_ontology, recognise, resolve
 from dialgauge.formats.base import Peek
@@ -27,7 +28,7 @@ from fuzz.archives import make_archive
 from fuzz.mutations import Mutation
 from support.examples import EXAMPLES
 from support.reading import no_hint_excludes, part_of, write_bytes
-from support.talks import Task, talk
+from support.talks import talk
 from support.trackers import gold_dialogues, tracker, write_predictions
 
 
@@ -108,6 +109,16 @@ def recognised(content: bytes, folder: Path) -> None:
 @cache
 def _any_seed() -> list[bytes]:
     return [seed for name in sorted(EXAMPLES) for seed in seeds_of(name) if _is_recognised(seed)]
+
+
+def kept_folder() -> Path:
+    """A folder for what is made once; it goes with the process."""
+    import atexit
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="dialgauge-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _file(folder: Path, content: bytes, name: str = "file.json") -> Path:
@@ -388,12 +399,10 @@ def _first_seen(content: bytes, folder: Path) -> None:
 @cache
 def stored_run() -> Path:
     """A store with one run, made once."""
-    import tempfile
-
     from dialgauge.runs import Store
     from dialgauge.tracking import score
 
-    folder = Path(tempfile.mkdtemp(prefix="dialgauge-fuzz-"))
+    folder = kept_folder()
     gold, predicted = _tracked()
     results = score(
         _file(folder, gold, "gold.jsonl"), [_file(folder, predicted, "system.json")], measures="JGA", resamples=5
@@ -492,12 +501,10 @@ _NAMES = [
 @cache
 def fitted_model() -> Path:
     """A small fitted model in a folder."""
-    import tempfile
-
     from dialgauge.rankers import ranker_class, save_ranker
     from support.tiny_world import tiny_task
 
-    folder = Path(tempfile.mkdtemp(prefix="dialgauge-fuzz-"))
+    folder = kept_folder()
     model = ranker_class("tfidf")(0)
     model.fit(tiny_task(1, 5))
     save_ranker(model, folder, 1)
@@ -545,7 +552,7 @@ def _targets() -> Iterator[Target]:
     yield _damaging("score", lambda: [_tracked()[1]], mutations.JSON, scored, 3)
     yield _damaging("score:self", partial(_accepted_by, scored_by_itself), mutations.JSON, scored_by_itself, 6)
     yield _damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
-    yaml = {
+    yaml: dict[str, tuple[Callable[[], list[bytes]], Callable[[bytes, Path], None]]] = {
         "profile": (_profile_seeds, _with_path(_yaml_profile)),
         "config": (_config_seeds, _with_path(_yaml_config)),
         "dataset-profile": (

@@ -221,12 +221,11 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
         if sys.stdin is None:
             raise DialgaugeError("standard input is closed; name a file, or pipe something into it")
         with faults("standard input"):
-            opener = kept(sys.stdin.buffer)
-        return _archive_or_file("standard input", opener, limit)
+            piped = kept(sys.stdin.buffer)
+        return _archive_or_file("standard input", piped, limit)
     path = Path(name)
-    opener: Callable[[], IO[bytes]]
+    opener: Callable[[], IO[bytes]] = partial(_open, path)
     with faults(name):
-        opener = partial(_open, path)
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
             with path.open("rb") as pipe:
                 opener = kept(pipe)

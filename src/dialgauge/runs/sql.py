@@ -257,7 +257,8 @@ def _fetched(answer: duckdb.DuckDBPyRelation) -> polars.DataFrame:
     for column, kind in zip(answer.columns, answer.types, strict=True):
         if odd := _MANGLED.search(str(kind)):
             raise _unfit(f"the type {odd[0]} in the column '{column}'")
-    return answer.pl()
+    frame: polars.DataFrame = answer.pl()
+    return frame
 
 
 def _unfit(what: str) -> DialgaugeError:
