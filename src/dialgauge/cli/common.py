@@ -143,10 +143,12 @@ def _json(value: Any) -> bytes:
     options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
     try:
         return orjson.dumps(value, option=options) + b"\n"
-    except orjson.JSONEncodeError:  # a name that is no UTF-8, mostly; whatever it is, there is a longer way
+    except orjson.JSONEncodeError:  # a name that is no UTF-8, or a number of more than 64 bits
+        import msgspec
+
         from dialgauge.runs import plain as as_json
 
-        return orjson.dumps(as_json(value), option=options) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(as_json(value)), indent=2) + b"\n"
 
 
 @contextmanager

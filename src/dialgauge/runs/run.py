@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -347,7 +349,8 @@ class _Folder:
         self.checked(name)
         path = self.verified(name)
         try:
-            frame = polars.read_parquet(_named(path), glob=False, hive_partitioning=False)
+            with _hushed():
+                frame = polars.read_parquet(_named(path), glob=False, hive_partitioning=False)
         except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
         self._check_content(name, frame)
@@ -398,6 +401,24 @@ class _Folder:
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Standard error closed to polars, which tells its panic over a forged file there before it raises it here."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed as it is
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _named(path: Path) -> Path | bytes:
