@@ -134,7 +134,7 @@ OUTPUTS = {
     ]
     for name in COMMANDS
     for command, function in importlib.import_module(f"dialgauge.cli.{name}").app.commands.items()
-    for _looks_written in [re.compile(r"(?i)\bwrite|\bdraw|^where .* go\b|^store the|heat map").search]
+    for _looks_written in [re.compile(r"(?i)\bwrit|\bdraw|^where .* go\b|^store the|heat map").search]
 }
 
 
@@ -152,6 +152,11 @@ def test_every_option_that_names_an_output_is_declared_as_one(command: object, o
         (["score", "missing", "missing", "--json", "."], "this is a folder"),
         (["data", "check", "gold.jsonl", "--json", "."], "this is a folder"),
         (["data", "formats", "--json", "gold.jsonl/x"], "cannot be written"),
+        (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "choose such an ending"),
+        (["score", "gold.jsonl", "pred.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
+        (["users", "score", "gold.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
+        (["reproduce", "fga", "--figures", "new", "--figure-format", "gif"], "choose such an ending"),
+        (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
         (["sql", "SELECT 1", "--csv", "."], "this is a folder"),
         (["sql", "SELECT 1", "--parquet=."], "this is a folder"),
         (["reproduce", "fga", "--html", "."], "this is a folder"),

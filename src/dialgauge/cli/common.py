@@ -65,15 +65,15 @@ class Screen:
                 self.console.print(shown, style=style, soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """Write a text exactly as it is."""
+        """Write a text exactly as it is; on a terminal, without what would act on it."""
         with self._writing():
-            self.stream.write(text)
+            self.stream.write(_harmless(text) if self.stream.isatty() else text)
             self.stream.flush()
 
     def write_bytes(self, content: bytes) -> None:
         """Write what programs read, in UTF-8 whatever the terminal speaks."""
         buffer = getattr(self.stream, "buffer", None)
-        if buffer is None:  # a stream that somebody put there, such as a notebook's
+        if buffer is None or self.stream.isatty():  # such as a notebook's stream, which takes no bytes
             self.write(content.decode("utf-8", "replace"))
             return
         with self._writing():

@@ -51,10 +51,13 @@ def main(
 
     Exit code: 0 something was computed, 2 nothing could be.
     """
+    from dialgauge.report import check_ending
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 
     if not fresh and (seeds, workers, store) != (None, None, None):
         raise DialgaugeError("--seeds, --workers and --store are about training; add --fresh or leave them out")
+    if figures is not None:
+        check_ending(Path(f"figure.{figure_format}"))
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
         reproduction = reproduce(paper, data, fresh=training)

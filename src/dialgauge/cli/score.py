@@ -115,6 +115,14 @@ def score(
     if explain_measures:
         _explain_measures()
         return 0
+    if table is not None:
+        from dialgauge.report import format_of
+
+        format_of(table)
+    if (run or store) and not from_runs:
+        from dialgauge.runs import Store
+
+        Store(store).check_writable()
     ranking = _ranking(worst_by) if worst or worst_by != _WORST_BY else None
     if by:
         from dialgauge.tracking import require_view

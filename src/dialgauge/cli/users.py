@@ -83,6 +83,10 @@ def score(
     from dialgauge.users import explanation, reference_report, score_tables, verdict_table
 
     check_endings(table)
+    if run or store:
+        from dialgauge.runs import Store
+
+        Store(store).check_writable()
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; name one source")
     with bulk_load():
