@@ -10,12 +10,16 @@ export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --all-extras
 TESTS ?= tests
 WORKERS ?= 2
+SECONDS ?= 3600
+SEED ?= 0
+TARGET ?=
 
-.PHONY: help demo test lint bench docs lock clean
+.PHONY: help demo test fuzz lint bench docs lock clean
 
 help:
 	@echo "make demo    environment, install, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
+	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
 	@echo "make docs    the documentation site, into site/"
 	@echo "make lock    renew requirements.lock from pyproject.toml"
@@ -40,6 +44,9 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
+
+fuzz: $(READY)
+	cd tests && RUST_BACKTRACE=0 ../$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --target "$(TARGET)"
 
 bench: $(READY)
 	for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -174,3 +175,76 @@ def test_no_text_escapes_as_another_error(text: str, fast: bool) -> None:
             parse_yaml(text, "x.yaml").as_record(Settings, "a profile")
         except DialgaugeError as error:
             assert str(error).startswith("x.yaml")
+
+
+def _config(path: Path) -> object:
+    from dialgauge.users.config import load_config
+
+    return load_config(path)
+
+
+def _dataset_profile(path: Path) -> object:
+    from dialgauge.users.profile import load_profile
+
+    return load_profile(str(path))
+
+
+def _profile(path: Path) -> object:
+    from dialgauge.values import profile_named
+
+    return profile_named(str(path))
+
+
+def _world(path: Path) -> object:
+    from dialgauge.worlds.restaurant import load_world
+
+    return load_world(path)
+
+
+def _catalogue(path: Path) -> object:
+    from dialgauge.data.datasets import parse
+
+    return parse(path.read_bytes(), str(path))
+
+
+LOADERS = {loader.__name__: loader for loader in (_config, _dataset_profile, _profile, _world, _catalogue)}
+
+
+@pytest.mark.parametrize("text", [text for text, *_ in WRONG.values()], ids=WRONG)
+@pytest.mark.parametrize("load", LOADERS.values(), ids=LOADERS)
+def test_every_loader_says_so(load: Callable[[Path], object], text: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml"):
+        load(path)
+
+
+PATTERNS = {
+    "a large number": "a{9999999999999}",
+    "many groups": "(" * 500 + ")" * 500,
+    "very many groups": "(" * 50_000 + ")" * 50_000,
+    "a name twice": "(?P<a>b)(?P<a>c)",
+    "an open set": "[",
+    "a look behind of any length": "(?<=a*)b",
+    "flags many deep": "(?i:" * 3000 + ")" * 3000,
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+def test_a_pattern_that_cannot_be_used_is_one_sentence(pattern: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"name: mine\nrules:\n  - regex: [['{pattern}', 'x']]\n")
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml: rule 1: '.*' is no regular expression") as error:
+        _profile(path)
+    assert len(str(error.value)) < 400
+    path.write_text(f"name: mine\nacts: {{inform: ['{pattern}']}}\ndomains: {{}}\n")
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is no regular expr"):
+        _dataset_profile(path)
+
+
+@pytest.mark.parametrize("replacement", [r"\2", r"\g<name>", r"\g<1", r"\99999999999999999999"])
+def test_a_replacement_that_cannot_be_made_is_one_sentence(replacement: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"name: mine\nrules:\n  - regex: [['(a)', '{replacement}']]\n")
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml: rule 1: '.*' cannot replace '\(a\)'"):
+        _profile(path)

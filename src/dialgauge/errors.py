@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+#: Letters of a sentence; a value from a file that makes it longer is cut in the middle.
+_LONGEST = 2000
+
 
 class DialgaugeError(Exception):
     """Something the user can fix: the message is one clear sentence, with the place when it is known."""
@@ -39,7 +42,8 @@ class DialgaugeError(Exception):
             )
             if known
         ]
-        return f"{', '.join(place)}: {self.message}" if place else self.message
+        sentence = f"{', '.join(place)}: {self.message}" if place else self.message
+        return sentence if len(sentence) <= _LONGEST else f"{sentence[: _LONGEST - 500]} … {sentence[-400:]}"
 
     def at(self, **place: str | int | None) -> DialgaugeError:
         """The same error with the place filled in where it was unknown (``file``, ``dialogue``, ``turn``, ``line``)."""

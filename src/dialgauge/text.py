@@ -1,6 +1,8 @@
-"""Numbers in sentences."""
+"""Numbers in sentences, and text from anywhere made fit to be printed."""
 
 from __future__ import annotations
+
+import unicodedata
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -19,3 +21,30 @@ def times(count: int) -> str:
     ('once', '12 times')
     """
     return "once" if count == 1 else f"{count:,} times"
+
+
+def plain(text: str) -> str:
+    """One line without control characters: nothing a file holds may move the cursor or colour the screen.
+
+    >>> plain("two\\nlines, \\x1b[31mred")
+    'two lines, \\ufffd[31mred'
+    """
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    if character in "\n\r\t\v\f\u2028\u2029":
+        return " "
+    # Cf holds the marks that reverse reading order, with which a name can look like another one. The last two code
+    # points are no characters in XML, and so in no SVG.
+    odd = unicodedata.category(character) in ("Cc", "Cf", "Cs") or character in "\ufffe\uffff"
+    return "\ufffd" if odd else character
+
+
+def encodable(text: str) -> str:
+    """The text with what UTF-8 has no bytes for written out, as in names of files that are not UTF-8.
+
+    >>> encodable("odd\\udcff.json")
+    'odd\\\\udcff.json'
+    """
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

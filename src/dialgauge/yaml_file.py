@@ -52,17 +52,14 @@ def read_yaml(path: str | Path, *, limit: int = MOST_BYTES) -> YamlDocument:
         raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
     if len(raw) > limit:
         raise DialgaugeError(f"it is larger than {limit:,} bytes, too large for a file of this kind", file=name)
-    try:
-        return parse_yaml(raw.decode("utf-8-sig"), name)
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DialgaugeError("it is not UTF-8 text; save it as UTF-8", file=name, line=line) from error
+    return parse_yaml(raw, name)
 
 
-def parse_yaml(text: str, file: str | None = None) -> YamlDocument:
-    """The YAML in a text; ``file`` is what errors name."""
+def parse_yaml(content: str | bytes, file: str | None = None) -> YamlDocument:
+    """The YAML in a text, or in the bytes of one; ``file`` is what errors name."""
     import yaml
 
+    text = content if isinstance(content, str) else _decoded(content, file)
     try:
         _refuse_control_characters(text)
         _refuse_deep_nesting(text)
@@ -79,6 +76,31 @@ def parse_yaml(text: str, file: str | None = None) -> YamlDocument:
         raise DialgaugeError(f"it is not valid YAML ({reason})", file=file, line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DialgaugeError(f"it is not valid YAML ({' '.join(str(error).split())})", file=file) from error
+
+
+def _decoded(content: bytes, file: str | None) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DialgaugeError("it is not UTF-8 text; save it as UTF-8", file=file, line=line) from error
+
+
+def compiled(expression: str, what: str) -> re.Pattern[str]:
+    """A regular expression that a person wrote; ``what`` says where: ``rule 2``.
+
+    Python's own limits show as errors of several kinds: of numbers, of nesting, of the size of the machine it builds.
+    """
+    import warnings
+
+    try:
+        with warnings.catch_warnings():  # what may come to mean something else one day; today it has a meaning
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(expression)
+    except (re.error, RecursionError, OverflowError, ValueError, MemoryError) as error:
+        reason = str(error) or "nested too deeply"
+        shown = expression if len(expression) <= 80 else f"{expression[:80]}…"
+        raise DialgaugeError(f"{what}: '{shown}' is no regular expression that can be used ({reason})") from error
 
 
 def as_record(content: Any, kind: type[T], what: str, *, file: str | None = None) -> T:

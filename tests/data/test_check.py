@@ -16,11 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.data.checking.examine import check
+from dialgauge.data.checking.repeated_keys import repeated_keys
 from dialgauge.data.checking.report import GroupReport, Report
 from dialgauge.data.checking.show import show, verdict
 from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.corpus import write
+from dialgauge.formats.source import resolve
 from dialgauge.report.table import Table
 from support.examples import EXAMPLES
 
@@ -74,6 +76,57 @@ def test_duplicate_ids_in_one_file_are_a_problem(tmp_path: Path) -> None:
     assert kinds(report) == {"duplicate id": 2}
     assert [place.dialogue for place in only_group(report).findings[0].places] == ["a", "A"]
     assert report.exit_code == 1
+
+
+REPEATED = {
+    "native": (
+        b'{"id":"d1","turns":[{"speaker":"user","text":"hi","state":{"hotel":{"area":["east"],"area":["west"]}}}]}\n'
+        b'{"id":"d2","turns":[{"speaker":"user","text":"hi","state":{},"text":"ho"}]}\n',
+        [("d1", 0, "'area' in turns[0].state.hotel"), ("d2", 0, "'text' in turns[0]")],
+    ),
+    "a single line": (
+        b'{"id":"d1","turns":[],"turns":[{"speaker":"user","text":"hi","state":{}}]}\n',
+        [("d1", None, "'turns' in the dialogue itself")],
+    ),
+    "nested": (
+        b'{"MUL1.json": {"0": {"gt": {"hotel": {"area": "north"}}, "pr": {}, "pr": {"hotel": {"area": "east"}}}}}',
+        [("MUL1.json", 0, "'pr' in 0")],
+    ),
+    "sgd": (
+        EXAMPLES["sgd"].replace(b'"location": [', b'"location": ["Paris"], "location": [', 1),
+        [("1_00000", 0, "'location' in turns[0].frames[0].state.slot_values")],
+    ),
+    "hidden": (
+        b'{"id":"d1","turns":[{"speaker":"user","text":"say \\u0022: it","text":"x","state":{}}]}\n',
+        [("d1", 0, "'text' in turns[0]")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "places"), REPEATED.values(), ids=REPEATED)
+def test_keys_that_stand_twice_in_a_dialogue_are_a_problem(
+    content: bytes, places: list[tuple[str, int | None, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "d.json").write_bytes(content)
+    report = check([tmp_path / "d.json"])
+    assert kinds(report)["repeated key"] == len(places)
+    (finding,) = (one for one in only_group(report).findings if one.kind == "repeated key")
+    assert [(place.dialogue, place.turn, place.detail) for place in finding.places] == places
+    assert report.exit_code == 1
+    assert "sound" not in text_of(report)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_no_key_of_an_example_stands_twice(name: str, tmp_path: Path) -> None:
+    (tmp_path / "d.json").write_bytes(EXAMPLES[name].replace(b"hotel in", b'say \\"x\\": '))
+    assert not any(
+        one.kind == "repeated key" for group in check([tmp_path / "d.json"]).groups for one in group.findings
+    )
+
+
+def test_no_key_of_the_real_files_stands_twice(shared_data: Path) -> None:
+    files = ["multiwoz21/val.json.gz", "sgd/dev_dialogues_001.json.gz", "gcdf1/conversations/dialogues_001.json.gz"]
+    assert [key for file in files for part in resolve(shared_data / file) for key in repeated_keys(part)] == []
 
 
 def test_the_same_ids_in_two_files_are_two_sets(tmp_path: Path) -> None:

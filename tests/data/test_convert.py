@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -167,10 +168,14 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_no_permission_for_the_target(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: Any, **__: Any) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
+    whole = os.open
 
-    monkeypatch.setattr("tempfile.mkstemp", forbidden)
+    def forbidden(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if flags & os.O_CREAT:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return whole(path, flags, *rest, **more)
+
+    monkeypatch.setattr("os.open", forbidden)
     with pytest.raises(DialgaugeError, match=r"cannot be written \(Permission denied\)"):
         convert(source, tmp_path / "out.jsonl", to="native")
 

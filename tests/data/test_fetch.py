@@ -85,6 +85,23 @@ def test_a_weak_etag_is_no_ground_for_resuming(site: Site, tmp_path: Path) -> No
     assert site.ranges == [None, None]
 
 
+@pytest.mark.parametrize("etag", ['"\xe9"', '"a\x01b"'])
+def test_an_etag_that_no_request_can_carry_is_no_ground_for_resuming(site: Site, tmp_path: Path, etag: str) -> None:
+    site.etag = etag
+    site.answers = [Answer(cut=400_000)]
+    fetch(site.url, tmp_path / "f", patience=Waits().patience())
+    assert site.ranges == [None, None]
+
+
+@pytest.mark.parametrize("note", [b"\xff\xfe", b'{"url": "\xff", "validator": "x"}', b"[" * 100_000, b"{}"])
+def test_a_damaged_note_about_a_part_starts_over(site: Site, tmp_path: Path, note: bytes) -> None:
+    (tmp_path / "f.part").write_bytes(b"half")
+    (tmp_path / "f.part.json").write_bytes(note)
+    fetch(site.url, tmp_path / "f", patience=Waits().patience())
+    assert site.ranges == [None]
+    assert left_behind(tmp_path) == ["f"]
+
+
 def test_a_file_that_changes_between_tries_is_not_glued_together(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=400_000)]
 

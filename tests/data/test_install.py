@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from dialgauge.data.datasets import Dataset, Member, Remote
 from dialgauge.data.fetch import Patience
 from dialgauge.data.folder import Folder, data_folder
-from dialgauge.data.install import InstalledDataset, get, offline, remove
+from dialgauge.data.install import InstalledDataset, clear_leftovers, get, offline, remove
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
@@ -271,6 +272,52 @@ def test_a_damaged_receipt_is_a_sentence(site: Site, folder: Folder) -> None:
     (place / ".dialgauge").write_text("{")
     with pytest.raises(DialgaugeError, match="receipt is damaged"):
         verify(dataset(site), folder)
+
+
+@pytest.mark.parametrize("content", [b"\xff", b'{"dataset": "\xff"}', b"[" * 100_000])
+def test_a_receipt_or_list_that_is_no_text_is_a_sentence(site: Site, folder: Folder, content: bytes) -> None:
+    place = get(dataset(site), folder).path
+    (place / ".dialgauge").write_bytes(content)
+    with pytest.raises(DialgaugeError, match="receipt is damaged"):
+        folder.receipt(place.name)
+    (folder.work / "first_seen.json").write_bytes(content)
+    with pytest.raises(DialgaugeError, match="list of first checksums is damaged"):
+        folder.first_seen()
+
+
+def test_a_receipt_with_a_name_that_no_system_takes(site: Site, folder: Folder) -> None:
+    place = get(dataset(site), folder).path
+    receipt = (place / ".dialgauge").read_text()
+    (place / ".dialgauge").write_text(receipt.replace("test.json", "te\\u0000st"))
+    assert verify(dataset(site), folder).count("unreadable") == 1
+
+
+def leftovers(folder: Folder, name: str) -> list[Path]:
+    """What a process leaves that is killed after the dataset is in place, and before it has tidied up."""
+    places = [folder.work / kind / name for kind in ("downloads", "staging")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "000-toy.zip").write_bytes(b"x" * 1000)
+    return places
+
+
+def test_downloads_of_a_finished_dataset_are_cleared_at_the_next_use(site: Site, folder: Folder) -> None:
+    get(dataset(site), folder)
+    places = leftovers(folder, "toy")
+    assert not get(dataset(site), folder).fetched
+    assert not any(place.exists() for place in places)
+
+
+def test_half_a_download_stays_and_so_does_what_another_process_works_on(site: Site, folder: Folder) -> None:
+    get(dataset(site), folder)
+    downloads, staging = leftovers(folder, "other")
+    clear_leftovers(folder)
+    assert downloads.exists()
+    assert not staging.exists()
+    places = leftovers(folder, "toy")
+    with FileLock(folder.work / "toy.lock"):
+        clear_leftovers(folder)
+    assert all(place.exists() for place in places)
 
 
 def test_the_environment_moves_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

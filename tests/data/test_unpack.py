@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from dialgauge.data.unpack import unpack
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from support.examples import EXAMPLES
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:
@@ -124,6 +126,50 @@ def test_an_archive_without_anything_expected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "x", {"other": b""})
     with pytest.raises(DialgaugeError, match="none of the expected files"):
         unpack(archive, tmp_path / "out", only=("dev/*",))
+
+
+def with_lzma(path: Path) -> Path:
+    """A zip archive whose LZMA data is damaged."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("test.json", bytes(range(256)) * 40)
+    content = bytearray(path.read_bytes())
+    content[50:80] = b"\xff" * 30
+    path.write_bytes(content)
+    return path
+
+
+def without_a_name(path: Path) -> Path:
+    """A zip archive with a member that has no name."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), "x")
+    return path
+
+
+def with_an_unknown_method(path: Path) -> Path:
+    """A zip archive whose member is packed in a way that nobody knows."""
+    content = bytearray(zipped(path, {"test.json": b"x" * 100}).read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        content[content.index(mark) + offset] = 97
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("make", [with_lzma, without_a_name, with_an_unknown_method])
+def test_odd_archives_are_one_sentence_to_whoever_reads_them(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    archive = make(tmp_path / "x.zip")
+    with pytest.raises(DialgaugeError, match=r"x\.zip"):
+        unpack(archive, tmp_path / "out")
+    with pytest.raises(DialgaugeError, match=r"x\.zip"):
+        read(archive)
+
+
+def test_names_in_a_tar_archive_need_not_be_utf8(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w", encoding="latin-1", format=tarfile.GNU_FORMAT) as archive:
+        item = tarfile.TarInfo("caf\xe9.jsonl")
+        item.size = len(EXAMPLES["native"])
+        archive.addfile(item, io.BytesIO(EXAMPLES["native"]))
+    assert len(read(tmp_path / "x.tar")) == 1
+    assert len(unpack(tmp_path / "x.tar", tmp_path / "out")) == 1
 
 
 NAMES = st.text(st.sampled_from("ab./\\:~\x01é"), min_size=1, max_size=12)

@@ -145,10 +145,10 @@ def test_workers_killed_at_any_moment_lose_nothing(tmp_path: Path, seed: int) ->
             os.kill(chance.choice(alive).pid or 0, signal.SIGKILL)
             kills, next_kill = kills + 1, time.monotonic() + chance.uniform(0, 0.4)
     assert [done.key for done in results] == [unit.key for unit in units]
-    for done in results:
-        twice_hit = len(begun(tmp_path)[done.key]) == 2 and done.failure
-        assert twice_hit or done.content == f"state {done.key} sleep 0.02".encode()
-    assert kills >= 2
+    failed = [done.failure for done in results if done.content != f"state {done.key} sleep 0.02".encode()]
+    # A worker may be killed before it begins the unit it holds; that counts against the unit all the same.
+    assert all(failure and failure.startswith("2 worker processes died") for failure in failed)
+    assert 2 <= kills >= 2 * len(failed)
 
 
 def test_workers_that_cannot_begin_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

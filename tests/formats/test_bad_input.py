@@ -9,6 +9,9 @@ import errno
 import gzip
 import io
 import json
+import subprocess
+import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +21,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import source
 from dialgauge.formats.base import DialogueFormat, Notes, Peek
 from dialgauge.formats.corpus import read, write
 from dialgauge.formats.registry import BUILT_IN, format_named, recognise
@@ -183,6 +187,41 @@ def test_a_gzip_bomb_stops_at_the_limit(name: str, tmp_path: Path) -> None:
     (tmp_path / "bad.gz").write_bytes(gzip.compress(content))
     with pytest.raises(DialgaugeError, match=r"bad\.gz: it unpacks to more than 500,000 bytes; .*--max-bytes"):
         read(tmp_path / "bad.gz", limit=500_000)
+
+
+def test_what_packs_too_well_is_a_bomb_long_before_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is what data may grow to, and no data packs a hundred times."""
+    monkeypatch.setattr(source, "_UNSUSPICIOUS", 1_000_000)
+    zeros = b"[" + b"0," * 5_000_000 + b"0]"
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(zeros))
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.json", zeros)
+    with tarfile.open(tmp_path / "bomb.tgz", "w:gz") as tar:
+        item = tarfile.TarInfo("x.json")
+        item.size = len(zeros)
+        tar.addfile(item, io.BytesIO(zeros))
+    for name in ("bomb.gz", "bomb.zip", "bomb.tgz"):
+        with pytest.raises(DialgaugeError, match=r"it unpacks to more than 1,\d{3},\d{3} bytes"):
+            read(tmp_path / name)
+        with pytest.raises(DialgaugeError, match=r"no known format|expected shape"):  # a raised limit means it
+            read(tmp_path / name, limit=source.DEFAULT_LIMIT + 1)
+
+
+def test_packed_data_is_in_memory_once(tmp_path: Path) -> None:
+    """Measured in a process of its own: 200 MB unpacked, beside what the process needs anyhow."""
+    content = b'{"id":"d1","turns":[' + b" " * 200_000_000 + b"]}"
+    (tmp_path / "big.gz").write_bytes(gzip.compress(content, compresslevel=1))
+    script = (
+        "import resource, sys\n"
+        "from dialgauge.formats import resolve\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "content = resolve(sys.argv[1])[0].read()\n"
+        "print(len(content), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "big.gz")]
+    size, grown = map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert size == len(content)
+    assert grown * 1024 < 1.5 * size
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import builtins
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import charts
-from dialgauge.report.figures import lines, save, shades
+from dialgauge.report.figures import lines, save, save_all, shades
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -49,6 +51,37 @@ def datasets(chart: Any) -> list[dict[str, Any]]:
 
     walk(chart.to_dict())
     return found
+
+
+#: The characters that end the renderer's process, and some that do not.
+ODD = [*map(chr, range(0x20)), "\x7f", "\x85", "\u2028", "\u202e", "\ufffe", "\uffff", "\ud800", "\U0010ffff"]
+
+
+def test_no_character_of_a_name_ends_the_process(tmp_path: Path) -> None:
+    """In a process of its own: what it guards against is no exception."""
+    script = (
+        "import sys; from pathlib import Path; from dialgauge.report import charts, save_all\n"
+        f"odd = ''.join({ODD!r})\n"
+        "chart = charts.domain_bars({f'ho{odd}tel': {f'J{odd}GA': 0.5}, 'taxi': {f'J{odd}GA': 0.7}})\n"
+        "save_all({Path(sys.argv[1]) / f'x.{ending}': lambda: chart for ending in ('svg', 'png', 'pdf', 'json')})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_figures_are_written_all_or_not_at_all(tmp_path: Path) -> None:
+    def broken() -> Any:
+        raise DialgaugeError("there is nothing to draw")
+
+    with pytest.raises(DialgaugeError, match="nothing to draw"):
+        save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.svg": broken})
+    with pytest.raises(DialgaugeError, match="choose such an ending"):
+        save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.gif": CHARTS["slots"]})
+    (tmp_path / "b.svg").mkdir()
+    with pytest.raises(DialgaugeError, match="this is a folder"):
+        save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.svg": CHARTS["slots"]})
+    assert [path.name for path in tmp_path.iterdir()] == ["b.svg"]
 
 
 @pytest.mark.parametrize("name", CHARTS)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.report.render import inert
 from dialgauge.report.table import Cell, Column, Table, notebook_html, write_tables
 
 
@@ -123,12 +124,40 @@ def test_any_text_keeps_the_shape_of_every_format(text: str, number: float) -> N
     table = Table(text, ["a", "b"], [[text, number], [text, None]], notes=[text])
     rows = list(csv.reader(io.StringIO(table.render("csv"), newline="")))
     assert [len(row) for row in rows] == [2, 2, 2]
-    assert rows[1][0] == re.sub("\r\n?", "\n", text)
+    assert rows[1][0] == inert(re.sub("\r\n?", "\n", text))
     assert json.loads(table.render("json"))["rows"][0]["a"] == text
     body = [line for line in table.render("markdown").split("\n") if line.startswith("| ")]
     assert [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in body[-2:]] == [3, 3]
     latex = [line for line in table.render("latex").split("\n") if line.endswith(r" \\")]
     assert [len(re.findall(r"(?<!\\)&", line)) for line in latex] == [1, 1, 1]
+
+
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1)", "\t=1", "=", "+x", "-x"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_spreadsheet_computes_a_cell_of_ours(text: str) -> None:
+    rows = list(csv.reader(io.StringIO(Table("", [text], [[text]]).render("csv"), newline="")))
+    assert rows == [[f"'{text}"], [f"'{text}"]]
+
+
+@pytest.mark.parametrize(
+    "text", ["-3.5", "+12.0%", "1,234", "-", "–", "+1e-05", "hotel-area", "a=b", "", "-inf", "nan"]
+)
+def test_what_no_spreadsheet_computes_stays_as_it_is(text: str) -> None:
+    assert Table("", ["a"], [[text]]).render("csv").splitlines()[-1].strip('"') == (
+        f'"{text}"' if "," in text else text
+    ).strip('"')
+
+
+def test_numbers_in_csv_stay_numbers() -> None:
+    assert Table("", ["a", "b"], [[-0.5, 3]]).render("csv") == "a,b\n-0.5,3\n"
+
+
+@pytest.mark.parametrize("text", ["*x", "[x", "**", "* all *"])
+def test_a_latex_row_may_begin_with_what_a_line_break_would_take(text: str) -> None:
+    rows = [line for line in Table("", ["a"], [["x"], [text]]).render("latex").splitlines() if line.endswith(r" \\")]
+    assert rows[-1].startswith("{}" + text[0])
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,20 @@ def test_an_empty_store_has_an_empty_table_of_runs(store: Store) -> None:
         ("SELECT * FROM scores_by_martians", r"Did you mean|Known: dialogue_scores, dialogues, runs, scores, turns"),
         ("SELECT INTERVAL 1 DAY", "cast the column to VARCHAR"),
         ("SELECT error('stop')", "stop"),
+        ("SELECT TIMESTAMP 'infinity' AS a", "a date beyond the years 1 to 9999 in the column 'a'"),
+        ("SELECT DATE '-infinity'", "cast the column to VARCHAR"),
+        ("SELECT DATE '290000-01-01'", "cast the column to VARCHAR"),
+        ("SELECT TIMESTAMP_S '99999-01-01'", "cast the column to VARCHAR"),
+        ("SELECT TIMESTAMP_NS 'infinity'", "cast the column to VARCHAR"),
+        ("SELECT TIMESTAMPTZ '-infinity'", "cast the column to VARCHAR"),
+        ("SELECT [NULL, TIMESTAMP 'infinity']", "cast the column to VARCHAR"),
+        ("SELECT [DATE 'infinity']::DATE[1]", "cast the column to VARCHAR"),
+        ("SELECT {'x': [{'y': DATE 'infinity'}]}", "cast the column to VARCHAR"),
+        ("SELECT MAP {'x': DATE 'infinity'}", "cast the column to VARCHAR"),
+        ("SELECT DATE '2020-01-01' - INTERVAL '3000 years'", "cast the column to VARCHAR"),
+        ("SELECT 340282366920938463463374607431768211455::UHUGEINT AS a", "the type UHUGEINT in the column 'a'"),
+        ("SELECT TIMETZ '01:00:00+05'", "the type TIME WITH TIME ZONE"),
+        ("SELECT '101'::BIT", "the type BIT"),
     ],
 )
 def test_a_query_that_cannot_be_answered_is_one_sentence(
@@ -98,6 +112,16 @@ def test_a_query_that_cannot_be_answered_is_one_sentence(
     with pytest.raises(DialgaugeError, match=said) as error:
         store.sql(query)
     assert "\n" not in str(error.value)
+
+
+def test_dates_of_pythons_calendar_and_their_absence_are_answered(store: Store) -> None:
+    query = (
+        "SELECT DATE '0001-01-03' AS a, TIMESTAMP '9999-12-30' AS b, TIMESTAMP_NS '2262-04-11 23:47:16' AS c, "
+        "NULL::DATE AS d, [DATE '2020-01-01', NULL] AS e, {'x': TIMESTAMP_MS '2020-01-01'} AS f, 7::HUGEINT AS g"
+    )
+    (row,) = store.sql(query).rows(named=True)
+    assert (row["a"].year, row["b"].year, row["c"].year, row["d"], row["g"]) == (1, 9999, 2262, None, 7)
+    assert (len(row["e"]), row["f"]["x"].year) == (2, 2020)
 
 
 def test_sql_cannot_read_files_that_are_no_tables(store: Store, two: tuple[str, str], tmp_path: Path) -> None:

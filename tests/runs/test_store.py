@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from dialgauge import __version__
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Run, Store
@@ -209,6 +212,43 @@ def test_a_file_that_is_no_parquet_is_one_sentence(store: Store, scores: polars.
     with pytest.raises(DialgaugeError, match="its table 'dialogue_scores' cannot be read") as error:
         store.open(run.id).table("dialogue_scores")
     assert "\n" not in str(error.value)
+
+
+def parquet(frame: polars.DataFrame) -> bytes:
+    held = io.BytesIO()
+    frame.write_parquet(held)
+    return held.getvalue()
+
+
+def test_a_table_that_took_anothers_place_is_found_whatever_its_checksum(
+    store: Store, scores: polars.DataFrame
+) -> None:
+    run = stored(store, "a", scores)
+    others = {
+        "rows and columns": scores.select("dialogue"),
+        "the rows and": scores.head(1),
+        "the columns": scores.with_columns(num=polars.lit("x")),
+        "hold no number": scores.with_columns(num=polars.lit(None, polars.Float64)),
+        "without a score": scores.with_columns(den=polars.lit(0.0)),
+    }
+    for words, other in others.items():
+        forge(run, "dialogue_scores", parquet(other))
+        with pytest.raises(DialgaugeError, match=f"the run is damaged: its table 'dialogue_scores' .*{words}"):
+            store.open(run.id).table("dialogue_scores")
+
+
+def test_turns_that_are_no_turns_are_found_whatever_their_checksum(store: Store, dialogues: list[Dialogue]) -> None:
+    with store.create(kind="k", name="a") as writer:
+        writer.add_corpus(dialogues)
+    run = store.open(writer.id)
+    path, turns = run.files["turns"], run.table("turns")
+    for record in ("{", "[]", '{"speaker": 3}', None, "[" * 100_000):
+        path.write_bytes(content := parquet(turns.with_columns(record=polars.lit(record, polars.String))))
+        corpus = json.loads((path.parent / "corpus.json").read_text())
+        corpus["tables"]["turns"] |= {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        (path.parent / "corpus.json").write_text(json.dumps(corpus))
+        with pytest.raises(DialgaugeError, match="its table 'turns' holds something that is no dialogue"):
+            list(store.open(run.id).dialogues())
 
 
 def test_scratch_of_the_living_is_left_alone_and_of_the_dead_swept(store: Store, scores: polars.DataFrame) -> None:

@@ -6,6 +6,7 @@ line about it; the module ``dialgauge.cli.NAME`` declares the command's options 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -21,6 +22,10 @@ COMMANDS = {
     "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",
 }
+
+
+#: What the system says of a stream that takes no more. Files that cannot be written are told by whoever writes them.
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def overview() -> str:
@@ -46,17 +51,62 @@ def overview() -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 ran but scores are incomplete, 2 an error the user can fix."""
+    _prepare_streams()
+    if sys.stdout is None:
+        _say("standard output is closed, so nothing could be shown; send it to a file or to /dev/null")
+        sys.exit(2)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; the rest goes nowhere, also what Python still holds when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read the output has seen enough
         code = 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _UNWRITABLE:
+            raise
+        _say(f"standard output cannot be written ({error.strerror})")
+        code = 2
     except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
-        sys.stderr.write("dialgauge: stopped by the keyboard\n")
+        _say("stopped by the keyboard")
         code = 130
-    sys.exit(code)
+    sys.exit(_flushed(code))
+
+
+def _prepare_streams() -> None:
+    """Make the standard streams safe to write to, whatever they are.
+
+    The number of a closed stream would go to the next file that is opened, and what is meant for the stream into it.
+    What an encoding cannot say is replaced.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") == "strict":
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def _flushed(code: int) -> int:
+    """The exit code once all output has left; output that cannot leave is an error, unless its reader has left."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # The rest goes nowhere, also what Python still holds when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if isinstance(error, BrokenPipeError):
+                continue
+            if stream is sys.stdout and code != 2:
+                _say(f"standard output cannot be written ({error.strerror})")
+            code = 2
+    return code
+
+
+def _say(message: str) -> None:
+    try:
+        sys.stderr.write(f"dialgauge: {message}\n")
+    except OSError:
+        return  # the exit code has to say it
 
 
 def _run(arguments: list[str]) -> int:

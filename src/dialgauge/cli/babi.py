@@ -20,7 +20,7 @@ from dialgauge.cli.common import (
     tracked,
     write_json,
 )
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Seed = Annotated[int, Option(help="The same seed gives the same bytes.")]
 
 @app.command()
 def simulate(
-    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the files go.")],
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Where the files go.")],
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, such as 1-5 or 1,3.")] = "1-5",
     splits: Annotated[str, Option(help="Of trn,dev,tst,tst-OOV; all that the world has unless given.")] = "",
@@ -104,7 +104,7 @@ def simulate(
 @app.command("convert-dstc2")
 def convert_dstc2(
     folder: Annotated[Path, Argument(help="The folder with the calls (log.json and label.json in each).")],
-    target: Annotated[Path, Option("--out", metavar="FILE", help="Where the dialogs go.")],
+    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the dialogs go.")],
     ontology: Annotated[Path | None, Option(help="The ontology; else the ontology*.json in the folder.")] = None,
     listed: Annotated[
         Path | None, Option("--list", metavar="FILE", help="Only these calls, in this order: one path a line.")
@@ -112,7 +112,7 @@ def convert_dstc2(
     kb: Annotated[
         Path | None, Option(metavar="FILE", help="A knowledge base (babi-kb); else what the systems said.")
     ] = None,
-    candidates: Annotated[Path | None, Option(metavar="FILE", help="Also write all replies as candidates.")] = None,
+    candidates: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write all replies as candidates.")] = None,
     seed: Seed = 0,
     form: Annotated[
         Literal["babi", "native"],
@@ -150,18 +150,18 @@ def convert_dstc2(
 @app.command()
 def anonymise(
     log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text (or any format dialgauge reads).")],
-    target: Annotated[Path, Option("--out", metavar="FILE", help="Where the anonymised logs go.")],
+    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the anonymised logs go.")],
     gazetteer: Annotated[
         list[str] | None,
         Option("--gazetteer", metavar="KIND=FILE", help="A list of names, one a line: person=staff.txt. Repeatable."),
     ] = None,
     no_built_in: Annotated[bool, Option("--no-built-in", help="Do without the built-in lists of names.")] = False,
     candidates: Annotated[
-        Path | None, Option(metavar="FILE", help="Also write everything operators said as candidates.")
+        Path | None, OutputFile(metavar="FILE", help="Also write everything operators said as candidates.")
     ] = None,
     report: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Write what was replaced, word for word, as JSON. Keep that file private."),
+        OutputFile(metavar="FILE", help="Write what was replaced, word for word, as JSON. Keep that file private."),
     ] = None,
     form: Annotated[
         Literal["chat-log", "babi", "native"],

@@ -16,7 +16,7 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import CommandGroup, Option, OutputFile
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
@@ -40,7 +40,7 @@ def attention(
     split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
     most: Annotated[int | None, Option(min=1, help="Show only that many memories per reply.")] = None,
     figure: Annotated[
-        Path | None, Option(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
+        Path | None, OutputFile(metavar="FILE", help="A heat map (svg, png, pdf, json); needs --turn.")
     ] = None,
     device: DeviceOption = None,
     store: StoreOption = None,

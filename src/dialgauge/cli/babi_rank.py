@@ -26,7 +26,7 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import CommandGroup, Option, OutputFile, OutputFolder
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def evaluate(
     split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
     url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
-    save: Annotated[Path | None, Option(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
+    save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
@@ -200,9 +200,9 @@ def table(
     workers: Annotated[int, Option(min=0, help="Processes; 0 is one per core.")] = 1,
     fresh: Annotated[bool, Option("--fresh", help="Compute everything again, stored results included.")] = False,
     statistics: Annotated[bool, Option(help="Show the paper's Table 1 too.")] = True,
-    markdown: Annotated[Path | None, Option(metavar="FILE", help="Also write Markdown.")] = None,
-    latex: Annotated[Path | None, Option(metavar="FILE", help="Also write LaTeX.")] = None,
-    html: Annotated[Path | None, Option(metavar="FILE", help="Also write a web page.")] = None,
+    markdown: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write Markdown.")] = None,
+    latex: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write LaTeX.")] = None,
+    html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page.")] = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:

@@ -19,7 +19,7 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 
 
 def register(app: CommandGroup) -> None:
@@ -28,7 +28,7 @@ def register(app: CommandGroup) -> None:
 
 
 def train(
-    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
     data: MaybeDataOption = None,
     logs: LogsOption = None,
     candidates: CandidatesOption = None,

@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, OutputFile, OutputFolder
+from dialgauge.text import plain
 
 if TYPE_CHECKING:
     import polars
@@ -56,25 +57,64 @@ class Screen:
         return not wanted and not self.stream.isatty() and encoding.startswith("utf")
 
     def print(self, item: str | TerminalTable = "", *, style: str | None = None) -> None:
-        """Print a text or a table. Text is never markup, and one line stays one line."""
-        text = f"{item}\n" if isinstance(item, str) else item.text()
-        if self.plain and all(map(str.isprintable, text.split("\n"))):
-            self.write(text)
+        """Print a text or a table. Text is never markup, one line stays one line, and nothing acts on the terminal."""
+        shown = _harmless(item) if isinstance(item, str) else item
+        if self.plain:
+            self.write(f"{shown}\n" if isinstance(shown, str) else shown.text())
         else:
-            self.console.print(item, style=style, soft_wrap=True)
+            with self._writing():
+                self.console.print(shown, style=style, soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """Write a text exactly as it is."""
-        self.stream.write(text)
-        self.stream.flush()
+        """Write a text exactly as it is; on a terminal, without what would act on it."""
+        with self._writing():
+            self.stream.write(_harmless(text) if self.stream.isatty() else text)
+            self.stream.flush()
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write what programs read, in UTF-8 whatever the terminal speaks."""
+        buffer = getattr(self.stream, "buffer", None)
+        if buffer is None or self.stream.isatty():  # such as a notebook's stream, which takes no bytes
+            self.write(content.decode("utf-8", "replace"))
+            return
+        with self._writing():
+            self.stream.flush()
+            buffer.write(content)
+            buffer.flush()
 
     def status(self, what: str) -> AbstractContextManager[object]:
         """Say what is going on, on a terminal, while it lasts."""
-        return nullcontext() if self.plain else self.console.status(what)
+        if self.plain:
+            return nullcontext()
+        from rich.text import Text
+
+        return self.console.status(Text(_harmless(what)))
 
     def input(self, prompt: str) -> str:
-        """A line from the keyboard."""
+        """A line from the keyboard; its end where there is none."""
+        if sys.stdin is None:
+            raise EOFError
         return self.console.input(prompt, markup=False)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A stream that takes no more is an error; one whose reader has left is for the command line to judge."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            from dialgauge.errors import DialgaugeError
+
+            raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({error.strerror})") from error
+
+
+_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
+
+
+def _harmless(text: str) -> str:
+    """The lines of a text, each without what would act on a terminal."""
+    return text if text.isprintable() else "\n".join(plain(line.expandtabs()) for line in text.split("\n"))
 
 
 #: Results go to standard output, everything about the work to standard error.
@@ -84,16 +124,32 @@ err = Screen("stderr")
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically; ``-`` is standard output."""
-    import orjson
+    write_file(path, _json(value))
 
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file, atomically; ``-`` is standard output."""
+    if str(path) == "-":
+        out.write_bytes(content)
+        return
     from dialgauge.files import atomic
 
-    content = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n"
-    if str(path) == "-":
-        sys.stdout.write(content.decode())
-        return
     with atomic(path) as scratch:
         scratch.write_bytes(content)
+
+
+def _json(value: Any) -> bytes:
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+    try:
+        return orjson.dumps(value, option=options) + b"\n"
+    except orjson.JSONEncodeError:  # a name that is no UTF-8, or a number of more than 64 bits
+        import msgspec
+
+        from dialgauge.runs import plain as as_json
+
+        return msgspec.json.format(msgspec.json.encode(as_json(value)), indent=2) + b"\n"
 
 
 @contextmanager
@@ -104,7 +160,7 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int]
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.update(task, advance=steps)
@@ -137,8 +193,10 @@ def confirm(question: str) -> None:
 
     from dialgauge.errors import DialgaugeError
 
+    if sys.stdin is None:
+        raise DialgaugeError("standard input is closed, so nobody can answer; --yes goes on without asking")
     try:
-        typer.confirm(question, abort=True, err=True)
+        typer.confirm(_harmless(question), abort=True, err=True)
     except typer.Abort:
         raise DialgaugeError("stopped") from None
 
@@ -149,9 +207,9 @@ StoreOption = Annotated[
     Path | None, Option("--store", metavar="FOLDER", help="The run store; without it, $DIALGAUGE_RUNS or ./runs.")
 ]
 JsonOption = Annotated[
-    Path | None, Option("--json", metavar="FILE", help="Also write JSON; - is standard output, without tables.")
+    Path | None, OutputFile("--json", metavar="FILE", help="Also write JSON; - is standard output, without tables.")
 ]
-FiguresOption = Annotated[Path | None, Option(metavar="FOLDER", help="Also draw the figures into this folder.")]
+FiguresOption = Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Also draw the figures into this folder.")]
 FigureFormatOption = Annotated[str, Option(help="svg, png, pdf or json (Vega-Lite).")]
 
 # Gold files and predictions.
@@ -189,10 +247,12 @@ def frame_csv(frame: polars.DataFrame) -> bytes:
     """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
     import csv
 
+    from dialgauge.report import inert
+
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     encode = _json_encoder()
-    writer.writerow(frame.columns)
+    writer.writerow(map(inert, frame.columns))
     writer.writerows([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
     return buffer.getvalue().encode()
 
@@ -225,6 +285,10 @@ def _shown(cell: Any) -> Value:
 
 
 def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
+    from dialgauge.report import inert
+
     if cell is None or cell != cell:
         return None
-    return cell if isinstance(cell, str | int | float) else encode(cell).decode().strip('"')
+    if isinstance(cell, str):
+        return inert(cell)
+    return cell if isinstance(cell, int | float) else encode(cell).decode().strip('"')

@@ -22,7 +22,7 @@ from dialgauge.cli.common import (
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
@@ -70,9 +70,11 @@ RatedOption = Annotated[
 ]
 FormatOption = Annotated[str, Option("--format", help="How to print: terminal, markdown, latex, html, csv or json.")]
 TableOption = Annotated[
-    Path | None, Option(metavar="FILE", help="Also write the tables as .md, .tex, .html, .csv or .json.")
+    Path | None, OutputFile(metavar="FILE", help="Also write the tables as .md, .tex, .html, .csv or .json.")
 ]
-JsonOption = Annotated[Path | None, Option(metavar="FILE", help="Also write everything as JSON; - is standard output.")]
+JsonOption = Annotated[
+    Path | None, OutputFile(metavar="FILE", help="Also write everything as JSON; - is standard output.")
+]
 
 
 #: How the id of a run begins; files are rarely called so.
@@ -342,8 +344,7 @@ def _write(
 
 def draw_all(figures: Mapping[str, Callable[[], Any]], folder: Path, figure_format: str) -> None:
     """Draw figures into a folder, and say which."""
-    from dialgauge.report import save
+    from dialgauge.report import save_all
 
-    for name, draw in figures.items():
-        path = save(draw(), folder / f"{name}.{figure_format}")
+    for path in save_all({folder / f"{name}.{figure_format}": draw for name, draw in figures.items()}):
         err.print(f"drew {path}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import err, on_screen, out, progress_bar, write_json
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = application("Look at dialogue files, convert them, and keep datasets.")
 
 Limit = Annotated[int, Option("--max-bytes", min=1, help="The most bytes a compressed file may unpack to.")]
-JsonFile = Annotated[Path | None, Option("--json", help="Write the result as JSON to this file (- : output).")]
+JsonFile = Annotated[Path | None, OutputFile("--json", help="Write the result as JSON to this file (- : output).")]
 Name = Annotated[str, Argument(help="The dataset's name, as 'dialgauge data list' shows it.", show_default=False)]
 
 
@@ -51,8 +51,10 @@ def check(
         )
     if json is not None:
         _write_record(json, report)
-    if report.exit_code == 2 and len(report.unread) == 1:
-        raise DialgaugeError(report.unread[0].why, file=report.unread[0].file)
+    if report.exit_code == 2 and (len(report.unread) == 1 or not on_screen(json)):
+        first, *others = report.unread
+        more = f"; and so with {counted(len(others), 'other file')}" if others else ""
+        raise DialgaugeError(f"{first.why}{more}", file=first.file)
     if on_screen(json):
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
@@ -205,11 +207,12 @@ def verify(
 def rm(name: Name) -> None:
     """Remove a dataset that dialgauge fetched."""
     from dialgauge.data import catalogue, data_folder, remove
+    from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
-    removed = remove(dataset, folder)
-    what = "was removed from" if removed else "is not in"
-    err.print(f"{dataset.title} {what} {folder.root}")
+    if not remove(dataset, folder):
+        raise DialgaugeError(f"{dataset.title} is not in {folder.root}; 'dialgauge data list' shows what is there")
+    err.print(f"{dataset.title} was removed from {folder.root}")
 
 
 @contextmanager
@@ -218,7 +221,7 @@ def _transfer_progress() -> Iterator[Watcher]:
     from rich import progress
 
     columns = (
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.DownloadColumn(),
         progress.TransferSpeedColumn(),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import err, out
-from dialgauge.cli.options import Option, application
+from dialgauge.cli.options import Option, OutputFolder, application
 from dialgauge.errors import DialgaugeError
 
 app = application("The guided tour, with a report; nothing is downloaded.")
@@ -17,7 +17,7 @@ _MARK = ".dialgauge-demo"
 
 @app.command()
 def demo(
-    folder: Annotated[Path, Option("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
         "dialgauge-demo"
     ),
     dialogs: Annotated[int, Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import CommandGroup
-from dialgauge.cli.parse import quick_call, typer_command
+from dialgauge.cli.parse import check_outputs, quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
@@ -22,13 +24,24 @@ def run(arguments: list[str], *, debug: bool) -> int:
             raise DialgaugeError(f"there is no command '{name}'.{nearest(name, COMMANDS)}")
         group = importlib.import_module(f"dialgauge.cli.{name}").app
         call = quick_call(group, rest)
-        outcome = call() if call else _with_typer(group, name, rest, debug=debug)
+        if call:
+            check_outputs(call.func, call.keywords)
+            outcome = call()
+        else:
+            outcome = _with_typer(group, name, rest, debug=debug)
     except SystemExit as stop:
         outcome = stop.code
     except DialgaugeError as error:
         if debug:
             raise
         return _say(str(error))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # A name that the system does not take, or a place that it does not let anybody look at.
+        if debug or error.filename is None:
+            raise
+        return _say(f"{error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         _say("stopped by the keyboard; finished work is kept")
         return 130
@@ -58,6 +71,7 @@ def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool
 
 def _say(message: str) -> int:
     """One line on standard error; control characters, which names in files may hold, cannot act on the terminal."""
-    line = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(message.split()))
-    sys.stderr.write(f"dialgauge: {line}\n")
+    with suppress(OSError):  # where nobody can be told, the exit code has to say it
+        sys.stderr.write(f"dialgauge: {plain(' '.join(message.split()))}\n")
+        sys.stderr.flush()
     return EXIT_ERROR

@@ -33,6 +33,14 @@ class Option(Declaration):
     """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``; a truth value needs a name."""
 
 
+class OutputFile(Option):
+    """An option that names a file to write: what cannot be written is refused before the command begins."""
+
+
+class OutputFolder(Option):
+    """The same for a folder that files are written into."""
+
+
 class Argument(Declaration):
     """A parameter given by its place."""
 

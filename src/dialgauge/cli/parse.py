@@ -8,13 +8,13 @@ a second and writes all help pages and error messages. Correct calls mean the sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial, wraps
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
 
-from dialgauge.cli.options import Argument, CommandGroup, Declaration, Option
+from dialgauge.cli.options import Argument, CommandGroup, Declaration, Option, OutputFile, OutputFolder
 
 if TYPE_CHECKING:
     import typer.core
@@ -40,7 +40,7 @@ class _Parameter(NamedTuple):
         return self.declaration.names or (f"--{self.name.replace('_', '-')}",)
 
 
-def quick_call(group: CommandGroup, words: list[str]) -> Callable[[], object] | None:
+def quick_call(group: CommandGroup, words: list[str]) -> partial[object] | None:
     """The call these words ask for, or None if that takes typer to say."""
     commands = group.commands
     name, rest = (next(iter(commands)), words) if len(commands) == 1 else (words[0] if words else "", words[1:])
@@ -50,6 +50,28 @@ def quick_call(group: CommandGroup, words: list[str]) -> Callable[[], object] | 
         return partial(commands[name], **keyword_arguments(commands[name], rest))
     except _UnsureError:
         return None
+
+
+def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> None:
+    """An error where a file that the call is to write cannot be written: better now than after the work."""
+    for name, declaration in _outputs(command):
+        if given.get(name) is not None:
+            from dialgauge.files import check_output, check_writable
+
+            check = check_output if isinstance(declaration, OutputFile) else check_writable
+            check(Path(given[name]))
+
+
+def _outputs(command: Callable[..., object]) -> Iterator[tuple[str, Declaration]]:
+    for name, hint in _hints(command).items():
+        for fact in getattr(hint, "__metadata__", ()):
+            if isinstance(fact, OutputFile | OutputFolder):
+                yield name, fact
+
+
+@cache
+def _hints(command: Callable[..., object]) -> dict[str, Any]:
+    return get_type_hints(command, include_extras=True)
 
 
 def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[str, Any]:
@@ -116,8 +138,7 @@ def _parameters(command: Callable[..., object]) -> list[_Parameter]:
     assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
     count = command.__code__.co_argcount
     optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
-    hints = get_type_hints(command, include_extras=True)
-    hints.pop("return", None)
+    hints = {name: hint for name, hint in _hints(command).items() if name != "return"}
     return [_parameter(name, hint, required=name not in optional) for name, hint in hints.items()]
 
 
@@ -160,9 +181,10 @@ def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]
 
     @wraps(command)
     def same(**given: Any) -> object:
+        check_outputs(command, given)
         return command(**given)
 
-    hints = get_type_hints(command, include_extras=True)
+    hints = _hints(command)
     signature = inspect.signature(command)
     parameters = [one.replace(annotation=declared(hints[one.name])) for one in signature.parameters.values()]
     same.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -172,7 +172,7 @@ def _summary(run: Run) -> dict[str, Any]:
 def _heads(run: Run, rows: int) -> list[Table]:
     """The beginning of every table that has rows, cut to what fits a screen."""
     return [
-        _narrow(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(rows))
+        _narrow(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
         for name, info in run.tables.items()
         if info.rows
     ]

@@ -21,7 +21,7 @@ from dialgauge.cli.common import (
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
@@ -101,9 +101,11 @@ def score(
         int, Option(min=1, max=1_000_000, help="Resamples of dialogues for the 95% intervals.")
     ] = 1000,
     seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")] = None,
+    json: Annotated[
+        Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
+    ] = None,
     table: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
+        Path | None, OutputFile(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
     ] = None,
     run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
     store: StoreOption = None,
@@ -118,6 +120,14 @@ def score(
     if explain_measures:
         _explain_measures()
         return 0
+    if table is not None:
+        from dialgauge.report import format_of
+
+        format_of(table)
+    if (run or store) and not from_runs:
+        from dialgauge.runs import Store
+
+        Store(store).check_writable()
     ranking = _ranking(worst_by) if worst or worst_by != _WORST_BY else None
     sgd_options = {
         "--train-schema": train_schema, "--sgd-matching": sgd_matching, "--sgd-exact": sgd_exact,

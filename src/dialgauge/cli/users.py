@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -63,12 +64,12 @@ def score(
     verdicts: Annotated[bool, Option("--verdicts", help="Also how often each verdict was given.")] = False,
     resamples: Annotated[int, Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")] = 1000,
     seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
     per_dialogue: Annotated[
         bool, Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
     ] = False,
     reference: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
+        Path | None, OutputFile(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
     ] = None,
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per source.")] = False,
@@ -84,6 +85,10 @@ def score(
     from dialgauge.users import explanation, reference_report, score_tables, verdict_table
 
     check_endings(table)
+    if run or store:
+        from dialgauge.runs import Store
+
+        Store(store).check_writable()
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; name one source")
     with bulk_load():
@@ -126,9 +131,11 @@ def figures(
     store: StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also which slots the behaviours concern.")] = False,
     most: Annotated[int, Option(min=1, help="Rows of the lists of confusions and loops.")] = 15,
-    folder: Annotated[Path | None, Option("--out", metavar="FOLDER", help="Draw the figures into this folder.")] = None,
+    folder: Annotated[
+        Path | None, OutputFolder("--out", metavar="FOLDER", help="Draw the figures into this folder.")
+    ] = None,
     endings: Annotated[str, Option("--as", help="Formats to draw in, comma-separated: svg, png, pdf, json.")] = "svg",
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write all numbers as JSON; - is the screen.")] = None,
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all numbers as JSON; - is the screen.")] = None,
     table: TableFile = None,
     workers: Workers = 1,
 ) -> None:
@@ -158,12 +165,11 @@ def figures(
         write_json(json, figure_numbers(presented))
     write_table_file(tables, table)
     if folder is not None:
-        from dialgauge.report import save
+        from dialgauge.report import save_all
 
-        for figure in analyses:
-            for kind in kinds:
-                path = save(draw(figure), folder / f"figure{figure.key}.{kind}")
-                err.print(f"drawn: {path}")
+        files = {folder / f"figure{one.key}.{kind}": partial(draw, one) for one in analyses for kind in kinds}
+        for path in save_all(files):
+            err.print(f"drawn: {path}")
     finish([presented])
 
 

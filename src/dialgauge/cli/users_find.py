@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
-from dialgauge.cli.options import Option
+from dialgauge.cli.options import Option, OutputFile
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
@@ -56,7 +56,7 @@ def find(
     run: RunOption = None,
     store: StoreOption = None,
     limit: Annotated[int, Option(min=0, help="Rows to show; 0 is all.")] = 20,
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
     canonical_map: Map = None,
     config: ConfigFile = None,
     override: Overrides = None,

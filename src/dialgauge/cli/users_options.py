@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import err, out, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, OutputFile
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
@@ -55,7 +55,7 @@ SchemaFile = Annotated[
 ]
 Format = Annotated[str | None, Option("--format", metavar="NAME", help="The format, if not recognised.")]
 Workers = Annotated[int, Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
-TableFile = Annotated[Path | None, Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
+TableFile = Annotated[Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
 
 
 def options_from(

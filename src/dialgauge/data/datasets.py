@@ -102,7 +102,7 @@ class Catalogue(Struct, frozen=True, forbid_unknown_fields=True):
 
 def parse(content: bytes, name: str) -> Catalogue:
     """A catalogue from YAML; unknown keys and wrong types are errors."""
-    return parse_yaml(content.decode(), name).as_record(Catalogue, "a catalogue of datasets")
+    return parse_yaml(content, name).as_record(Catalogue, "a catalogue of datasets")
 
 
 @cache

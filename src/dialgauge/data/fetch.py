@@ -210,17 +210,22 @@ class _Download:
     def _version(self) -> _Version | None:
         try:
             version = msgspec.json.decode(self.note.read_bytes(), type=_Version)
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        return version if version.url == self.url else None
+        return version if version.url == self.url and _is_sendable(version.validator) else None
 
     def _remember(self, response: httpx.Response) -> None:
         """Keep what identifies this version of the file; weak ETags do not (RFC 9110, 13.1.5)."""
         tag = response.headers.get("ETag", "")
         validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
         self.forget()
-        if validator:
+        if validator and _is_sendable(validator):
             self.note.write_bytes(msgspec.json.encode(_Version(self.url, validator)))
+
+
+def _is_sendable(validator: str) -> bool:
+    """Whether a request can carry what a server sent: a version that cannot be asked for is fetched as a whole."""
+    return validator.isascii() and validator.isprintable()
 
 
 def _retry_after(response: httpx.Response) -> float | None:

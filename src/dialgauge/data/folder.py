@@ -62,7 +62,7 @@ class Folder:
             return None
         except OSError as error:
             raise DialgaugeError(f"it cannot be read ({error.strerror})", file=str(path)) from error
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DialgaugeError(
                 f"this receipt is damaged; remove the folder {path.parent} and fetch the dataset again", file=str(path)
             ) from error
@@ -74,7 +74,7 @@ class Folder:
             return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
         except FileNotFoundError:
             return {}
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DialgaugeError("the list of first checksums is damaged; remove it", file=str(path)) from error
 
     def remember(self, checksums: dict[str, str]) -> None:

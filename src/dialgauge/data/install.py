@@ -51,6 +51,7 @@ def get(
     A folder that somebody else put there counts if the catalogue knows all files, and all are there and right.
     """
     place = folder.path(dataset.name)
+    clear_leftovers(folder)
     if folder.receipt(dataset.name) is not None:
         return InstalledDataset(place, fetched=False)
     if not network:
@@ -70,6 +71,34 @@ def get(
                 file=str(place),
             )
         return _Installation(dataset, folder, accept_change, watcher, patience).run()
+
+
+def clear_leftovers(folder: Folder) -> None:
+    """Delete what killed processes left: half-built folders, and downloads of datasets that are in place.
+
+    Half a download stays: the next ``get`` goes on with it. What another process works on is locked, and left alone.
+    """
+    for kind in ("staging", "downloads"):
+        for place in sorted((folder.work / kind).glob("*")):
+            if kind == "staging" or _has_receipt(folder, place.name):
+                _delete_unless_locked(place, folder.work / f"{place.name}.lock")
+
+
+def _has_receipt(folder: Folder, name: str) -> bool:
+    try:
+        return folder.receipt(name) is not None
+    except DialgaugeError:
+        return False
+
+
+def _delete_unless_locked(place: Path, lock_file: Path) -> None:
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(lock_file, timeout=0):
+            shutil.rmtree(place, ignore_errors=True)
+    except (Timeout, OSError):  # another process has it; or nothing can be written here, so nothing can be deleted
+        return
 
 
 def remove(dataset: Dataset, folder: Folder) -> bool:

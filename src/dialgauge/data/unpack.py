@@ -6,7 +6,9 @@ bytes that really come, not on what the archive says.
 
 from __future__ import annotations
 
+import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -25,7 +27,17 @@ DEFAULT_LIMIT = 8 << 30
 MOST_MEMBERS = 100_000
 _BLOCK = 1 << 20
 _JUNK = {"__MACOSX", ".DS_Store"}
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
+_BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+)
 
 
 def unpack(
@@ -88,7 +100,7 @@ def _zip_members(archive: Path) -> Members:
                 raise _refused(archive, item.filename, "is a link or a device")
             if item.flag_bits & 0x1:
                 raise _refused(archive, item.filename, "is encrypted")
-            if not item.is_dir():
+            if not item.filename.endswith("/"):
                 with held.open(item) as stream:
                     yield item.filename, stream
 
@@ -109,7 +121,9 @@ def _tar_members(archive: Path) -> Members:
 def _place(archive: Path, name: str, strip: int) -> PurePosixPath:
     """Where a member goes, relative to the target; a name that would leave the target is refused."""
     pure = PurePosixPath(name.replace("\\", "/"))
-    if pure.is_absolute() or ".." in pure.parts or not pure.parts or ":" in pure.parts[0] or "\x00" in name:
+    if not pure.parts:
+        raise _refused(archive, name, "has no name")
+    if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0] or "\x00" in name:
         raise _refused(archive, name, "points outside the archive")
     return PurePosixPath(*pure.parts[min(strip, len(pure.parts) - 1) :])
 

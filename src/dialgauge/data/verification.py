@@ -79,7 +79,7 @@ def _state(path: Path, checksum: str) -> State:
         return "right" if sha256_of(path) == checksum else "changed"
     except (FileNotFoundError, NotADirectoryError):
         return "missing"
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name that no system takes
         return "unreadable"
 
 

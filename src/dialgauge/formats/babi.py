@@ -206,6 +206,10 @@ def _rests(dialogue: Dialogue, notes: Notes) -> Iterator[str]:
         if turn.speaker == "user":
             user_text = text
         else:
+            if not text.strip():
+                raise DialgaugeError(
+                    "the bot's turn has no text, which the bAbI format cannot say", dialogue=dialogue.id, turn=position
+                )
             yield f"{SILENCE if user_text is None else user_text}\t{text}"
             user_text = None
     notes.add("last user turn without a reply dropped", int(user_text is not None))

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, decode
+from dialgauge.formats.base import Notes, Peek, decode
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")
@@ -97,6 +97,23 @@ def _each(
             notes.refuse(error)
         else:
             yield name, item
+
+
+def raw_dialogues(part: Part) -> Iterator[tuple[str | None, bytes]]:
+    """The dialogues of a JSON file or of JSON lines, undecoded, with their keys where they have any; none of others.
+
+    What is no dialogue but stands in the place of one comes too; nothing is judged here.
+    """
+    shape = Peek(part).shape
+    if shape == "lines":
+        yield from ((None, line) for _, line in part.lines() if line.strip())
+    elif shape.startswith("["):
+        yield from ((None, bytes(raw)) for raw in decode(_RAW_ARRAY, part.read(), part))
+    elif shape.startswith("{"):
+        content = part.read()
+        pieces = [(key.text, bytes(raw)) for key, raw in decode(_RAW_OBJECT, content, part).items()]
+        keyed = all(raw[:1] in (b"{", b"[") for _, raw in pieces)
+        yield from pieces if keyed else ((None, content),)
 
 
 #: A member that is not there, and one that says so.

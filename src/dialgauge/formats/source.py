@@ -16,13 +16,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    import zipfile
 
 DEFAULT_LIMIT = 2 << 30
 HEAD_BYTES = 1 << 18
 _CHUNK = 1 << 20
+#: Real dialogues pack 10 to 50 times. Beyond the first number of bytes, what packs better than the second is a bomb.
+_UNSUSPICIOUS, _RATIO = 256 << 20, 100
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -53,7 +58,8 @@ class Part:
                 raw.seek(0)
             stream: IO[bytes] = raw
             if start.startswith(_GZIP):
-                stream = io.BufferedReader(Limited(_unzipped(raw), self.name, self._limit), 1 << 20)
+                limit = _sensible(self._limit, _size(raw))
+                stream = io.BufferedReader(Limited(_unzipped(raw), self.name, limit), 1 << 20)
             yield cast(BinaryIO, stream)
         finally:
             raw.close()
@@ -61,8 +67,8 @@ class Part:
     def read(self) -> bytes:
         """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
         with self.open() as stream, faults(self.name):
-            content = stream.read().removeprefix(b"\xef\xbb\xbf")
-        if not content.strip():
+            content = _all(stream).removeprefix(b"\xef\xbb\xbf")
+        if not content or content.isspace():
             raise DialgaugeError("the file is empty", file=self.name)
         _check_utf8(content, self.name)
         return content
@@ -96,6 +102,28 @@ class Part:
                 yield number, line.rstrip(b"\r\n")
         if empty:
             raise DialgaugeError("the file is empty", file=self.name)
+
+
+def _all(stream: IO[bytes]) -> bytes:
+    """Everything a stream gives, in memory once: a buffered reader would hold its pieces and the whole."""
+    if isinstance(stream, io.BufferedReader) and not isinstance(stream.raw, Limited):
+        return stream.read()
+    whole = io.BytesIO()
+    while chunk := stream.read(_CHUNK):
+        whole.write(chunk)
+    return whole.getvalue()
+
+
+def _size(raw: IO[bytes]) -> int:
+    """The length of a stream that stands at its beginning."""
+    size = raw.seek(0, os.SEEK_END)
+    raw.seek(0)
+    return size
+
+
+def _sensible(limit: int, packed: int) -> int:
+    """To how many bytes so many packed ones may grow: as far as the limit, and unless that was raised, as data do."""
+    return limit if limit > DEFAULT_LIMIT else min(limit, max(_UNSUSPICIOUS, _RATIO * packed))
 
 
 def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:
@@ -190,10 +218,14 @@ def _no_entry(error: OSError) -> None:
 def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     """The parts of one file: its members if it is an archive, else itself; ``-`` is standard input."""
     if name == "-":
-        return _archive_or_file("standard input", kept(sys.stdin.buffer), limit)
+        if sys.stdin is None:
+            raise DialgaugeError("standard input is closed; name a file, or pipe something into it")
+        with faults("standard input"):
+            piped = kept(sys.stdin.buffer)
+        return _archive_or_file("standard input", piped, limit)
     path = Path(name)
+    opener: Callable[[], IO[bytes]] = partial(_open, path)
     with faults(name):
-        opener: Callable[[], IO[bytes]] = partial(_open, path)
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
             with path.open("rb") as pipe:
                 opener = kept(pipe)
@@ -212,11 +244,13 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
         if start in _ZIP:
             parts = _zip_parts(name, raw, opener, limit)
         else:
-            plain = _unzipped(raw) if start.startswith(_GZIP) else raw
+            is_packed = start.startswith(_GZIP)
+            most = _sensible(limit, _size(raw)) if is_packed else limit
+            plain = _unzipped(raw) if is_packed else raw
             if not _is_tar(plain):
                 return [Part(name, opener, limit)]
             plain.seek(0)
-            parts = _tar_parts(name, plain, limit)
+            parts = _tar_parts(name, plain, most)
     if not parts:
         raise DialgaugeError("the archive holds no files", file=name)
     return sorted(parts, key=lambda part: part.name)
@@ -243,7 +277,8 @@ def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
     import tarfile
 
     parts, total = [], 0
-    with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|") as archive:
+    # Names that are not UTF-8 keep their bytes, as Python keeps those of files.
+    with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|", errors="surrogateescape") as archive:
         for member in archive:
             if not member.isfile() or _ignored(_safe(name, member.name)):
                 continue
@@ -260,34 +295,43 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
     import zipfile
 
     with zipfile.ZipFile(raw) as archive:
-        members = [_safe(name, item.filename) for item in archive.infolist() if not item.is_dir()]
+        items = [(place, item) for place, item in enumerate(archive.infolist()) if not is_folder(item)]
+        members = {place: (_safe(name, item.filename), item.compress_size) for place, item in items}
     return [
-        Part(f"{name}!{member}", partial(_open_zipped, opener, member, name, limit), limit)
-        for member in members
+        Part(
+            f"{name}!{member}", partial(_open_zipped, opener, place, f"{name}!{member}", _sensible(limit, size)), limit
+        )
+        for place, (member, size) in members.items()
         if not _ignored(member)
     ]
 
 
-def _open_zipped(opener: Callable[[], IO[bytes]], member: str, name: str, limit: int) -> IO[bytes]:
+def is_folder(item: zipfile.ZipInfo) -> bool:
+    """Whether a member of a zip archive is a folder; ``ZipInfo.is_dir`` stumbles over one without a name."""
+    return item.filename.endswith("/")
+
+
+def _open_zipped(opener: Callable[[], IO[bytes]], place: int, name: str, limit: int) -> IO[bytes]:
+    """The member at a place of the archive (two may have one name), unpacked."""
     import zipfile
 
-    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(member) as held:
-        content = held.read(limit + 1)
-    if len(content) > limit:
-        raise too_big(f"{name}!{member}", limit)
+    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(archive.infolist()[place]) as held:
+        content = _all(io.BufferedReader(Limited(held, name, limit), _CHUNK))
     return io.BytesIO(content)
 
 
 def _ignored(member: str) -> bool:
     """Hidden files, and the folder in which macOS archives keep their extra attributes."""
     pieces = PurePosixPath(member).parts
-    return "__MACOSX" in pieces or pieces[-1:] == () or pieces[-1].startswith(".")
+    return "__MACOSX" in pieces or pieces[-1].startswith(".")
 
 
 def _safe(archive: str, member: str) -> str:
     """The member's name, or an error when it would leave the folder it is unpacked into."""
     pure = PurePosixPath(member.replace("\\", "/"))
-    if pure.is_absolute() or ".." in pure.parts or (pure.parts and ":" in pure.parts[0]):
+    if not pure.parts:
+        raise DialgaugeError("the archive has a member without a name; it is refused", file=archive)
+    if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0]:
         raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
     return member
 
@@ -308,17 +352,22 @@ def faults(name: str) -> Iterator[None]:
         raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
     except Exception as error:
         if isinstance(error, _broken()):
-            raise DialgaugeError(f"it cannot be read ({error})", file=name) from error
+            reason = (error.strerror if isinstance(error, OSError) else None) or error
+            raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
         raise
 
 
 def _broken() -> tuple[type[Exception], ...]:
-    """What a faulty disk, archive or compressed file raises."""
+    """What a faulty disk, archive or compressed file raises; of ours, only when an unpacker is already at work."""
+    import lzma
+    import struct
     import tarfile
     import zipfile
     import zlib
 
-    return (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, OSError, RuntimeError)
+    archives = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
+    # The modules for archives also let through: an unknown method, a name that is no text, a date or offset below 0.
+    return (*archives, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 
 
 def too_big(name: str, limit: int) -> DialgaugeError:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,12 @@ from dialgauge.rankers.task import RankingTask, place_of
 
 MANIFEST_VERSION = 1
 MANIFEST, ARRAYS, CHECKPOINT = "ranker.json", "arrays.npz", "checkpoint.npz"
+
+#: What comes of reading arrays that somebody damaged or changed: numpy and zipfile let all of these through.
+UNREADABLE = (
+    OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, OverflowError, MemoryError, SyntaxError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
 
 
 class _Manifest(msgspec.Struct, kw_only=True):
@@ -96,7 +104,7 @@ def load_ranker(
         ranker.restore(manifest.settings, arrays)
     except DialgaugeError as error:
         raise error.at(file=str(folder)) from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (*UNREADABLE, IndexError, AttributeError) as error:
         raise DialgaugeError(
             f"the settings of the model {manifest.ranker} are damaged or of another version of dialgauge "
             f"({type(error).__name__}: {error}); fit it again",
@@ -150,7 +158,7 @@ def _read_arrays(path: Path, digest: str) -> dict[str, NDArray[Any]]:
             raise DialgaugeError(f"its checksum is not the one in {MANIFEST}; save the model again", file=str(path))
         with np.load(io.BytesIO(content), allow_pickle=False) as held:
             return {name: held[name] for name in held.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise DialgaugeError(f"the arrays of the model cannot be read ({error})", file=str(path)) from error
 
 
@@ -183,7 +191,7 @@ def _training_of(checkpoint: Path) -> TrainingName | None:
     try:
         with np.load(checkpoint, allow_pickle=False) as held:
             return msgspec.json.decode(held["progress"].tobytes(), type=_Progress).training
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
+    except (*UNREADABLE, msgspec.DecodeError) as error:
         raise DialgaugeError(
             f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(checkpoint)
         ) from error

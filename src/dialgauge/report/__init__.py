@@ -15,9 +15,10 @@ if TYPE_CHECKING:
         mean_spread,
         slot_histogram,
     )
-    from dialgauge.report.escape import markdown, plain
-    from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, styled
+    from dialgauge.report.escape import markdown
+    from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, save_all, styled
     from dialgauge.report.page import Figure, Section, write_page
+    from dialgauge.report.render import inert
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         write_tables,
     )
     from dialgauge.report.terminal import TerminalTable
+    from dialgauge.text import plain
 
 __all__ = [
     "ENDINGS",
@@ -54,6 +56,7 @@ __all__ = [
     "domain_bars",
     "error_onset",
     "format_of",
+    "inert",
     "interval_plot",
     "lambda_sweep",
     "mark_best",
@@ -65,6 +68,7 @@ __all__ = [
     "run_html",
     "run_tables",
     "save",
+    "save_all",
     "score_column",
     "score_tables",
     "slot_histogram",

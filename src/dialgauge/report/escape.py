@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from dialgauge.text import plain
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
@@ -46,23 +47,6 @@ _LATEX = {
     "Δ": r"$\Delta$",
     "²": r"$^{2}$",
 }
-
-
-def plain(text: str) -> str:
-    """One line without control characters: nothing a file holds may move the cursor or colour the screen.
-
-    >>> plain("two\\nlines, \\x1b[31mred")
-    'two lines, \\ufffd[31mred'
-    """
-    return "".join(_printable(character) for character in text)
-
-
-def _printable(character: str) -> str:
-    if character in "\n\r\t\v\f\u2028\u2029":
-        return " "
-    category = unicodedata.category(character)
-    # Cf holds the marks that reverse reading order, with which a name can look like another one.
-    return "\ufffd" if category in ("Cc", "Cf", "Cs") else character
 
 
 def markdown(text: str) -> str:

@@ -7,12 +7,13 @@ their numbers. SVG and PDF are for papers, PNG for slides, Vega-Lite JSON for ot
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from dialgauge.errors import DialgaugeError, missing_extra
-from dialgauge.files import atomic
+from dialgauge.files import write_all
+from dialgauge.text import plain
 
 #: Pixels for the name of a system or a measure; longer ones end in dots.
 _NAME = 420
@@ -99,11 +100,14 @@ def data(rows: list[dict[str, Any]]) -> Any:
 
 def save(chart: Any, path: str | Path) -> Path:
     """Write the chart, atomically, in the format of the file's ending (``.svg``, ``.png``, ``.pdf``, ``.json``)."""
-    target = Path(path)
-    content = _rendered(chart, check_ending(target))
-    with atomic(target) as scratch:
-        scratch.write_bytes(content)
-    return target
+    return save_all({Path(path): lambda: chart})[0]
+
+
+def save_all(charts: Mapping[Path, Callable[[], Any]]) -> list[Path]:
+    """Write several charts: all are drawn before the first is written, so there are all of them or none."""
+    endings = {path: check_ending(path) for path in charts}
+    write_all({path: _rendered(draw(), endings[path]) for path, draw in charts.items()})
+    return list(charts)
 
 
 def check_ending(target: Path) -> str:
@@ -115,7 +119,7 @@ def check_ending(target: Path) -> str:
 
 
 def _rendered(chart: Any, ending: str) -> bytes:
-    specification: dict[str, Any] = chart.to_dict()
+    specification: dict[str, Any] = _inert(chart.to_dict())
     if ending == ".json":
         return json.dumps(specification, indent=1, ensure_ascii=False).encode() + b"\n"
     try:
@@ -128,5 +132,17 @@ def _rendered(chart: Any, ending: str) -> bytes:
         ".png": lambda: vl_convert.vegalite_to_png(specification, ppi=PNG_PPI, **allowed),
         ".pdf": lambda: vl_convert.vegalite_to_pdf(specification, **allowed),
     }
-    drawn = draw[ending]()
+    try:
+        drawn = draw[ending]()
+    except ValueError as error:
+        raise DialgaugeError(f"the figure cannot be drawn ({' '.join(str(error).split())[:200]})") from error
     return drawn.encode() if isinstance(drawn, str) else drawn
+
+
+def _inert(value: Any) -> Any:
+    """The specification with every text fit to be drawn: a control character makes the renderer end the process."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, dict):
+        return {plain(key): _inert(item) for key, item in value.items()}
+    return [_inert(item) for item in value] if isinstance(value, list) else value

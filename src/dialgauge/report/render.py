@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.report.escape import latex, markdown, plain
+from dialgauge.report.escape import latex, markdown
 from dialgauge.report.table import Cell, Column
+from dialgauge.text import encodable, plain
 
 if TYPE_CHECKING:
     from dialgauge.report.table import Table
 
 #: Letters from which on a text is a sentence and no name.
 _LONG = 40
+#: What makes a spreadsheet compute a cell.
+_FORMULA = ("=", "+", "-", "@", "\t")
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)(e[+-]?\d+)?%?|[+-]?(inf|nan)|[-–]")
 
 
 def render_markdown(table: Table) -> str:
@@ -75,8 +80,8 @@ def _breakable(note: str) -> str:
 
 def _latex_cell(column: Column, cell: Cell) -> str:
     text = latex(cell.text(column))
-    if text.startswith("["):
-        text = "{}" + text  # after \\ an opening bracket would be read as an optional argument
+    if text.startswith(("[", "*")):
+        text = "{}" + text  # after \\ an opening bracket or an asterisk would be read as its argument
     bold = rf"\textbf{{{text}}}" if cell.bold else text
     mark = rf"\textsuperscript{{{latex(cell.mark)}}}" if cell.mark else ""
     interval = rf" {{\scriptsize {latex(cell.interval(column))}}}" if cell.has_interval else ""
@@ -87,6 +92,7 @@ def render_csv(table: Table) -> str:
     """Raw values with full precision; an interval is two more columns, a mark one more; undefined is empty.
 
     Line breaks inside a text become plain line feeds: the csv module would write a lone carriage return unquoted.
+    A text that a spreadsheet would compute gets an apostrophe before it (:func:`inert`).
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -97,8 +103,18 @@ def render_csv(table: Table) -> str:
 
 def _csv_value(value: Any) -> Any:
     if isinstance(value, str):
-        return value.replace("\r\n", "\n").replace("\r", "\n")
+        return inert(encodable(value).replace("\r\n", "\n").replace("\r", "\n"))
     return "" if value is None else value
+
+
+def inert(text: str) -> str:
+    """The text as a cell that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> inert("=1+1"), inert("@x"), inert("-3.5"), inert("+12.0%"), inert("hotel")
+    ("'=1+1", "'@x", '-3.5', '+12.0%', 'hotel')
+    """
+    risky = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if risky else text
 
 
 def render_json(table: Table) -> str:
@@ -111,11 +127,15 @@ def render_json(table: Table) -> str:
 def as_json(table: Table) -> dict[str, Any]:
     """What :func:`render_json` writes, as plain Python values."""
     return {
-        "title": table.title,
-        "columns": [column.title for column in table.columns],
-        "rows": table.records(),
-        "notes": table.notes,
+        "title": encodable(table.title),
+        "columns": [encodable(column.title) for column in table.columns],
+        "rows": [{encodable(name): _json_value(value) for name, value in row.items()} for row in table.records()],
+        "notes": [encodable(note) for note in table.notes],
     }
+
+
+def _json_value(value: Any) -> Any:
+    return encodable(value) if isinstance(value, str) else value
 
 
 def render_html(table: Table, *, captioned: bool = True) -> str:

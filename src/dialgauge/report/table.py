@@ -261,8 +261,10 @@ def is_number(value: Value) -> bool:
 
 def mark_best(column: Column, cells: Sequence[Cell]) -> list[Cell]:
     """The cells of one column with the best number in bold, and every number that prints the same."""
+    if column.best is None:
+        return list(cells)
     numbers = [float(cell.value) for cell in cells if is_number(cell.value)]  # type: ignore[arg-type]
-    if column.best is None or not numbers:
+    if not numbers:
         return list(cells)
     best = column.text(max(numbers) if column.best == "max" else min(numbers))
     return [

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dialgauge.report.escape import plain
 from dialgauge.report.table import Cell, Column
+from dialgauge.text import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderResult

@@ -148,6 +148,11 @@ class Reproduction:
         """How many lines got which verdict."""
         return {verdict: sum(item.verdict == verdict for item in self.items) for verdict in VERDICTS}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no line with anything of ours."""
+        return all(item.verdict == IMPOSSIBLE for item in self.items)
+
 
 # A reproduction as tables, Markdown and JSON. What is missing is said first.
 

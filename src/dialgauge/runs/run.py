@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,6 +30,7 @@ from dialgauge.runs.tables import (
     empty_info,
     empty_table,
 )
+from dialgauge.text import encodable
 
 if TYPE_CHECKING:
     import polars
@@ -346,14 +349,29 @@ class _Folder:
         self.checked(name)
         path = self.verified(name)
         try:
-            return polars.read_parquet(path, glob=False, hive_partitioning=False)
-        except (OSError, polars.exceptions.PolarsError) as error:
+            with _hushed():
+                frame = polars.read_parquet(_named(path), glob=False, hive_partitioning=False)
+        except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
+        self._check_content(name, frame)
+        return frame
+
+    def _check_content(self, name: str, frame: polars.DataFrame) -> None:
+        """Whoever forged the checksum with the bytes may have put any table there."""
+        if list(self.tables[name].columns) != frame.columns or self.tables[name].rows != frame.height:
+            raise self.damage(name, "does not have the rows and columns that were written")
+        try:
+            check_fixed(name, frame)
+        except ValueError as error:
+            raise self.damage(name, f"cannot be used ({error})") from error
 
     def dialogues(self) -> Iterator[Dialogue]:
         from dialgauge.runs.corpora import decode_corpus
 
-        return decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        try:
+            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise self.damage(TURNS, f"holds something that is no dialogue ({_first_line(error)})") from error
 
     def encoded(self) -> EncodedCorpus | None:
         from dialgauge.runs.corpora import encode_corpus
@@ -385,5 +403,28 @@ class _Folder:
         return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
 
 
-def _first_line(error: Exception) -> str:
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Standard error closed to polars, which tells its panic over a forged file there before it raises it here."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed as it is
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _named(path: Path) -> Path | bytes:
+    """A file by its name, or by its bytes where polars would not take the name."""
+    return path if encodable(str(path)) == str(path) else path.read_bytes()
+
+
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

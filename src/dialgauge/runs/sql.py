@@ -13,7 +13,9 @@ cannot write it, and it lets a SELECT carry a COPY inside (docs/decisions/run-st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.runs.run import Run
 from dialgauge.runs.tables import CORPUS_TABLES, FIXED
+from dialgauge.text import encodable
 
 if TYPE_CHECKING:
     import duckdb
@@ -63,6 +66,11 @@ _RUNS, _SCORES = "runs", "scores"
 #: Where the tables of corpora lie that the views ``dialogues`` and ``turns`` show.
 _SHARED = "shared_corpora"
 _TYPES = {"String": "VARCHAR", "Int64": "BIGINT", "Float64": "DOUBLE", "List(String)": "VARCHAR[]"}
+#: What polars makes another value of without a word.
+_MANGLED = re.compile(r"UHUGEINT|TIME WITH TIME ZONE|BIT\b(?!\()")
+#: The days of Python's calendar, counted from 1970, less one at each end for the time zone.
+_FIRST_DAY, _LAST_DAY = -719_161, 2_932_895
+_PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _NAP = 0.05  # seconds
 _FILE = "__file_of_the_run__"
 
@@ -152,12 +160,31 @@ def _create(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Ru
 
 def _read(connection: duckdb.DuckDBPyConnection, table: str, owner: str, paths: Iterable[Path]) -> None:
     """A table from files, with the folder that each lies in, the id of the run or the corpus, as its first column."""
-    files = ", ".join(_literal(str(path.absolute())) for path in paths)
-    connection.execute(
-        f"CREATE TABLE {table} AS "  # noqa: S608 - the name is checked, the paths are quoted
-        f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS {owner}, * EXCLUDE ({_FILE}) FROM "
-        f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
-    )
+    with _encodable(path.absolute() for path in paths) as named:
+        files = ", ".join(_literal(str(path)) for path in named)
+        connection.execute(
+            f"CREATE TABLE {table} AS "  # noqa: S608 - the name is checked, the paths are quoted
+            f"SELECT split_part(replace({_FILE}, '\\', '/'), '/', -2) AS {owner}, * EXCLUDE ({_FILE}) FROM "
+            f"read_parquet([{files}], union_by_name = true, filename = '{_FILE}', hive_partitioning = false)"
+        )
+
+
+@contextmanager
+def _encodable(paths: Iterable[Path]) -> Iterator[list[Path]]:
+    """The files under names that are UTF-8: DuckDB takes no others. A store's name need not be; its runs' are."""
+    with ExitStack() as held:
+        links: dict[Path, Path] = {}
+        named = []
+        for path in paths:
+            store = path.parent.parent
+            if encodable(str(store)) == str(store):
+                named.append(path)
+                continue
+            if store not in links:
+                links[store] = Path(held.enter_context(tempfile.TemporaryDirectory()), "store")
+                links[store].symlink_to(store)
+            named.append(links[store] / path.parent.name / path.name)
+        yield named
 
 
 def _create_shared(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Run]) -> None:
@@ -217,12 +244,42 @@ def _answer(connection: duckdb.DuckDBPyConnection, query: str) -> polars.DataFra
         raise DialgaugeError("the store can be asked but not changed: give exactly one SELECT")
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
-        return _interruptible(connection, lambda: connection.sql(query).pl())
+        frame = _interruptible(connection, lambda: _fetched(connection.sql(query)))
     except PolarsError as error:
-        raise DialgaugeError(
-            f"the answer holds a type that has no place in a table ({str(error).split('. ')[0]}); "
-            "cast the column to VARCHAR"
-        ) from error
+        raise _unfit(f"a type that has no place in a table ({str(error).split('. ')[0]})") from error
+    for column in frame:
+        if _has_odd_dates(column):
+            raise _unfit(f"a date beyond the years 1 to 9999 in the column '{column.name}'")
+    return frame
+
+
+def _fetched(answer: duckdb.DuckDBPyRelation) -> polars.DataFrame:
+    for column, kind in zip(answer.columns, answer.types, strict=True):
+        if odd := _MANGLED.search(str(kind)):
+            raise _unfit(f"the type {odd[0]} in the column '{column}'")
+    frame: polars.DataFrame = answer.pl()
+    return frame
+
+
+def _unfit(what: str) -> DialgaugeError:
+    return DialgaugeError(f"the answer holds {what}; cast the column to VARCHAR")
+
+
+def _has_odd_dates(column: polars.Series) -> bool:
+    """Whether a column, or what is nested in it, holds a date that Python has none for; polars would panic over it."""
+    import polars as pl
+
+    kind = column.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        return _has_odd_dates(column.explode())
+    if isinstance(kind, pl.Struct):
+        return any(_has_odd_dates(column.struct.field(field.name)) for field in kind.fields)
+    if not isinstance(kind, pl.Date | pl.Datetime):
+        return "Date" in str(kind)  # in a map, into which there is no looking
+    day = 1 if isinstance(kind, pl.Date) else 86_400 * _PER_SECOND[kind.time_unit]
+    known = column.to_physical().drop_nulls()
+    first, last = max(_FIRST_DAY * day, 2 - 2**63), min(_LAST_DAY * day, 2**63 - 2)  # the ends of 64 bits are infinite
+    return not known.is_between(first, last).all()
 
 
 def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], polars.DataFrame]) -> polars.DataFrame:

@@ -222,11 +222,14 @@ class Store:
     def _names(self) -> Sequence[str]:
         """Folders that are runs or should be; other things in the folder are left alone."""
         try:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise DialgaugeError("this is no run store but a file; name a folder", file=str(self.folder))
             entries = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
             folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
             return [entry.name for entry in folders if is_run_id(entry.name) or (entry / MANIFEST).exists()]
-        except OSError as error:
-            raise DialgaugeError(f"the run store cannot be read ({error.strerror})", file=str(self.folder)) from error
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise DialgaugeError(f"the run store cannot be read ({reason})", file=str(self.folder)) from error
 
 
 def _raise(problem: DialgaugeError) -> None:

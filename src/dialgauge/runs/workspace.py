@@ -63,7 +63,8 @@ def write_table(frame: polars.DataFrame, path: Path) -> TableInfo:
     from polars.exceptions import PolarsError
 
     try:
-        frame.write_parquet(path)
+        with path.open("wb") as out:  # polars itself takes no name that is not UTF-8
+            frame.write_parquet(out)
     except PolarsError as error:
         raise DialgaugeError(f"the table cannot be written ({error})", file=str(path)) from error
     sync_file(path)

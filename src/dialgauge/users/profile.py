@@ -7,7 +7,6 @@ with dialgauge are found by name; anyone else's by the path of its file. ``docs/
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
@@ -17,7 +16,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
+from dialgauge.yaml_file import YamlDocument, compiled, parse_yaml, read_yaml
 
 #: Act families. A profile must give expressions for the first two: without them every user would seem silent.
 FAMILIES = (
@@ -138,8 +137,6 @@ def _checked(document: YamlDocument) -> DatasetProfile:
 
 def _check_expression(expression: str, family: str, **place: Any) -> None:
     try:
-        re.compile(expression)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise DialgaugeError(
-            f"'{expression}' of the act family '{family}' is no regular expression ({error})", **place
-        ) from error
+        compiled(expression, f"the act family '{family}'")
+    except DialgaugeError as error:
+        raise error.at(**place) from error

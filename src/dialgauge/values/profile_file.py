@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from dialgauge.errors import DialgaugeError
 from dialgauge.values.profile import Choice, Profile
 from dialgauge.values.rules import Drop, Replace, Sides, Split, Substitute, ValueRule, Variants
-from dialgauge.yaml_file import read_yaml
+from dialgauge.yaml_file import compiled, read_yaml
 
 _KINDS = ("replace", "regex", "drop", "accept", "split")
 
@@ -105,9 +105,11 @@ def _rule(written: _Rule, number: int, path: Path) -> ValueRule:
 def _patterns(written: list[tuple[str, str]], number: int, path: Path) -> tuple[tuple[str, str], ...]:
     for pattern, replacement in written:
         try:
-            re.sub(pattern, replacement, "")
-        except re.error as error:
+            compiled(pattern, f"rule {number}").sub(replacement, "")
+        except DialgaugeError as error:
+            raise error.at(file=str(path)) from error
+        except (re.error, IndexError) as error:
             raise DialgaugeError(
-                f"rule {number}: '{pattern}' is no valid regular expression ({error})", file=str(path)
+                f"rule {number}: '{replacement}' cannot replace '{pattern}' ({error})", file=str(path)
             ) from error
     return tuple((pattern, replacement) for pattern, replacement in written)

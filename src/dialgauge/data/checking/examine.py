@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from dialgauge.data.checking.repeated_keys import repeated_keys
 from dialgauge.data.checking.report import (
     DEFAULT_KEPT,
     FileReport,
@@ -121,6 +122,11 @@ class _Examination:
             something = group.end(notes)
         if not something:
             raise notes.reason()
+        for repeated in repeated_keys(part):
+            words = "keys that stand twice in one object: readers keep the last and drop the others"
+            detail = f"'{repeated.key}' in {repeated.path or 'the dialogue itself'}"
+            place = FindingPlace(file=part.name, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
+            group.tally.findings.add("repeated key", "problem", words, place)
 
     def _load(self, part: Part, chosen: ResourceFormat) -> None:
         resource = chosen.load(part, Notes())

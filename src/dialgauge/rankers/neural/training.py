@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from torch import Tensor, nn
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
+from dialgauge.rankers.model_folder import UNREADABLE
 from dialgauge.rankers.neural.config import Hyperparameters
 from dialgauge.rankers.ranker import Tell, TrainingName
 from dialgauge.text import counted
@@ -187,7 +187,7 @@ class Training:
             with np.load(self._checkpoint, allow_pickle=False) as held:
                 arrays = {name: held[name] for name in held.files}
             progress = msgspec.json.decode(arrays.pop("progress").tobytes(), type=_Progress)
-        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, msgspec.DecodeError) as error:
+        except (*UNREADABLE, msgspec.DecodeError) as error:
             raise DialgaugeError(
                 f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(self._checkpoint)
             ) from error
@@ -196,8 +196,14 @@ class Training:
             return False
         self.log = progress.log
         self._best = _part(arrays, "best/")
-        _load(self._module, _part(arrays, "now/"))
-        self._restore_optimiser(_part(arrays, "state/"))
+        try:
+            _load(self._module, _part(arrays, "now/"))
+            self._restore_optimiser(_part(arrays, "state/"))
+        except (*UNREADABLE, IndexError, AttributeError) as error:
+            raise DialgaugeError(
+                f"the checkpoint does not fit the model ({str(error).splitlines()[0]}); delete it to train anew",
+                file=str(self._checkpoint),
+            ) from error
         tell(f"resumed after epoch {len(self.log)}")
         return progress.done
 

@@ -1,0 +1,325 @@
+"""Output that fails, streams that are closed, names that are no text: one sentence, before the work where possible."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.options import Option, OutputFile, OutputFolder
+from dialgauge.cli.parse import _hints
+from support.commands import dialgauge
+from support.examples import EXAMPLES
+
+PROGRAM = f"{sys.executable} -m dialgauge"
+needs_dev_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Gold and predictions of one turn."""
+    for name, key in (("gold", "state"), ("pred", "predicted")):
+        turn = {"speaker": "user", "text": "a cheap hotel please", key: {"hotel": {"pricerange": ["cheap"]}}}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "d1", "turns": [turn]}) + "\n")
+    return tmp_path
+
+
+def shell(folder: Path, line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A line as a person types it; ``dialgauge`` is this one."""
+    command = line.replace("dialgauge", PROGRAM)
+    return subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        cwd=folder,
+        env={**os.environ, **environment},
+        timeout=300,
+        check=False,
+    )
+
+
+SCORE = "dialgauge score gold.jsonl pred.jsonl --no-intervals"
+
+
+@needs_dev_full
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{SCORE} >/dev/full",
+        f"{SCORE} --json - >/dev/full",
+        "dialgauge --help >/dev/full",
+        "dialgauge runs --help >/dev/full",
+        "dialgauge sql 'SELECT 1' --csv - >/dev/full",
+        "dialgauge data convert gold.jsonl - --to native >/dev/full",
+        f"{SCORE} --json /dev/full",
+        f"{SCORE} >&-",
+    ],
+)
+def test_output_that_cannot_be_written_is_one_sentence_and_exit_code_2(folder: Path, line: str) -> None:
+    done = shell(folder, line)
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == 2
+    assert re.fullmatch(r"dialgauge: .*(No space left on device\)|standard output is closed.*)", said[-1])
+    assert sum("dialgauge:" in text for text in said) == 1
+    assert not any("Traceback" in text or "Exception ignored" in text for text in said)
+
+
+@needs_dev_full
+def test_nobody_can_be_told_but_the_exit_code_says_it(folder: Path) -> None:
+    for line in (f"{SCORE} 2>/dev/full", f"{SCORE} >&- 2>&-", f"{SCORE} <&- >&- 2>&-"):
+        done = shell(folder, line)
+        assert (done.returncode, done.stderr) == (2, b"")
+    missing = shell(folder, "dialgauge score gold.jsonl missing.json 2>/dev/full")
+    assert missing.returncode == 2
+
+
+def test_a_closed_standard_error_silences_notices_and_nothing_else(folder: Path) -> None:
+    done = shell(folder, f"{SCORE} 2>&-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"JGA" in done.stdout
+
+
+def test_a_closed_stream_leaves_its_number_to_no_file(folder: Path) -> None:
+    """With standard error closed, the next file that is opened would be where errors are written to."""
+    done = shell(folder, f"{SCORE} --json scores.json --run --store runs 2>&-")
+    assert done.returncode == 0
+    assert json.loads((folder / "scores.json").read_text())
+    assert shell(folder, "dialgauge runs show 2 --store runs").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("dialgauge score - pred.jsonl <&-", "standard input is closed; name a file"),
+        ("dialgauge data check - <&-", "standard input is closed; name a file"),
+        ("dialgauge sql - <&-", "standard input is closed; give the query"),
+        (f"{SCORE} --run --store r && dialgauge runs rm 2 --store r <&-", "--yes goes on without asking"),
+    ],
+)
+def test_a_closed_standard_input_is_one_sentence(folder: Path, line: str, words: str) -> None:
+    done = shell(folder, line)
+    assert done.returncode == 2
+    assert words in done.stderr.decode().splitlines()[-1]
+    assert "Traceback" not in done.stderr.decode()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding: str) -> None:
+    line = json.dumps(
+        {"id": "Ω—日本\U0001f600", "turns": [{"speaker": "user", "text": "Ω", "state": {"Ω": {"日": ["x"]}}}]}
+    )
+    (folder / "odd.jsonl").write_text(line + "\n", encoding="utf-8")
+    for command in ("dialgauge data check odd.jsonl", "dialgauge score --explain-measures", "dialgauge runs --help"):
+        done = shell(folder, command, PYTHONIOENCODING=encoding)
+        assert done.returncode == 0, done.stderr.decode(errors="replace")
+    missing = shell(folder, "dialgauge score gold.jsonl '日本.json'", PYTHONIOENCODING=encoding)
+    assert (missing.returncode, b"Traceback" in missing.stderr) == (2, False)
+    report = shell(folder, "dialgauge data check odd.jsonl --json -", PYTHONIOENCODING=encoding)
+    assert json.loads(report.stdout)["groups"][0]["domains"] == {"Ω": 1}
+
+
+OUTPUTS = {
+    (name, command): [
+        fact
+        for hint in _hints(function).values()
+        for fact in getattr(hint, "__metadata__", ())
+        if isinstance(fact, Option) and "Path" in str(hint) and _looks_written(fact.settings.get("help", ""))
+    ]
+    for name in COMMANDS
+    for command, function in importlib.import_module(f"dialgauge.cli.{name}").app.commands.items()
+    for _looks_written in [re.compile(r"(?i)\bwrit|\bdraw|^where .* go\b|^store the|heat map").search]
+}
+
+
+@pytest.mark.parametrize(("command", "options"), OUTPUTS.items(), ids=map(" ".join, OUTPUTS))
+def test_every_option_that_names_an_output_is_declared_as_one(command: object, options: list[Option]) -> None:
+    for option in options:
+        assert isinstance(option, OutputFile | OutputFolder), (command, option.names, option.settings)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["score", "gold.jsonl", "pred.jsonl", "--json", "."], "this is a folder; name the file to write"),
+        (["score", "gold.jsonl", "pred.jsonl", "--table", "gold.jsonl/x.md"], "cannot be written"),
+        (["score", "missing", "missing", "--json", "."], "this is a folder"),
+        (["data", "check", "gold.jsonl", "--json", "."], "this is a folder"),
+        (["data", "formats", "--json", "gold.jsonl/x"], "cannot be written"),
+        (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "choose such an ending"),
+        (["score", "gold.jsonl", "pred.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
+        (["users", "score", "gold.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
+        (["reproduce", "fga", "--figures", "new", "--figure-format", "gif"], "choose such an ending"),
+        (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
+        (["sql", "SELECT 1", "--csv", "."], "this is a folder"),
+        (["sql", "SELECT 1", "--parquet=."], "this is a folder"),
+        (["reproduce", "fga", "--html", "."], "this is a folder"),
+        (["reproduce", "fga", "--figures", "gold.jsonl"], "nothing can be written there"),
+        (["users", "score", "gold.jsonl", "--reference", "."], "this is a folder"),
+        (["babi", "simulate", "--out", "gold.jsonl"], "nothing can be written there"),
+        (["score", "gold.jsonl", "pred.jsonl", "--json", "a\0b"], "a name cannot hold the character 0"),
+        (["score", "gold.jsonl", "pred.jsonl", "--json", "x" * 300], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_work(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(folder)
+    outcome = dialgauge(capsys, *words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert len(outcome.err.splitlines()) == 1  # nothing was read before
+    assert sorted(path.name for path in folder.iterdir()) == ["gold.jsonl", "pred.jsonl"]
+
+
+HOSTILE = "\x1b[31mred\x07\u202e"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """Every text in the files would act on a terminal, and is markup that rich stumbles over."""
+
+    def written(name: str, content: bytes) -> None:
+        odd = json.dumps(HOSTILE)[1:-1].encode()
+        (tmp_path / name).write_bytes(
+            content.replace(b"d1", b"[/bold]" + odd).replace(b"east", odd).replace(b"hi", odd)
+        )
+
+    written("gold.jsonl", EXAMPLES["native"])
+    written("talks.json", EXAMPLES["gcdf1"].replace(b"a hotel in the", b"hi"))
+    written("\x1b[31m[bold].jsonl", EXAMPLES["native"].replace(b'"state"', b'"predicted"'))
+    written("log.jsonl", EXAMPLES["chat-log"])
+    return tmp_path
+
+
+COMMAND_LINES = [
+    ["data", "check", "."],
+    ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
+    ["users", "score", "talks.json", "--verdicts"],
+    ["users", "figures", "talks.json", "--out", "[/bold]\x1b[31m"],
+    ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogs", "2"],
+    ["babi", "anonymise", "log.jsonl", "--out", "[/bold]\x1b[31m"],
+    ["data", "convert", "gold.jsonl", "[/bold]\x1b[31m", "--to", "native"],
+    ["runs", "list", "--store", "[/bold]\x1b[31m"],
+    ["score", "[/bold]\x1b[31m", "x"],
+    ["runs", "show", "[/bold]\x1b[31m"],
+    ["data", "check", "--[/bold]\x1b[31m"],
+    ["[/bold]\x1b[31m"],
+]
+
+
+@pytest.mark.parametrize(
+    "words", COMMAND_LINES, ids=lambda words: " ".join(words[:2]).encode("unicode_escape").decode()
+)
+def test_nothing_in_files_or_names_acts_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], hostile: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(hostile)
+    outcome = dialgauge(capsys, *words)
+    assert outcome.code in (0, 1, 2)
+    shown = outcome.out + outcome.err
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
+    assert "Traceback" not in shown
+
+
+def on_a_terminal(folder: Path, words: list[str]) -> tuple[int, str]:
+    """Exit code and all that a terminal gets, without the codes by which rich colours and moves."""
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    environment |= {"TERM": "xterm-256color", "COLUMNS": "120"}
+    command = [sys.executable, "-m", "dialgauge", *words]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, cwd=folder, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        while block := _read(ours):
+            shown += block
+    os.close(ours)
+    return process.returncode, shown.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # Linux: nobody writes to this terminal any more
+        return b""
+
+
+@pytest.mark.parametrize("words", COMMAND_LINES[1:6], ids=lambda words: " ".join(words[:2]))
+def test_nor_on_a_real_terminal(hostile: Path, words: list[str]) -> None:
+    code, shown = on_a_terminal(hostile, words)
+    assert code in (0, 1)
+    assert "Traceback" not in shown
+    assert "\x1b[31m" not in shown  # red, which nothing of ours is
+    assert not re.search("[\x07\u202e]", shown)
+
+
+needs_any_name = pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
+
+
+@needs_any_name
+def test_names_that_are_not_utf8_are_read_written_and_stored(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    odd = os.fsdecode(b"odd\xff")
+    (folder / "pred.jsonl").rename(folder / f"{odd}.jsonl")
+    words = ["score", "gold.jsonl", f"{odd}.jsonl", "--no-intervals"]
+    outputs = ["--json", f"{odd}.json", "--table", f"{odd}.csv", "--run", "--store", f"{odd}-runs"]
+    outcome = dialgauge(capsys, *words, *outputs)
+    assert outcome.code == 0, outcome.err
+    assert json.loads((folder / f"{odd}.json").read_bytes())["systems"][0]["name"] == "odd\\udcff"
+    assert b"JGA" in (folder / f"{odd}.csv").read_bytes()
+    for ending in ("md", "tex", "html", "json"):
+        assert dialgauge(capsys, *words, "--table", f"{odd}.{ending}").code == 0
+        assert (folder / f"{odd}.{ending}").read_bytes()
+    for more in (["runs", "list"], ["runs", "show", "2"], ["sql", "SELECT * FROM runs"]):
+        assert dialgauge(capsys, *more, "--store", f"{odd}-runs").code == 0
+    comparison = ["compare", "gold.jsonl", f"{odd}.jsonl", f"{odd}.jsonl", "--resamples", "9"]
+    assert dialgauge(capsys, *comparison, "--figures", f"{odd}-figures", "--json", "-").code in (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["runs", "list", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
+        (["runs", "show", "2", "--store", "gold.jsonl"], "this is no run store but a file"),
+        (["sql", "SELECT 1", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
+        (["data", "rm", "multiwoz-2.1"], "is not in"),
+    ],
+)
+def test_what_is_not_there_is_an_error(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DIALGAUGE_DATA", str(folder / "data"))
+    outcome = dialgauge(capsys, *words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+
+
+def test_a_table_that_no_number_of_rows_is_too_large_for(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    rows = "9" * 30
+    assert dialgauge(capsys, "sql", "SELECT 1", "--limit", rows, "--store", folder / "runs").code == 0
+
+
+def test_several_files_that_cannot_be_read_are_told_beside_json(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    outcome = dialgauge(capsys, "data", "check", tmp_path / "a", tmp_path / "b", "--json", "-")
+    assert outcome.code == 2
+    assert outcome.err.endswith("there is no such file or folder; and so with 1 other file\n")
+    assert len(json.loads(outcome.out)["unread"]) == 2
+
+
+def test_an_error_of_the_system_that_names_a_file_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    outcome = dialgauge(capsys, "babi", "evaluate", "--data", tmp_path / ("a" * 300), "--model", "rules")
+    assert outcome.code == 2
+    assert outcome.err.endswith("File name too long\n")

@@ -1,0 +1,249 @@
+"""Command lines in this process, as a user would type them: right, almost right, and absurd.
+
+Each runs in a fresh folder of small files. It must end with exit code 0, 1 or 2 (2 with one sentence on standard
+error), without a traceback, and nothing that a file holds may act on the terminal.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from support.examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from fuzz.targets import Target
+
+#: A sound call of each command. What is heavy (training) is left to its own tests.
+CALLS: dict[str, tuple[str, ...]] = {
+    "score": ("gold.jsonl", "pred.json", "--resamples", "9"),
+    "compare": ("gold.jsonl", "pred.json", "other.json", "--resamples", "9"),
+    "users score": ("talks.json", "--resamples", "9"),
+    "users explain": ("talks.json", "d1", "--talk"),
+    "users find": ("talks.json", "--domain", "hotel"),
+    "users figures": ("talks.json",),
+    "data check": ("pred.json", "--gold", "gold.jsonl"),
+    "data convert": ("gold.jsonl", "out.jsonl", "--to", "native"),
+    "data formats": (),
+    "data list": (),
+    "data get": ("multiwoz21", "--offline"),
+    "data path": ("multiwoz21",),
+    "data verify": (),
+    "data rm": ("multiwoz21",),
+    "runs list": ("--store", "store"),
+    "runs show": ("2", "--store", "store"),
+    "runs compare": ("2", "2", "--store", "store", "--resamples", "9"),
+    "runs rm": ("2", "--yes", "--store", "store"),
+    "runs path": ("2", "--store", "store"),
+    "sql": ("SELECT * FROM dialogue_scores", "--store", "store"),
+    "babi models": (),
+    "babi simulate": ("--out", "made", "--dialogs", "2", "--tasks", "1"),
+    "babi anonymise": ("log.jsonl", "--out", "clean.jsonl"),
+    "babi chat": ("--data", "missing"),
+    "babi evaluate": ("--data", "missing", "--model", "rules"),
+}  # fmt: skip
+
+#: Values by the option that they fit; for others, the files and the oddities serve.
+FITTING: dict[str, tuple[str, ...]] = {
+    "--measures": ("JGA", "all", "JGA,FGA@0.5", "FGA@0.3(rule=paper)", "I-GCDF1[hotel]"),
+    "--profile": ("plain", "verbatim", "mwzeval", "profile.yaml", "multiwoz21", "sgd"),
+    "--by": ("domain", "slot", "turn", "service", "n-domains"),
+    "--coverage": ("empty", "intersection"),
+    "--format": ("native", "gcdf1", "nested", "markdown", "latex", "html", "csv", "json", "babi"),
+    "--to": ("native", "multiwoz", "gcdf1", "sgd", "babi"),
+    "--json": ("-", "out.json", "folder", "/dev/full", "missing/x.json"),
+    "--table": ("t.md", "t.tex", "t.html", "t.csv", "t.json", "t", "folder.md"),
+    "--figure-format": ("svg", "json", "xyz"),
+    "--figures": ("figures", "gold.jsonl"),
+    "--schema": ("schema.json", "gold.jsonl"),
+    "--ontology": ("ontology.json", "gold.jsonl"),
+    "--canonical-map": ("map.json", "gold.jsonl"),
+    "--config": ("config.yaml",),
+    "--set": ("max_turns=3", "igcd_f1.repetitions.count_fp=no", "x", "a.b=c", "mode=[", "max_turns=9999999999999999"),
+    "--store": ("store", "gold.jsonl", "new", "/dev/null/x"),
+    "--ratings": ("ratings.csv", "gold.jsonl"),
+    "--systems": ("systems.csv", "gold.jsonl"),
+    "--model": ("rules", "tfidf", "nearest"),
+    "--dialogs": ("1", "3"),
+    "--resamples": ("1", "9"),
+    "--workers": ("1",),
+    "--url": ("http://127.0.0.1:9/x", "x"),
+    "--world": ("restaurant", "bakery", "world.yaml"),
+    "--database": ("folder", "missing"),
+    "--limit": ("0", "3"),
+    "--correlation": ("all", "pearson", "x"),
+    "--gazetteer": ("person=names.txt", "x"),
+}
+FILES = (
+    "gold.jsonl", "pred.json", "other.json", "talks.json", "schema.json", "map.json", "empty.json", "folder", "missing",
+    "profile.yaml", "world.yaml", "ratings.csv", "log.jsonl", "-", "self", "*.json", "[", "[/bold]", "\x1b[31m.json",
+    "odd\udcff.json", "\u202etxt.json", "binary.bin", "archive.zip", "/dev/null", "a" * 300, "",
+)  # fmt: skip
+NUMBERS = ("0", "1", "2", "-1", "3.5", "nan", "1e309", "٣", "", "1_0", "0x1", "99999999999999999999999", " 1")
+_ESCAPES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+_CODES = (0, 1, 2)
+
+
+def command_targets() -> Iterator[Target]:
+    """One target for each command."""
+    from fuzz.targets import Target
+
+    for name in CALLS:
+        yield Target(f"command:{name}", partial(_words, name), run_command, weight=2)
+
+
+def _words(name: str, chance: Random) -> bytes:
+    """A case: the words of a command line, as JSON."""
+    words = list(CALLS[name])
+    for _ in range(chance.choice((0, 1, 1, 2, 2, 3))):
+        option, kind = chance.choice(_options(name) or [("--json", "path")])
+        words += [option] if kind == "bool" else [option, _value(option, kind, chance)]
+    for _ in range(chance.choice((0, 0, 1, 1, 2))):
+        _spoil(words, chance)
+    return json.dumps([*name.split(), *words]).encode()
+
+
+def _value(option: str, kind: str, chance: Random) -> str:
+    if option in FITTING and chance.random() < 0.8:
+        return chance.choice(FITTING[option])
+    if kind == "number" or chance.random() < 0.1:
+        return chance.choice(NUMBERS)
+    return chance.choice(FILES)
+
+
+def _spoil(words: list[str], chance: Random) -> None:
+    at = chance.randrange(len(words) + 1)
+    match chance.randrange(5):
+        case 0:
+            words.insert(at, chance.choice(FILES))
+        case 1 if at < len(words):
+            del words[at]
+        case 2 if at < len(words):
+            words[at] = chance.choice(FILES)
+        case 3 if at < len(words):
+            letters = list(words[at]) or ["x"]
+            letters[chance.randrange(len(letters))] = chance.choice("x[]=\x1b\u202e%é\udcff-'\"\\")
+            words[at] = "".join(letters)
+        case _:
+            words.insert(at, chance.choice(("--help", "--", "--xyz", "-x", "--json=-", "--debug=1", "-", "--seed")))
+
+
+#: Options that would leave the sandbox, take minutes, or open a connection that waits.
+_LEFT_OUT = {"--help", "--max-bytes"}
+
+
+@cache
+def _options(name: str) -> list[tuple[str, str]]:
+    """The options that a command declares, each with the kind of value it takes."""
+    from dialgauge.cli.options import Option
+    from dialgauge.cli.parse import _hints, _parameter, _UnsureError
+
+    first, _, second = name.partition(" ")
+    commands = importlib.import_module(f"dialgauge.cli.{first}").app.commands
+    command = commands[second] if second else next(iter(commands.values()))
+    found = []
+    for parameter, hint in _hints(command).items():
+        try:
+            one = _parameter(parameter, hint, required=False) if parameter != "return" else None
+        except _UnsureError:
+            continue
+        if one is not None and isinstance(one.declaration, Option) and one.options[0] not in _LEFT_OUT:
+            kind = "bool" if one.type is bool else "number" if one.type in (int, float) else "path"
+            found.append((one.options[0], kind))
+    return found
+
+
+@cache
+def sandbox() -> Path:
+    """The folder that every command line starts in; each works in a copy."""
+    from dialgauge.formats import write
+    from fuzz.targets import kept_folder, seeds_of, stored_run
+    from support.trackers import gold_dialogues, tracker, write_predictions
+
+    folder = kept_folder()
+    gold = gold_dialogues(4)
+    write(gold, folder / "gold.jsonl", format="native")
+    write_predictions(folder / "pred.json", gold, tracker(gold, 0.3, 1))
+    write_predictions(folder / "other.json", gold, tracker(gold, 0.5, 2))
+    (folder / "talks.json").write_bytes(seeds_of("gcdf1")[-1])
+    for name, example in (("schema", "schema"), ("map", "canonical-map"), ("ontology", "multiwoz-ontology")):
+        (folder / f"{name}.json").write_bytes(EXAMPLES[example])
+    (folder / "log.jsonl").write_bytes(EXAMPLES["chat-log"])
+    (folder / "profile.yaml").write_text("name: mine\nrules: [{drop: [unknown]}]\n")
+    (folder / "world.yaml").write_text("base: restaurant\nprices: [cheap, dear]\n")
+    (folder / "config.yaml").write_text("mode: recommended\n")
+    (folder / "ratings.csv").write_text("dialogue,rater,rating\nMUL0000,a,1\nMUL0001,a,0\nMUL0000,b,1\n")
+    (folder / "systems.csv").write_text("system,JGA,FGA\na,0.5,0.6\nb,0.4,0.7\nc,0.3,0.1\n")
+    (folder / "names.txt").write_text("ada\n")
+    (folder / "empty.json").write_bytes(b"")
+    (folder / "binary.bin").write_bytes(bytes(range(256)))
+    hostile = EXAMPLES["nested"].replace(b"hotel", b"ho\\u001b[31mtel").replace(b"MUL0001", b"[/bold]\\u202e")
+    (folder / "\x1b[31m.json").write_bytes(hostile)
+    (folder / "[").write_bytes(hostile)
+    (folder / os.fsdecode(b"odd\xff.json")).write_bytes(hostile)
+    (folder / "folder").mkdir()
+    (folder / "folder" / "hotel_db.json").write_bytes(EXAMPLES["multiwoz-database"])
+    (folder / "folder.md").mkdir()
+    shutil.copytree(stored_run(), folder / "store")
+    return folder
+
+
+def run_command(content: bytes, folder: Path) -> None:
+    """Run the words as ``dialgauge`` does, and look at all that came of it."""
+    words = json.loads(content)
+    place = folder / "sandbox"
+    shutil.copytree(sandbox(), place)
+    code, shown, said = run_words(words, place)
+    assert code in _CODES, f"exit code {code}"
+    assert "Traceback" not in said, said
+    asked_for_data = "-" in words or "--json=-" in words
+    for text in (said,) if asked_for_data else (shown, said):
+        odd = _ESCAPES.search(text)
+        assert odd is None, f"{odd[0]!r} reached the screen: {text[max(0, odd.start() - 60) : odd.start() + 20]!r}"
+    if code == 2:
+        assert (said + shown).strip(), "exit code 2 without a word"
+
+
+def run_words(words: list[str], place: Path) -> tuple[Any, str, str]:
+    """Exit code, standard output and standard error of a command line in a folder."""
+    from dialgauge.cli import main
+
+    with _surroundings(place) as (out, err):
+        try:
+            main(words)
+        except SystemExit as stop:
+            code = stop.code or 0
+        out.flush()
+        err.flush()
+        shown, said = (stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err))  # type: ignore[attr-defined]
+    return code, shown, said
+
+
+@contextmanager
+def _surroundings(place: Path) -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
+    streams = sys.stdin, sys.stdout, sys.stderr
+    before, variables = Path.cwd(), dict(os.environ)
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    sys.stdin = io.TextIOWrapper(io.BytesIO(b"hi\n\nexit\n"), encoding="utf-8")
+    sys.stdout, sys.stderr = out, err
+    os.chdir(place)
+    os.environ |= {"DIALGAUGE_DATA": str(place / "data"), "DIALGAUGE_OFFLINE": "1"}
+    os.environ.pop("DIALGAUGE_RUNS", None)
+    try:
+        yield out, err
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        os.chdir(before)
+        os.environ.clear()
+        os.environ |= variables

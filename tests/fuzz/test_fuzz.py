@@ -1,0 +1,76 @@
+"""The small form of the fuzzing, with the other tests: a few seeded cases of every target. ``make fuzz`` is long."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from fuzz import session
+from fuzz.session import HangError, Tally, case_content, guarded, run_case, schedule
+from fuzz.targets import Target, targets
+
+SEED = 20261115
+
+
+@pytest.mark.parametrize("name", sorted(targets()))
+def test_damaged_input_is_read_or_refused(name: str) -> None:
+    target, tally = targets()[name], Tally()
+    for case in range(target.weight):
+        guarded(target, SEED, case, tally)
+    assert not tally.findings, "\n\n".join(map(str, tally.findings))
+    assert tally.runs[name] == target.weight
+
+
+@pytest.mark.parametrize("name", sorted(name for name, target in targets().items() if target.seeds()))
+def test_what_is_damaged_was_sound_before(name: str) -> None:
+    for seed in targets()[name].seeds():
+        assert run_case(targets()[name], seed) is None
+
+
+def test_a_case_is_made_again_from_its_number() -> None:
+    for target in targets().values():
+        assert case_content(target, 1, 7) == case_content(target, 1, 7)
+        assert len({case_content(target, 1, case) for case in range(20)}) > 1
+
+
+def test_the_schedule_gives_each_target_its_share_and_no_case_twice() -> None:
+    names = ["read:babi", "score", "recognise"]
+    weights = {name: targets()[name].weight for name in names}
+    cases = [
+        (target.name, case)
+        for (target, case), _ in zip(schedule(names), range(3 * sum(weights.values())), strict=False)
+    ]
+    assert len(set(cases)) == len(cases)
+    assert {name: sum(one == name for one, _ in cases) for name in names} == {
+        name: 3 * weight for name, weight in weights.items()
+    }
+    assert [cases[40]] == [(target.name, case) for (target, case), _ in zip(schedule(names, 40), "x", strict=False)]
+
+
+def noted(run: Target) -> str:
+    tally = Tally()
+    guarded(run, 0, 0, tally)
+    return tally.findings[0].what if tally.findings else ""
+
+
+def test_the_guard_notices_what_it_is_there_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        pass
+
+    def target(error: BaseException | None) -> Target:
+        def run(content: bytes, folder: object) -> None:
+            if error is not None:
+                raise error
+            while True:
+                pass
+
+        return Target("probe", lambda chance: b"", run)
+
+    assert noted(target(DialgaugeError("the file is empty"))) == ""
+    assert "KeyError" in noted(target(KeyError("x")))
+    assert "PanicException" in noted(target(PanicException("x")))
+    assert "an error without a word" in noted(target(DialgaugeError("")))
+    monkeypatch.setattr(session, "MOST_SECONDS", 0.05)
+    assert HangError.__name__ in noted(target(None))
+    monkeypatch.setattr(session, "MOST_MEMORY", 1)
+    assert "the process grew to" in noted(target(DialgaugeError("the file is empty")))

@@ -1,0 +1,173 @@
+"""Files appear whole or not at all, and what a killed writer leaves goes with the next one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from dialgauge import files
+from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic, check_output, check_writable, write_all
+
+#: Writes half a file and says so; then is killed, or waits.
+WRITER = """
+import sys, time
+from pathlib import Path
+from dialgauge.files import atomic
+with atomic(Path(sys.argv[1])) as scratch:
+    scratch.write_bytes(b"half")
+    print(scratch.name, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a new process would have it."""
+    monkeypatch.setattr(files, "_swept", set())
+
+
+def half_written(path: Path) -> tuple[subprocess.Popen[str], Path]:
+    """A process in the middle of writing, and its scratch file."""
+    process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, path.parent / process.stdout.readline().strip()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_write_into_the_folder(tmp_path: Path) -> None:
+    process, scratch = half_written(tmp_path / "scores.json")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert scratch.exists()
+    with atomic(tmp_path / "another.json") as mine:
+        mine.write_bytes(b"whole")
+    assert names(tmp_path) == ["another.json"]
+
+
+def test_a_living_writer_keeps_its_file(tmp_path: Path) -> None:
+    process, scratch = half_written(tmp_path / "scores.json")
+    try:
+        with atomic(tmp_path / "scores.json") as mine:
+            mine.write_bytes(b"mine")
+        assert scratch.exists()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_locked_file_stays_although_its_process_cannot_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process of another container has a number that means nothing here; its lock does."""
+    process, scratch = half_written(tmp_path / "scores.json")
+    try:
+        monkeypatch.setattr(files, "_is_alive", lambda number: False)
+        with atomic(tmp_path / "scores.json") as mine:
+            mine.write_bytes(b"mine")
+        assert scratch.exists()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("name", [".x.part", ".x.12-zzzzzzzz.part", "x.99999999-0123abcd.part", "notes.part"])
+def test_files_of_others_are_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("not ours")
+    with atomic(tmp_path / "y") as scratch:
+        scratch.write_bytes(b"")
+    assert names(tmp_path) == sorted([name, "y"])
+
+
+def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), atomic(path) as scratch:
+        scratch.write_text("new")
+        raise ZeroDivisionError
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["scores.json"]
+
+
+def test_several_files_or_none(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DialgaugeError, match="this is a folder"):
+        write_all({tmp_path / "a": b"1", tmp_path / "b": b"2", tmp_path / "folder": b"3"})
+    assert names(tmp_path) == ["folder"]
+    write_all({tmp_path / "a": b"1", tmp_path / "new" / "b": b"2"})
+    assert (tmp_path / "new" / "b").read_bytes() == b"2"
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "file")
+    for content in (b"one", b"two"):
+        check_output(tmp_path / "link")
+        with atomic(tmp_path / "link") as scratch:
+            scratch.write_bytes(content)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "real" / "file").read_bytes() == content
+    assert names(tmp_path / "real") == ["file"]
+
+
+def test_a_pipe_and_a_device_keep_their_place(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    check_output(pipe)
+    with atomic(pipe) as scratch:
+        scratch.write_bytes(b"through")
+    reader.join()
+    assert got == [b"through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert names(tmp_path) == ["pipe"]
+    with atomic(Path("/dev/null")) as scratch:
+        scratch.write_bytes(b"away")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_device_is_one_sentence() -> None:
+    refused = pytest.raises(DialgaugeError, match=r"^/dev/full: it cannot be written \(No space left on device\)$")
+    with refused, atomic(Path("/dev/full")) as scratch:
+        scratch.write_bytes(b"x")
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    bad = {
+        tmp_path: "this is a folder",
+        tmp_path / "file" / "below": "cannot be written",
+        tmp_path / ("x" * 300) / "y": "cannot be written",
+        Path("a\0b"): "a name cannot hold the character 0",
+    }
+    for path, message in bad.items():
+        for attempt in (check_output, lambda path: write_all({path: b""})):
+            with pytest.raises(DialgaugeError, match=message):
+                attempt(path)
+    for good in (Path("-"), tmp_path / "file", tmp_path / "new" / "folders" / "file"):
+        check_output(good)
+    check_writable(tmp_path / "new")
+    with pytest.raises(DialgaugeError, match="nothing can be written there"):
+        check_writable(tmp_path / "file")
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_long_name_that_the_system_takes_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ("ü" * 120)
+    with atomic(path) as scratch:
+        scratch.write_bytes(b"x")
+    assert path.read_bytes() == b"x"
