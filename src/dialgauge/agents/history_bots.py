@@ -47,7 +47,7 @@ class HistoryBot(ABC):
             shown = [Line("fact", f"{fact.entity} {fact.relation} {fact.value}") for fact in results]
             self._lines.extend(shown or [Line("fact", NO_RESULT)])
         utterance = text.strip() or SILENCE
-        reply = self.reply(Point(self._dialogue, self._turn, tuple(self._lines), utterance, ""))
+        reply = self.reply(Point(self._dialogue, self._turn, tuple(self._lines), utterance))
         self._lines.extend([Line("user", utterance), Line("bot", reply)])
         self._turn += 1
         return Reply(turn=Turn(speaker="system", text=reply), usage=self._usage)

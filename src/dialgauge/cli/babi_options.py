@@ -97,8 +97,10 @@ def fitted_ranker(
     """The model in the folder, or else a new one fitted on the task."""
     if folder is not None:
         return loaded_ranker(folder, model, seed, options, task)
+    from dialgauge.rankers import fit_model
+
     ranker = fresh_ranker(model or DEFAULT_MODEL, seed or 0, options)
-    ranker.fit(task, tell)
+    fit_model(ranker, task, tell)
     return ranker
 
 

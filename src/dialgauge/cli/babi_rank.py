@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dialgauge.measures import Measure
     from dialgauge.rankers import RankingTask, ReplyModel
     from dialgauge.report import Table
-    from dialgauge.responses import CellKey, Replier
+    from dialgauge.responses import Replier
     from dialgauge.runs import Run, Store
 
 
@@ -152,12 +152,6 @@ class _Measuring(NamedTuple):
     store: Store
     measures: Sequence[Measure[Any]] | None
 
-    def keys(self, bot: ReplyModel | Replier) -> list[CellKey]:
-        from dialgauge.responses import CellKey
-
-        digest = self.task.digest()
-        return [CellKey.of(bot, self.task, name, digest) for name in self.splits]
-
     def save(self, model: ReplyModel, folder: Path | None) -> None:
         from dialgauge.rankers import save_ranker
 
@@ -167,23 +161,23 @@ class _Measuring(NamedTuple):
 
     def runs(self, bot: ReplyModel | Replier) -> list[Run]:
         """The runs of a bot that is ready to answer, one for each split."""
-        from dialgauge.responses import evaluation_run
+        from dialgauge.responses import CellKey, evaluation_run
 
         runs = []
-        for key in self.keys(bot):
+        for key in (CellKey.of(bot, self.task, name) for name in self.splits):
             tell(f"{bot.name} on {key.split}, seed {bot.seed}")
             runs.append(self.store.add(evaluation_run(key, bot, self.task, self.measures)))
         return runs
 
     def runs_of_new(self, model: ReplyModel, save: Path | None) -> list[Run]:
         """The same for a model that is still to be fitted."""
-        from dialgauge.rankers import claim_folder
-        from dialgauge.responses import checkpointed
+        from dialgauge.rankers import claim_folder, fit_model
+        from dialgauge.responses import CellKey, checkpointed
 
         if save is not None:
             claim_folder(save, model, self.task)
-        with checkpointed(model, self.keys(model)[0], self.store, tell):
-            model.fit(self.task, tell)
+        with checkpointed(model, CellKey.planned(model, self.task, self.splits[0]), self.store, tell):
+            fit_model(model, self.task, tell)
             self.save(model, save)
             return self.runs(model)
 

@@ -47,7 +47,7 @@ def train(
     A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
     with the model or checkpoint of another model, task or seed is refused.
     """
-    from dialgauge.rankers import claim_folder, save_ranker
+    from dialgauge.rankers import claim_folder, fit_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
@@ -56,7 +56,7 @@ def train(
     ranker.checkpoint = claim_folder(folder, ranker, loaded)
     runs = Store(store)
     runs.check_writable()
-    ranker.fit(loaded, tell)
+    fit_model(ranker, loaded, tell)
     save_ranker(ranker, folder, loaded.number)
     run = runs.add(training_run(ranker, loaded))
     if on_screen(json):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, check_writable
-from dialgauge.rankers.ranker import ReplyModel, TrainingName, options_by_model, ranker_class
+from dialgauge.rankers.ranker import Provenance, ReplyModel, TrainingName, options_by_model, ranker_class
 from dialgauge.rankers.task import RankingTask, place_of
 
 MANIFEST_VERSION = 1
@@ -37,6 +37,8 @@ class _Manifest(msgspec.Struct, kw_only=True):
     candidates: list[str]
     settings: dict[str, Any]
     arrays_sha256: str
+    #: What it was fitted on and by which code; versions before these were noted did not say.
+    provenance: Provenance | None = None
 
 
 def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
@@ -54,6 +56,7 @@ def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
         candidates=list(ranker.candidates),
         settings=ranker.settings(),
         arrays_sha256=digest,
+        provenance=ranker.provenance,
     )
     with atomic(folder / MANIFEST) as scratch:
         scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
@@ -91,6 +94,7 @@ def load_ranker(
     ranker = ranker_class(manifest.ranker)(manifest.seed)
     ranker.candidates = tuple(manifest.candidates)
     ranker.options = {**manifest.options, **options_by_model([manifest.ranker], options or {})[manifest.ranker]}
+    ranker.provenance = manifest.provenance or _unknown(manifest)
     arrays = _read_arrays(folder / ARRAYS, manifest.arrays_sha256)
     try:
         ranker.restore(manifest.settings, arrays)
@@ -103,6 +107,12 @@ def load_ranker(
             file=str(folder / MANIFEST),
         ) from error
     return ranker
+
+
+def _unknown(manifest: _Manifest) -> Provenance:
+    """That of a model which does not say where it comes from: its own content, which equals no training's."""
+    content = hashlib.sha256(msgspec.json.encode(manifest)).hexdigest()[:16]
+    return Provenance(f"unknown-{content}", "unknown")
 
 
 def check_task(folder: Path, number: int) -> None:

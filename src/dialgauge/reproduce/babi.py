@@ -15,7 +15,16 @@ from typing import NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import EMBEDDING_SIZES, MEMORY_SIZES, TASKS, RankingTask, ReplyModel, load_task, ranker_class
+from dialgauge.rankers import (
+    EMBEDDING_SIZES,
+    MEMORY_SIZES,
+    TASKS,
+    RankingTask,
+    ReplyModel,
+    fit_model,
+    load_task,
+    ranker_class,
+)
 from dialgauge.reproduce.babi_attention import (
     MODEL,
     SEED,
@@ -154,7 +163,7 @@ def _untrained(
         return
     for task in tasks:
         ranker = ranker_class(model)()
-        ranker.fit(task)
+        fit_model(ranker, task)
         for split in (name for name in ("tst", "tst-OOV") if name in task.splits):
             result = evaluate(ranker, task.split(split))
             named = column_of(task.number, split) or ""
@@ -355,8 +364,8 @@ def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Attent
         if places:
             ranker = ranker_class(MODEL)(SEED)
             fresh.tell(f"attention: {MODEL}, task {task.number}, seed {SEED}")
-            with checkpointed(ranker, CellKey.of(ranker, task, "", task.digest()), Store(fresh.store), fresh.tell):
-                ranker.fit(task)
+            with checkpointed(ranker, CellKey.planned(ranker, task, ""), Store(fresh.store), fresh.tell):
+                fit_model(ranker, task)
                 samples += attention_of(ranker, task)
     return samples
 

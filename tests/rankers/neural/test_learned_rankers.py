@@ -134,7 +134,7 @@ def test_a_word_left_out_is_as_if_it_had_not_been_said() -> None:
     (batch,) = ranker.batches_of([point])
     batch.kept = torch.tensor([float(known != word) for known in ranker.settings()["words"]])
     silent = tuple(line._replace(text=_without(word, line.text)) for line in point.history)
-    (other,) = ranker.batches_of([point._replace(history=silent, utterance=_without(word, point.utterance))])
+    (other,) = ranker.batches_of([replace(point, history=silent, utterance=_without(word, point.utterance))])
     np.testing.assert_allclose(
         ranker.batch_scores(batch).detach().numpy(), ranker.batch_scores(other).detach().numpy(), atol=1e-6
     )
@@ -163,7 +163,7 @@ def test_embeddings_with_margin_loss_shared_matrix_and_without_history(name: str
     ranker = made(name, loss="margin", shared="true", history="false", epochs="1")
     names = [parameter for parameter, _ in ranker.module.named_parameters()]
     assert "candidates" not in names
-    last_only = [one._replace(history=()) for one in asked(1)]
+    last_only = [replace(one, history=()) for one in asked(1)]
     np.testing.assert_allclose(ranker.scores(asked(1)), ranker.scores(last_only), rtol=1e-5, atol=1e-6)
 
 

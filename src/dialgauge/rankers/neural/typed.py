@@ -71,7 +71,7 @@ class Typed(MemN2N):
             shown = SOME_FACTS if line.kind == "fact" and line.text != NO_RESULT else line
             if shown is not SOME_FACTS or not history or history[-1] is not SOME_FACTS:
                 history.append(shown)
-        return point._replace(history=tuple(history))
+        return msgspec.structs.replace(point, history=tuple(history))
 
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         return [self.entities.marked(point) for point in points]
