@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +80,31 @@ def settings(given: Sequence[str] | None, preset: str | None, device: str | None
         named[name.strip()] = value.strip()
     by_option = {"preset": preset, "device": device}
     return named | {name: value for name, value in by_option.items() if value is not None}
+
+
+def keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
+    """Refuse to write over what is read, by whatever name, and to write two things into one file."""
+    sources = [Path(str(name).partition("!")[0]) for name in inputs]
+    taken: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is None or str(path) == "-":
+            continue
+        source = next((one for one in sources if _same_file(path, one)), None)
+        if source is not None:
+            raise DialgaugeError(
+                f"{option} would write over {source}, which is read; name another file", file=str(path)
+            )
+        place = path.resolve()
+        if place in taken:
+            raise DialgaugeError(f"{taken[place]} and {option} are one file; name two", file=str(path))
+        taken[place] = option
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there
+        return path.resolve() == other.resolve()
 
 
 def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> ReplyModel:

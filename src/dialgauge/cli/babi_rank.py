@@ -114,7 +114,8 @@ def evaluate(
         runs = measuring.runs(HttpBot(url))
     elif folder is not None:
         ready = loaded_ranker(folder, model, seed, options, loaded)
-        measuring.save(ready, save)
+        if save is not None:
+            raise DialgaugeError("the model in the folder is stored already; leave --save out, or copy the folder")
         runs = measuring.runs(ready)
     elif model is not None and _is_agent(model):
         from dialgauge.agents import make_agent

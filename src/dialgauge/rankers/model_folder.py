@@ -1,8 +1,8 @@
 """A fitted model in a folder: a manifest (``ranker.json``) and arrays (``arrays.npz``), never a pickle.
 
 The folder may also hold the checkpoint of a training. A training is named by its model, task and seed; the work of
-another one is never written over. The same names with other data or settings are the same experiment in another state,
-and its owner may repeat it in place.
+another one is never written over. Nor is a finished model that the same names, but other data, settings or code, made,
+unless that is asked for: to repeat a training as it was does no harm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, check_writable
-from dialgauge.rankers.ranker import Provenance, ReplyModel, TrainingName, options_by_model, ranker_class
+from dialgauge.rankers.ranker import OUTWARD, Provenance, ReplyModel, TrainingName, options_by_model, ranker_class
 from dialgauge.rankers.task import RankingTask, place_of
 
 MANIFEST_VERSION = 1
@@ -170,12 +170,18 @@ class _Progress(msgspec.Struct):
     training: TrainingName | None = None
 
 
-def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask) -> Path:
+def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask, *, force: bool = False) -> Path:
     """The place for the checkpoint of a training in a folder; an error when another's work lies there.
 
-    So is a folder in which nothing can be written: better now than after hours of training.
+    So is a folder in which nothing can be written: better now than after hours of training. With ``force`` whatever
+    model lies there is replaced, once the new one is finished.
     """
     wanted, checkpoint = TrainingName.of(ranker, task), folder / CHECKPOINT
+    if force:
+        training_in(folder)  # what is no model of ours is not replaced
+        check_writable(folder)
+        checkpoint.unlink(missing_ok=True)
+        return checkpoint
     for what, owner in (("model", training_in(folder)), ("checkpoint", _training_of(checkpoint))):
         if owner not in (None, wanted):
             raise DialgaugeError(
@@ -183,8 +189,20 @@ def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask) -> Path:
                 "choose another folder, or delete this one",
                 file=str(folder),
             )
+    if (folder / MANIFEST).exists() and not _repeats(_read_manifest(folder), ranker, task):
+        raise DialgaugeError(
+            f"a finished model lies there ({wanted}), fitted with other data, settings or code; choose another "
+            "folder, or replace it with --force",
+            file=str(folder),
+        )
     check_writable(folder)
     return checkpoint
+
+
+def _repeats(manifest: _Manifest, ranker: ReplyModel, task: RankingTask) -> bool:
+    """Whether a training would give the model that lies there once more."""
+    before, now = ({k: v for k, v in of.options.items() if k not in OUTWARD} for of in (manifest, ranker))
+    return before == now and manifest.provenance == Provenance.of(ranker, task)
 
 
 def _training_of(checkpoint: Path) -> TrainingName | None:
