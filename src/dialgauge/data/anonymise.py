@@ -4,7 +4,7 @@ Contact details, dates, times, numbers, post codes and numbers of passports are 
 places and organisations by lists (:class:`Gazetteer`). A text is read once from left to right; what a pattern took, no
 list sees. Ids of conversations are replaced too, since services often build them from customers' numbers.
 
-A name that is on no list stays. Words that look like one are counted (:attr:`Anonymiser.suspects`), for a person to see.
+A name that is on no list stays. Words that look like one are counted (:attr:`Anonymiser.suspects`) for a person to see.
 """
 
 from __future__ import annotations
