@@ -82,6 +82,7 @@ def test_where_kept_results_are_from_is_said_below_their_tables() -> None:
     for part in ("Table 2", "Table 10"):
         table, *_ = tables_by_part(record)[part]
         assert any(f"{kept.command}' (commit {kept.commit}; {kept.hardware})" in note for note in table.notes)
+        assert ("--preset" not in kept.command) == any("by our default preset" in note for note in table.notes)
         assert as_json(record)["notes"][part][0] == table.notes[0]
 
 

@@ -33,7 +33,7 @@ SetOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    Option(help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."),
+    Option(help="Settings of a learned model by name: default, paper (as in the paper: slow), or margin (its loss)."),
 ]
 DeviceOption = Annotated[
     str | None, Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")

@@ -23,6 +23,7 @@ from dialgauge.cli.babi_options import (
     loaded_ranker,
     settings,
     task_numbers,
+    task_of,
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
@@ -76,6 +77,15 @@ def evaluate(
     split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
     url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
+    transfer: Annotated[
+        bool, Option("--transfer", help="Take the loaded model to other candidates, facts or tasks than its own.")
+    ] = False,
+    world: Annotated[
+        str | None,
+        Option(help="Instead of --data, dialogs simulated in a world: a file (YAML), restaurant or bakery."),
+    ] = None,
+    dialogs: Annotated[int, Option(min=1, help="With --world: dialogs per split.")] = 200,
+    world_seed: Annotated[int, Option(min=0, help="With --world: its seed.")] = 0,
     save: Annotated[Path | None, Option(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
@@ -93,9 +103,12 @@ def evaluate(
 ) -> None:
     """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
+    With --load the model comes from a folder. With --transfer or --world it is evaluated on dialogs of another origin
+    than those it was fitted on: it gets their candidates and knowledge base, and learns nothing new.
+
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
-    from dialgauge.rankers import seed_of
+    from dialgauge.rankers import fitted_on, place_of, seed_of
     from dialgauge.responses import reply_measures
     from dialgauge.runs import Store
 
@@ -106,14 +119,25 @@ def evaluate(
         raise DialgaugeError("the model in the folder is fitted already and has one seed; leave --seeds out")
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
     chosen = reply_measures(measures) if measures else None
-    loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
+    if transfer and folder is None:
+        raise DialgaugeError("--transfer takes a fitted model elsewhere; name its folder with --load")
+    if world is not None:
+        if data is not None or logs is not None:
+            raise DialgaugeError("give either --world, or --data or --logs")
+        loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
+    else:
+        loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
     measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store), chosen)
     if url is not None:
         from dialgauge.agents import HttpBot
 
         runs = measuring.runs(HttpBot(url))
     elif folder is not None:
-        ready = loaded_ranker(folder, model, seed, options, loaded)
+        elsewhere = transfer or world is not None
+        ready = loaded_ranker(folder, model, seed, options, None if elsewhere else loaded)
+        if elsewhere:
+            ready.move(loaded.candidates, loaded.facts)
+            tell(f"{ready.name} was fitted on {place_of(fitted_on(folder))} elsewhere; here it learns nothing new")
         if save is not None:
             raise DialgaugeError("the model in the folder is stored already; leave --save out, or copy the folder")
         runs = measuring.runs(ready)
@@ -125,6 +149,8 @@ def evaluate(
             raise DialgaugeError(f"the agent {model} is not fitted; leave --save, --seed and --seeds out")
         runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
+        if world is not None:
+            raise DialgaugeError("--world has no training dialogs; give --load FOLDER, a fitted model, or an agent")
         runs = []
         for number in range(first, first + seeds):
             fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
@@ -135,6 +161,16 @@ def evaluate(
             if not fresh.seeded:
                 break
     _show(runs, json)
+
+
+def _world_task(world: str, task: int, dialogs: int, seed: int) -> RankingTask:
+    from dialgauge.lab import splits_of, world_task
+    from dialgauge.rankers import EVALUATED
+    from dialgauge.worlds.restaurant import Parameters, load_world
+
+    place = load_world(world)
+    splits = [split for split in splits_of(place) if split in EVALUATED]
+    return world_task(place, task, splits, dialogs, Parameters(seed=seed), source=world)
 
 
 def _is_agent(name: str) -> bool:

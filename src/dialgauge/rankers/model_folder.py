@@ -119,7 +119,8 @@ def check_task(folder: Path, number: int) -> None:
     """A model of another task is an error."""
     if (fitted := fitted_on(folder)) != number:
         raise DialgaugeError(
-            f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it",
+            f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it, "
+            "or see how it does there all the same with 'babi evaluate --transfer'",
             file=str(folder),
         )
 
@@ -128,7 +129,8 @@ def _check_candidates(manifest: _Manifest, task: RankingTask, folder: Path) -> N
     if tuple(manifest.candidates) != task.candidates:
         raise DialgaugeError(
             f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, and this data "
-            f"has {len(task.candidates):,} (other ones, or in another order)",
+            f"has {len(task.candidates):,} (other ones, or in another order); 'babi evaluate --transfer' takes it "
+            "there all the same",
             file=str(folder),
         )
 

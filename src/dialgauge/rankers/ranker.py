@@ -119,6 +119,11 @@ class ReplyModel(ABC):
         if tuple(candidates) != self.candidates:
             raise DialgaugeError(f"the model {self.name} cannot move to other candidates than it was fitted with")
 
+    def understands(self, utterance: str) -> bool:
+        """Whether anything that the user says here means something to the model."""
+        del utterance
+        return True
+
     def settings(self) -> dict[str, Any]:
         """What besides arrays is needed to use the model again: plain JSON values."""
         return {}
