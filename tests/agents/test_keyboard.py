@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
+
 from dialgauge.agents.history_bots import CallableBot
 from dialgauge.agents.keyboard import KeyboardUser
 from dialgauge.agents.session import Scenario, converse
@@ -35,6 +37,30 @@ def test_a_person_talks_until_he_leaves() -> None:
     assert [turn.text for turn in dialogue.turns] == ["hi", "hello", "<SILENCE>", "still there?"]
     assert shown == ["bot> hello", "bot> still there?"]
     assert dialogue.outcome is not None and dialogue.outcome.reason == "exit"
+
+
+@pytest.mark.parametrize(
+    ("typed", "heard"),
+    [
+        ("Hey!", "hey"),
+        ("  I’d like a table, in ROME.  ", "i'd like a table in rome"),
+        ("at resto_rome_cheap_indian_7stars?", "at resto_rome_cheap_indian_7stars"),
+        ("?!", "?!"),
+        ("", "<SILENCE>"),
+        ("<silence>", "<SILENCE>"),
+        ("<SILENCE>", "<SILENCE>"),
+    ],
+)
+def test_what_is_typed_reaches_the_bot_as_it_is_said(typed: str, heard: str) -> None:
+    dialogue, _ = talk([typed, "exit"], "hello")
+    assert dialogue.turns[0].text == heard
+
+
+def test_raw_input_is_left_as_it_is() -> None:
+    scenario = Scenario(dialogue_id="chat", database=DATABASE)
+    typed = iter(["Hey, You!", "exit"])
+    person = KeyboardUser(lambda: next(typed), lambda _: None, raw=True)
+    assert converse(person, CallableBot(lambda _: "hello"), scenario).turns[0].text == "Hey, You!"
 
 
 def test_the_end_of_input_and_restart() -> None:

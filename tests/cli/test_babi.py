@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.formats.babi import load_candidates
 from dialgauge.formats.corpus import read
-from support.commands import dialgauge
+from support.commands import Outcome, dialgauge
 
 Capture = pytest.CaptureFixture[str]
 
@@ -21,13 +21,90 @@ def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> 
     assert outcome.code == 0
     assert "dialog-babi-task5-full-dialogs-tst-OOV.txt" in outcome.out
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert len(names) == 2 + 2 * 3 * 4
+    assert len(names) == 3 + 2 * 3 * 4
     assert {"dialog-babi-candidates.txt", "dialog-babi-kb-all.txt", "dialog-babi-task1-API-calls-trn.txt"} <= set(names)
     written = json.loads(report.read_text())
     assert written["seed"] == 3 and len(written["files"]) == 24
     dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "b", *options)
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def simulated(capsys: Capture, folder: Path, *options: object) -> Outcome:
+    return dialgauge(capsys, "babi", "simulate", "--out", folder, "--dialogs", 2, "--splits", "trn", *options)
+
+
+def test_two_worlds_never_mix_in_one_folder(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "world"
+    assert simulated(capsys, folder, "--tasks", 1).code == 0
+    assert simulated(capsys, folder, "--tasks", "1,2").code == 0
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for other in (("--seed", 1), ("--world", "bakery"), ("--accept", 0.5)):
+        refused = simulated(capsys, folder, "--tasks", 2, *other)
+        assert refused.code == 2
+        assert "another simulation lies there (the restaurant world of the dialog bAbI tasks, seed 0)" in refused.err
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    (folder / "notes.txt").write_text("mine")
+    assert simulated(capsys, folder, "--tasks", 2, "--world", "bakery", "--force").code == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "dialog-babi-candidates.txt",
+        "dialog-babi-kb-all.txt",
+        "dialog-babi-task2-API-refine-trn.txt",
+        "notes.txt",
+        "simulation.json",
+    ]
+
+
+def test_files_that_no_simulation_wrote_are_never_replaced(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "dialog-babi-task5-full-dialogs-tst.txt.gz").write_bytes(b"released")
+    refused = simulated(capsys, tmp_path, "--tasks", 1, "--force")
+    assert refused.code == 2
+    assert "dialog files that no simulation wrote lie there (dialog-babi-task5-full-dialogs-tst.txt.gz)" in refused.err
+    assert [path.name for path in tmp_path.iterdir()] == ["dialog-babi-task5-full-dialogs-tst.txt.gz"]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "simulation.json").write_text('{"title": "x", "seed": 0, "world": "y", "files": ["../mine.txt"]}')
+    (tmp_path / "mine.txt").write_text("mine")
+    refused = simulated(capsys, other, "--tasks", 1, "--force")
+    assert (refused.code, (tmp_path / "mine.txt").read_text()) == (2, "mine")
+
+
+LINE = (
+    '{"dialogue": "1", "speaker": "user", "text": "hi John"}\n{"dialogue": "1", "speaker": "operator", "text": "hi"}\n'
+)
+
+
+@pytest.mark.parametrize("way", ["same", "relative", "symlink", "hard link"])
+@pytest.mark.parametrize("option", ["--out", "--candidates", "--report", "--json"])
+def test_anonymise_never_writes_over_what_it_reads(
+    way: str, option: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log, other = tmp_path / "log.jsonl", tmp_path / "other.jsonl"
+    log.write_text(LINE)
+    if way == "symlink":
+        other.symlink_to(log)
+    elif way == "hard link":
+        other.hardlink_to(log)
+    target = {"same": log, "relative": Path("log.jsonl")}.get(way, other)
+    targets = {"--out": tmp_path / "clean.jsonl", option: target}
+    options = [item for pair in targets.items() for item in pair]
+    refused = dialgauge(capsys, "babi", "anonymise", log, *options)
+    assert refused.code == 2
+    assert f"{option} would write over" in refused.err
+    assert log.read_text() == LINE
+    assert not (tmp_path / "clean.jsonl").exists()
+
+
+def test_anonymise_says_what_it_cannot_do(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "log.jsonl").write_text(LINE.replace("hi John", "ask Quimby, CB2 1TN"))
+    outcome = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", "--out", tmp_path / "clean.jsonl")
+    assert outcome.code == 0, outcome.err
+    assert "Left as they are, but written like names: Quimby" in outcome.out
+    assert "names that are on no list" in outcome.out
+    twice = ("--out", tmp_path / "x", "--candidates", tmp_path / "x")
+    refused = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", *twice)
+    assert (refused.code, "--out and --candidates are one file" in refused.err) == (2, True)
 
 
 def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from dialgauge.agents.history_bots import NOT_UNDERSTOOD
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
 
@@ -52,6 +56,61 @@ def test_a_call_that_finds_nothing_says_so(
     request = "can you book a table in paris with french cuisine for two people in a cheap price range"
     outcome = talk(capsys, monkeypatch, copied, "hi", request, "", "", "")
     assert "(nothing found)" in outcome.out
+
+
+@pytest.mark.parametrize("model", ["memn2n", "typed", "nearest", "tfidf"])
+def test_a_model_that_understands_nothing_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path, model: str
+) -> None:
+    folder = tmp_path / "model"
+    quick = () if model in ("nearest", "tfidf") else ("--set", "epochs=4", "--device", "cpu")
+    train = ("babi", "train", "--data", data, "--task", 5, "--model", model, "--out", folder, *quick)
+    assert dialgauge(capsys, *train, "--store", tmp_path / "runs").code == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("Xyzzy!\nHello.\nxyzzy plugh\nexit\n"))
+    outcome = dialgauge(capsys, "babi", "chat", "--data", data, "--load", folder)
+    assert outcome.code == 0, outcome.err
+    bot = [line.split("bot> ")[1] for line in outcome.out.splitlines() if "bot> " in line]
+    assert [one == NOT_UNDERSTOOD for one in bot] == [True, False, True]
+    assert not any(one.startswith("api_call") for one in (bot[0], bot[2]))
+
+
+def test_a_closed_keyboard_is_told_of(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    outcome = dialgauge(capsys, "babi", "chat", "--data", data)
+    assert (outcome.code, "standard input is closed" in outcome.err) == (2, True)
+
+
+def test_somebody_at_a_terminal_can_edit_the_line(data: Path) -> None:
+    """With readline: the left arrow goes back over the last letter, so that what is typed next comes before it."""
+    pty = pytest.importorskip("pty")
+    pytest.importorskip("readline")
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "dialgauge", "babi", "chat", "--data", str(data)]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environment) as chat:
+        os.close(slave)
+        shown = read_until(master, "you> ")
+        os.write(master, b"ih\x1b[D\x1b[D\x06\x1b[3~\x01h\x05\x0d")
+        shown = read_until(master, "you> ")
+        os.write(master, b"exit\n")
+        read_until(master, None)
+        os.close(master)
+        chat.wait()
+    assert "hello what can i help you with today" in shown
+    assert "^[[D" not in shown
+
+
+def read_until(terminal: int, end: str | None) -> str:
+    """What the terminal shows up to a text, or to its end."""
+    shown = ""
+    while end is None or not re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", shown).endswith(end):
+        try:
+            shown += os.read(terminal, 1024).decode()
+        except OSError:  # how the end of a terminal reads
+            break
+    return shown
 
 
 def test_restart_begins_a_new_dialog(

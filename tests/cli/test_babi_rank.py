@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dialgauge.rankers import load_task
 from dialgauge.runs.store import Store
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
@@ -312,3 +313,48 @@ def test_mistakes_in_a_table(
     capsys: pytest.CaptureFixture[str], data: Path, extra: tuple[str, ...], sentence: str
 ) -> None:
     refused(dialgauge(capsys, "babi", "table", "--data", data, *extra), sentence)
+
+
+def test_a_model_goes_to_other_data_and_worlds(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    folder, other = tmp_path / "model", tmp_path / "other"
+    store = ("--store", tmp_path / "runs", "--json", tmp_path / "out.json")
+    train = ("babi", "train", "--data", data, "--task", 1, "--model", "tfidf", "--out", folder)
+    assert dialgauge(capsys, *train, "--store", tmp_path / "runs").code == 0
+    world = tmp_path / "harbour.yaml"
+    world.write_text("base: restaurant\ntitle: a harbour\nprices: [low, high]\n")
+    written = ("babi", "simulate", "--world", world, "--dialogs", 5, "--tasks", "1,2", "--out", other)
+    assert dialgauge(capsys, *written).code == 0
+    load = ("babi", "evaluate", "--load", folder, "--split", "tst", *store)
+    refused = dialgauge(capsys, *load, "--data", other)
+    assert (refused.code, "evaluate --transfer" in refused.err) == (2, True)
+    refused = dialgauge(capsys, *load, "--data", other, "--task", 2)
+    assert (refused.code, "evaluate --transfer" in refused.err) == (2, True)
+    assert dialgauge(capsys, *load, "--data", other, "--transfer").code == 0
+    (in_folder,) = cells_of(tmp_path / "out.json")
+    outcome = dialgauge(capsys, *load, "--world", world, "--dialogs", 5)
+    assert outcome.code == 0, outcome.err
+    (in_world,) = cells_of(tmp_path / "out.json")
+    assert in_folder["scores"]["per-response"]["value"] == in_world["scores"]["per-response"]["value"]
+    assert in_folder["data"] == in_world["data"]
+    assert in_world["fitted"] == load_task(data, 1).training_digest() != load_task(other, 1).training_digest()
+    assert "tfidf was fitted on task 1 elsewhere" in outcome.err
+    assert dialgauge(capsys, *load, "--data", other, "--task", 2, "--transfer").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--transfer",), "--transfer takes a fitted model elsewhere"),
+        (("--world", "bakery"), "give either --world, or --data or --logs"),
+    ],
+)
+def test_transfer_needs_a_model_and_one_place(
+    capsys: pytest.CaptureFixture[str], data: Path, options: tuple[str, ...], sentence: str
+) -> None:
+    outcome = dialgauge(capsys, "babi", "evaluate", "--data", data, "--task", 1, *options)
+    assert (outcome.code, sentence in outcome.err) == (2, True)
+
+
+def test_a_world_has_nothing_to_fit_a_model_on(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "babi", "evaluate", "--world", "bakery", "--dialogs", 2, "--model", "tfidf")
+    assert (outcome.code, "--world has no training dialogs" in outcome.err) == (2, True)

@@ -44,9 +44,7 @@ def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str]
     again = dialgauge(capsys, *call)
     assert "resumed after epoch 2" in again.err
     assert (tmp_path / "m" / "arrays.npz").read_bytes() == before
-    other = dialgauge(capsys, *call, "--set", "hops=2")
-    assert other.code == 0, other.err
-    assert "of another training" in other.err
+    assert again.code == 0, again.err
 
 
 @pytest.fixture
@@ -54,6 +52,22 @@ def learned(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> P
     """The folder of a memory network of task 1 with seed 0."""
     assert dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK).code == 0
     return tmp_path / "m"
+
+
+def test_a_finished_model_is_replaced_only_when_asked_to(
+    capsys: pytest.CaptureFixture[str], data: Path, learned: Path, tmp_path: Path
+) -> None:
+    call = ("babi", "train", "--out", learned, *QUICK, "--data")
+    before = contents(learned)
+    for changed in ((data, "--set", "hops=2"), (tiny_release(tmp_path / "other", dialogs=5),)):
+        outcome = dialgauge(capsys, *call, *changed)
+        assert outcome.code == 2
+        assert "a finished model lies there (memn2n on task 1, seed 0)" in outcome.err
+        assert contents(learned) == before
+    assert dialgauge(capsys, *call, data, "--set", "hops=2", "--force").code == 0
+    assert json.loads((learned / "ranker.json").read_text())["options"]["hops"] == "2"
+    saved = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", learned, "--save", learned)
+    assert (saved.code, "stored already" in saved.err) == (2, True)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -53,6 +53,15 @@ from dialgauge.rankers.task import joined_messages, operator_candidates
         ("already <person> and <number>", "already <person> and <number>"),
         ("i looked on opentable", "i looked on <org>"),
         ("b2b and covid19 stay", "b2b and covid19 stay"),
+        ("my passport is L01X00T47, ok", "my passport <id>, ok"),
+        ("passport no. 533380006 or passport number C4HX92", "passport <id> or passport <id>"),
+        ("DE89 3704 0044 0532 0130 00 and booking QX7YB219", "<id> and booking <id>"),
+        ("to CB2 1TN, sw1a 1aa or SW1A1AA.", "to <postcode>, <postcode> or <postcode>."),
+        (
+            "K1A 0B1, 1017 BZ, zip 90210 or zip code 90210-1234",
+            "<postcode>, <postcode>, zip <postcode> or zip code <postcode>",
+        ),
+        ("in 2016 AD at 1030 PM", "in <number> AD at <number> PM"),
     ],
 )
 def test_what_is_found(text: str, expected: str) -> None:
@@ -76,6 +85,13 @@ def test_the_report_counts_what_was_replaced() -> None:
     anonymiser.text("John and john in Rome")
     assert anonymiser.counts() == {"location": 1, "person": 2}
     assert anonymiser.replaced == {("person", "john"): 2, ("location", "rome"): 1}
+
+
+def test_names_on_no_list_stay_and_are_told_of() -> None:
+    anonymiser = Anonymiser()
+    text = "Hello. Hi Quimby, ask Zebediah Hopper. I think I'm late, Quimby"
+    assert anonymiser.text(text) == text
+    assert anonymiser.suspects == {"Quimby": 2, "Zebediah": 1, "Hopper": 1}
 
 
 def test_conversations_keep_speakers_and_texts_only() -> None:

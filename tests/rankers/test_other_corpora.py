@@ -83,7 +83,7 @@ def test_every_ranker_ranks_it(tmp_path: Path, name: str) -> None:
         key: value for key, value in {"epochs": "40", "dim": "16", "batch": "8"}.items() if key in model.settable
     }
     model.fit(task)
-    run = evaluation_run(CellKey.of(model, task, "tst", task.digest()), model, task)
+    run = evaluation_run(CellKey.of(model, task, "tst"), model, task)
     assert_run_contract(run)
     assert run.coverage["replies"].scored == 30
     if not name.startswith("tfidf"):

@@ -220,7 +220,7 @@ def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_fresh_needs_data_and_a_paper_with_models(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lost = dialgauge(capsys, "reproduce", "babi", "--fresh", "--data", tmp_path)
-    assert (lost.code, "give --data FOLDER with the bAbI files in FOLDER/babi" in lost.err) == (2, True)
+    assert (lost.code, "give --data FOLDER with the released bAbI files in FOLDER/babi" in lost.err) == (2, True)
     idle = dialgauge(capsys, "reproduce", "babi", "--seeds", 2, "--data", tmp_path)
     assert (idle.code, "are about training; add --fresh" in idle.err) == (2, True)
     other = dialgauge(capsys, "reproduce", "gcdf1", "--fresh", "--data", tmp_path)

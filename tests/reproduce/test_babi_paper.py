@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, reproduce, why_untrained
-from dialgauge.reproduce.reproduction import DIFFERS, EXACT, IMPOSSIBLE, as_json, tables_by_part
-from dialgauge.responses.tables import published
+from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, nearness, reproduce, why_untrained
+from dialgauge.reproduce.reproduction import DIFFERS, EXACT, IMPOSSIBLE, Reproduction, as_json, summary, tables_by_part
+from dialgauge.responses import published
+from support.tiny_world import tiny_release
 
 
 def test_without_data_everything_measured_is_said_to_be_missing() -> None:
@@ -18,6 +19,44 @@ def test_without_data_everything_measured_is_said_to_be_missing() -> None:
     assert {item.verdict for item in table_1} == {IMPOSSIBLE}
     by_hand = [item for item in record.items if item.part in ("Table 8", "Table 9")]
     assert len(by_hand) == 12 and {item.verdict for item in by_hand} == {EXACT}
+
+
+def test_what_cannot_come_out_otherwise_is_not_counted() -> None:
+    record = reproduce(None)
+    zeros = [item for item in record.items if item.theirs == "0%" and item.ours == 0.0]
+    assert zeros
+    assert not any(item.counted for item in zeros)
+    assert not any(item.counted for item in record.items if item.part in ("Table 8", "Table 9"))
+    assert record.uncounted == len(zeros) + 12
+    assert sum(record.tally().values()) == len(record.items) - record.uncounted
+    assert f"{record.uncounted} more are not counted" in summary(record)
+    differing = [item for item in record.items if item.theirs == "0%" and item.ours]
+    assert differing
+    assert all(item.counted for item in differing)
+
+
+def test_nearness_looks_on_either_side() -> None:
+    record = Reproduction("babi", "", "")
+    for number, ours in enumerate((0.5, 0.52, 0.48, 0.521, 0.479, 0.9)):
+        record.printed("Table 2", f"m, T{number}: per-response", "50.0%", ours)
+    record.printed("Table 2", "m, T1: per-dialog", "50.0%", 0.0)
+    record.impossible("Table 10", "m, T6: per-response", "50.0%", "no")
+    assert nearness(record) == (
+        "Of the 7 per-response cells of Tables 2 and 10, 3 are within two points of the paper, 2 are more than two "
+        "points above it and 1 more than two points below; 1 could not be computed."
+    )
+
+
+def test_all_cells_are_asked_how_near_they_are() -> None:
+    assert reproduce(None).notes["Table 10"][-1].startswith("Of the 121 per-response cells of Tables 2 and 10, ")
+
+
+def test_dialogs_of_the_same_names_are_not_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.reproduce.babi.TASKS", (1,))
+    tiny_release(tmp_path / "babi")
+    record = reproduce(tmp_path)
+    assert any("the dialogs or candidates of task 1" in line for line in record.missing)
+    assert {item.verdict for item in record.items if item.what.startswith("rules")} == {IMPOSSIBLE}
 
 
 def test_every_learned_cell_of_the_paper_has_a_line() -> None:
@@ -43,6 +82,7 @@ def test_where_kept_results_are_from_is_said_below_their_tables() -> None:
     for part in ("Table 2", "Table 10"):
         table, *_ = tables_by_part(record)[part]
         assert any(f"{kept.command}' (commit {kept.commit}; {kept.hardware})" in note for note in table.notes)
+        assert ("--preset" not in kept.command) == any("by our default preset" in note for note in table.notes)
         assert as_json(record)["notes"][part][0] == table.notes[0]
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.ranker import Ranker, ranker_class
-from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.rankers.identity import code_of
+from dialgauge.rankers.model_folder import load_ranker, save_ranker
+from dialgauge.rankers.ranker import Ranker, fit_model, ranker_class
+from dialgauge.rankers.task import RankingTask, load_task, log_task
 from dialgauge.responses import cells as plan
 from dialgauge.responses.cells import (
     EVALUATION_VERSION,
@@ -20,10 +24,12 @@ from dialgauge.responses.cells import (
     run_jobs,
     stored_cells,
 )
-from dialgauge.responses.tables import class_table, results_table, run_record
+from dialgauge.responses.paper import split_is_released, training_is_released
+from dialgauge.responses.tables import class_table, results_table, run_record, statistics_table
 from dialgauge.responses.training import training_run
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
+from support.commands import dialgauge
 from support.tiny_world import tiny_release
 
 SPLITS = ("dev", "tst", "tst-OOV")
@@ -155,6 +161,8 @@ def test_a_cell_is_a_run_with_tables(data: Path, tmp_path: Path) -> None:
         "split",
         "seed",
         "data",
+        "fitted",
+        "code",
         "candidates",
         "history",
         "ties",
@@ -174,8 +182,8 @@ def test_runs_in_memory_are_what_is_stored(data: Path, tmp_path: Path) -> None:
     for name, made in (("rules", evaluation_run), ("memn2n", evaluation_run), ("memn2n", None), ("nearest", None)):
         model = ranker_class(name)(1)
         model.options = {"epochs": "2", "dim": "4"} if name == "memn2n" else {}
-        model.fit(task)
-        key = CellKey.of(model, task, "tst", task.digest())
+        fit_model(model, task)
+        key = CellKey.of(model, task, "tst")
         run = made(key, model, task) if made else training_run(model, task)
         assert run.kind == ("responses" if made else "training")
         assert ("epochs" in run.tables) == (name == "memn2n")
@@ -206,28 +214,119 @@ def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
 def test_keys_name_everything_that_matters(data: Path) -> None:
     task = load_task(data, 1)
     ranker = ranker_class("rules")(0)
-    key = CellKey.of(ranker, task, "tst", task.digest())
+    key = CellKey.planned(ranker, task, "tst")
     assert key.config() == {
         "model": "rules",
         "task": 1,
         "split": "tst",
         "seed": 0,
-        "data": task.digest(),
+        "data": task.digest("tst"),
         "options": "",
-        "evaluation": 3,
+        "fitted": task.training_digest(),
+        "code": code_of(ranker),
+        "released": False,
+        "evaluation": EVALUATION_VERSION,
     }
 
 
-def test_results_beside_the_papers(data: Path, tmp_path: Path) -> None:
+def test_no_number_of_the_paper_stands_beside_other_data(data: Path, tmp_path: Path) -> None:
     found = table(data, tmp_path, "rules", "nearest")
-    rows = {(row["model"], row["split"]): row for row in results_table(found).records()}
+    shown = results_table(found)
+    rows = {(row["model"], row["split"]): row for row in shown.records()}
     assert rows["rules", "tst"]["per-response"] == 1.0
-    assert rows["rules", "tst"]["paper"] == 1.0
-    assert rows["rules", "dev"]["paper"] is None
-    nearest = rows["nearest", "tst-OOV"]
-    assert nearest["difference"] == pytest.approx(nearest["per-response"] - 0.441)
+    assert not any("paper" in column or column == "difference" for row in shown.records() for column in row)
+    assert "These are not the released dialogs" in shown.notes[-1]
+    statistics = statistics_table([load_task(data, 1)])
+    assert not any("paper" in column for column in statistics.records()[0])
     classes = class_table(found).records()
     assert classes[0]["api 1"] == 1.0
+
+
+def test_results_beside_the_papers(shared_data: Path, tmp_path: Path) -> None:
+    released = table(shared_data / "babi", tmp_path / "runs", "nearest")
+    other = table(tiny_release(tmp_path / "tiny"), tmp_path / "runs", "nearest")
+    rows = results_table([*released, *other]).records()
+    theirs = {row["split"]: row for row in rows[:3]}
+    assert theirs["tst"]["paper"] == 0.551
+    assert theirs["tst-OOV"]["difference"] == pytest.approx(theirs["tst-OOV"]["per-response"] - 0.441)
+    assert [row["paper"] for row in (theirs["dev"], *rows[3:])] == [None] * 4
+    assert statistics_table([load_task(shared_data / "babi", 1)]).records()[0]["utterances (paper)"] == 12
+
+
+def test_the_released_dialogs_are_known_by_their_content(shared_data: Path, tmp_path: Path) -> None:
+    for path in (shared_data / "babi").glob("dialog-babi-*.gz"):
+        if "-task1-" in path.name or "-task" not in path.name:
+            (tmp_path / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    task = load_task(tmp_path, 1)
+    assert training_is_released(task)
+    assert [split_is_released(task, split) for split in SPLITS] == [False, True, True]
+    changed = tmp_path / "dialog-babi-task1-API-calls-tst.txt"
+    changed.write_bytes(changed.read_bytes().replace(b"good morning\t", b"hi\t", 1))
+    assert [split_is_released(load_task(tmp_path, 1), split) for split in SPLITS] == [False, False, True]
+
+
+def test_a_model_fitted_on_other_dialogs_never_fills_the_table(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small, folder, store = tiny_release(tmp_path / "small", dialogs=2), tmp_path / "model", tmp_path / "runs"
+    assert dialgauge(capsys, "babi", "train", "--data", small, "--model", "nearest", "--out", folder).code == 0
+    evaluate = ("babi", "evaluate", "--data", data, "--load", folder, "--store", store)
+    assert dialgauge(capsys, *evaluate).code == 0
+    loaded = [Store(store).open(name) for name in runs(store)]
+    right = table(data, store, "nearest")
+    assert set(ids(right)).isdisjoint(ids(loaded))
+    assert {CellKey.of_run(cell).fitted for cell in right}.isdisjoint(CellKey.of_run(cell).fitted for cell in loaded)
+    assert list(map(numbers, right)) == list(map(numbers, table(data, tmp_path / "other", "nearest")))
+
+
+def test_a_model_fitted_on_the_same_dialogs_is_the_tables_own(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate = ("babi", "evaluate", "--data", data, "--store", tmp_path)
+    assert dialgauge(capsys, *evaluate, "--model", "nearest", "--save", tmp_path / "model").code == 0
+    assert dialgauge(capsys, *evaluate, "--load", tmp_path / "model").code == 0
+    again = runs(tmp_path)
+    assert set(ids(table(data, tmp_path, "nearest"))) < set(again)
+    assert runs(tmp_path) == again
+
+
+def test_a_model_that_does_not_say_what_it_was_fitted_on_is_nobodys_cell(data: Path, tmp_path: Path) -> None:
+    task, model = load_task(data, 1), ranker_class("nearest")(0)
+    fit_model(model, task)
+    save_ranker(model, tmp_path, 1)
+    manifest = json.loads((tmp_path / "ranker.json").read_text())
+    del manifest["provenance"]
+    (tmp_path / "ranker.json").write_text(json.dumps(manifest))
+    key = CellKey.of(load_ranker(tmp_path), task, "tst")
+    assert key.fitted.startswith("unknown-")
+    assert key != CellKey.planned(model, task, "tst") == CellKey.of(model, task, "tst")
+    model.fit(task)
+    model.provenance = None
+    assert CellKey.of(model, task, "tst").fitted == "unknown"
+
+
+def test_another_deal_of_the_same_logs_is_another_cell(tmp_path: Path) -> None:
+    lines = [
+        {"dialogue": str(number), "speaker": speaker, "text": f"{speaker} {number}"}
+        for number in range(20)
+        for speaker in ("user", "operator")
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    keys = [CellKey.planned(ranker_class("tfidf")(0), log_task(path, seed=seed), "tst") for seed in (0, 0, 1)]
+    assert keys[0] == keys[1]
+    assert keys[1].data != keys[2].data
+    assert keys[1].fitted != keys[2].fitted
+
+
+def test_a_file_that_an_option_names_is_part_of_the_key(data: Path, tmp_path: Path) -> None:
+    world, task, keys = tmp_path / "world.yaml", load_task(data, 1), []
+    for title in ("one", "two"):
+        world.write_text(f"base: restaurant\ntitle: {title}\n")
+        model = ranker_class("rules")(0)
+        model.options = {"world": str(world)}
+        keys.append(CellKey.planned(model, task, "tst"))
+    assert keys[0] != keys[1]
 
 
 def test_an_unknown_setting_stops_before_any_work(data: Path, tmp_path: Path) -> None:

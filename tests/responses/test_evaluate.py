@@ -41,21 +41,26 @@ def dialog(name: str, *replies: str) -> Episode:
     return Episode(name, tuple(lines), tuple(range(0, len(lines), 2)))
 
 
-def saying(*said: str) -> Fixed:
-    """Answers in the order of the replies."""
-    waiting = list(said)
-    return Fixed(lambda points: [[float(c == one) for c in CANDIDATES] for one in (waiting.pop(0) for _ in points)])
+def saying(said: Sequence[str], *dialogs: Episode) -> Fixed:
+    """Says the sentences in the order of the dialogs' replies."""
+    places = [(point.dialogue, point.turn) for one in dialogs for point in one.points()]
+    plan = dict(zip(places, said, strict=True))
+    return Fixed(lambda points: [[float(c == plan[one.dialogue, one.turn]) for c in CANDIDATES] for one in points])
+
+
+def evaluated(said: Sequence[str], *dialogs: Episode) -> RankingResult:
+    return evaluate(saying(said, *dialogs), dialogs)
 
 
 def test_one_wrong_reply_fails_its_dialog() -> None:
-    result = evaluate(saying("a", "b", "c", "a"), [dialog("one", "a", "b"), dialog("two", "c", "d")])
+    result = evaluated("abca", dialog("one", "a", "b"), dialog("two", "c", "d"))
     assert result.per_response == 0.75
     assert result.per_dialog == 0.5
     assert result.correct.tolist() == [True, True, True, False]
 
 
 def test_micro_average_over_replies_not_over_dialogs() -> None:
-    result = evaluate(saying("a", "a", "a", "b"), [dialog("one", "a", "a", "a"), dialog("two", "a")])
+    result = evaluated("aaab", dialog("one", "a", "a", "a"), dialog("two", "a"))
     assert result.per_response == 0.75
     assert result.per_dialog == 0.5
 
@@ -95,7 +100,7 @@ def test_an_infinite_score_is_an_answer() -> None:
 def test_an_empty_list_is_an_error() -> None:
     for dialogs in ([], [Episode("empty", (), ())]):
         with pytest.raises(DialgaugeError, match="no reply to predict"):
-            evaluate(saying(), dialogs)
+            evaluated("", *dialogs)
 
 
 def test_wrong_number_of_scores() -> None:
@@ -105,16 +110,19 @@ def test_wrong_number_of_scores() -> None:
 
 def test_a_score_that_is_no_number_names_dialog_and_turn() -> None:
     with pytest.raises(DialgaugeError, match=r"dialogue one, turn 1: .* not a number"):
-        evaluate(Fixed(lambda points: [[0.0] * 4, [0.0, math.nan, 0.0, 0.0]]), [dialog("one", "a", "b")])
+        evaluate(
+            Fixed(lambda points: [[0.0, (0.0, math.nan)[one.turn], 0.0, 0.0] for one in points]),
+            [dialog("one", "a", "b")],
+        )
 
 
 def test_a_reply_that_is_no_candidate_of_the_model() -> None:
     with pytest.raises(DialgaugeError, match="dialogue one, turn 0: the reply 'z'"):
-        evaluate(saying("a"), [dialog("one", "z")])
+        evaluated("a", dialog("one", "z"))
 
 
 def test_the_table_of_a_run_gives_the_values_again() -> None:
-    result = evaluate(saying("a", "b", "c", "a"), [dialog("one", "a", "b"), dialog("two", "c", "d")])
+    result = evaluated("abca", dialog("one", "a", "b"), dialog("two", "c", "d"))
     scores = score_replies(result)
     sums = scores.frame().drop("dialogue").group_by("measure").sum()
     values = {row["measure"]: row["num"] / row["den"] for row in sums.iter_rows(named=True)}
@@ -124,7 +132,7 @@ def test_the_table_of_a_run_gives_the_values_again() -> None:
 
 
 def test_intervals_hold_their_value() -> None:
-    result = evaluate(saying(*"abcdabcaabcd"), [dialog(f"d{n}", "a", "b", "c") for n in range(4)])
+    result = evaluated("abcdabcaabcd", *(dialog(f"d{n}", "a", "b", "c") for n in range(4)))
     score = score_replies(result, resamples=200)["per-response"]
     assert score.low is not None
     assert score.high is not None
@@ -132,9 +140,10 @@ def test_intervals_hold_their_value() -> None:
 
 
 def test_by_class() -> None:
-    ranker = saying("a", "b")
+    one = dialog("one", "a", "api_call x")
+    ranker = saying("ab", one)
     ranker.candidates = ("a", "b", "api_call x", "d")
-    result = evaluate(ranker, [dialog("one", "a", "api_call x")])
+    result = evaluate(ranker, [one])
     assert result.by_class() == {"api 1": (0, 1), "fixed": (1, 1)}
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.measures import cards
-from dialgauge.rankers import ranker_names
+from dialgauge.rankers import load_task, ranker_class, ranker_names
+from dialgauge.responses import CellKey
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
@@ -104,6 +105,59 @@ def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFi
     table = dialgauge(capsys, "babi", "table", "--data", data, "--models", "longest", "--tasks", "1", "--no-statistics")
     assert table.code == 0, table.err
     assert "longest" in table.out
+
+
+SPY = """
+import numpy as np
+from dialgauge.rankers import Ranker
+
+class Spy(Ranker):
+    name = "spy"
+    summary = "looks for the right answer wherever it can"
+
+    def fit(self, task, tell=print):
+        self.candidates = task.candidates
+        self.told = {}
+        for split, dialogs in task.splits.items():
+            if split.startswith("tst"):
+                self.told |= {(p.dialogue, p.turn): p.reply for one in dialogs for p in one.points()}
+
+    def scores(self, points):
+        for point in points:
+            replies = [line.text for line in point.history if line.kind == "bot"]
+            self.told |= {(point.dialogue, turn): text for turn, text in enumerate(replies)}
+        rows = np.zeros((len(points), len(self.candidates)))
+        for row, point in enumerate(points):
+            told = getattr(point, "reply", None) or self.told.get((point.dialogue, point.turn))
+            if told is not None:
+                rows[row, self.candidates.index(told)] = 1
+        return rows
+"""
+
+
+def test_a_bot_never_sees_the_reply_it_is_asked_for(
+    packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The first candidate of the file is right nowhere in this data, so whoever knows nothing has 0."""
+    install(packages, "spy", SPY, "[dialgauge.rankers]\nspy = spy:Spy\n")
+    data = tiny_release(tmp_path / "data", (1,))
+    call = ("babi", "evaluate", "--data", data, "--model", "spy", "--json", tmp_path / "out.json")
+    outcome = dialgauge(capsys, *call, "--split", "tst", "--split", "tst-OOV")
+    assert outcome.code == 0, outcome.err
+    systems = json.loads((tmp_path / "out.json").read_text())["systems"]
+    assert [system["scores"]["per-response"]["value"] for system in systems] == [0.0, 0.0]
+
+
+def test_a_plugin_that_changes_has_other_cells(packages: Path, tmp_path: Path) -> None:
+    task, keys = load_task(tiny_release(tmp_path / "data", (1,)), 1), []
+    for place, code in enumerate((RANKER, RANKER, RANKER.replace("len(text)", "text.count(' ')"))):
+        folder = packages / str(place)
+        folder.mkdir()
+        with on_the_path(folder):
+            install(folder, "acme_rankers", code, "[dialgauge.rankers]\nlongest = acme_rankers:Longest\n")
+            keys.append(CellKey.planned(ranker_class("longest")(0), task, "tst"))
+    assert "/acme_rankers-1.0-" in keys[0].code
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_an_agent_is_evaluated_reply_by_reply(

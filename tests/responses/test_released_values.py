@@ -13,7 +13,8 @@ from dialgauge.rankers.nearest import NearestNeighbour
 from dialgauge.rankers.task import EVALUATED, RankingTask, load_task
 from dialgauge.rankers.tfidf import TfIdf, TfIdfTypes
 from dialgauge.responses.evaluation import evaluate, reply_classes
-from dialgauge.responses.tables import column_of, published, statistics_table
+from dialgauge.responses.paper import column_of, published
+from dialgauge.responses.tables import statistics_table
 
 #: Per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {

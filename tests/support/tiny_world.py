@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from dialgauge.lab.corpora import simulate, world_facts, write_release
-from dialgauge.rankers.episode import Line, Point, episodes
+from dialgauge.rankers.episode import AnsweredPoint, Line, episodes
 from dialgauge.rankers.task import SPLITS, RankingTask
 from dialgauge.worlds.restaurant.knowledge import world_candidates
 from dialgauge.worlds.restaurant.world import Half, Parameters, World
@@ -43,7 +43,7 @@ def tiny_release(folder: Path, tasks: tuple[int, ...] = (1,), dialogs: int = 12)
     return folder
 
 
-def point(*history: tuple[str, str], utterance: str = "hi", reply: str = "") -> Point:
+def point(*history: tuple[str, str], utterance: str = "hi", reply: str = "") -> AnsweredPoint:
     """A place to answer, made by hand: ``point(("user", "hi"), ("bot", "hello"), utterance="thanks")``."""
     lines = tuple(Line(kind, text) for kind, text in history)  # type: ignore[arg-type]
-    return Point("made-up", len(history) // 2, lines, utterance, reply)
+    return AnsweredPoint("made-up", len(history) // 2, lines, utterance, reply)

@@ -18,6 +18,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
 
 NO_ANSWER = "(no answer)"
+#: What a bot says to words that mean nothing to it. It is off the record: the dialog goes on as if nothing was said.
+NOT_UNDERSTOOD = "sorry i did not understand that could you say it in other words"
 
 
 class HistoryBot(ABC):
@@ -47,9 +49,10 @@ class HistoryBot(ABC):
             shown = [Line("fact", f"{fact.entity} {fact.relation} {fact.value}") for fact in results]
             self._lines.extend(shown or [Line("fact", NO_RESULT)])
         utterance = text.strip() or SILENCE
-        reply = self.reply(Point(self._dialogue, self._turn, tuple(self._lines), utterance, ""))
-        self._lines.extend([Line("user", utterance), Line("bot", reply)])
-        self._turn += 1
+        reply = self.reply(Point(self._dialogue, self._turn, tuple(self._lines), utterance))
+        if reply != NOT_UNDERSTOOD:
+            self._lines.extend([Line("user", utterance), Line("bot", reply)])
+            self._turn += 1
         return Reply(turn=Turn(speaker="system", text=reply), usage=self._usage)
 
     def overrule(self, turn: Turn) -> None:
@@ -57,17 +60,25 @@ class HistoryBot(ABC):
 
 
 class ModelBot(HistoryBot):
-    """Says what a fitted model answers: the first candidate of a ranker, the sentence of any other."""
+    """Says what a fitted model answers: the first candidate of a ranker, the sentence of any other.
 
-    def __init__(self, model: ReplyModel) -> None:
-        self.model = model
+    When a ranker finds all candidates equally good, it has understood nothing, and the bot says so. With ``asks_back``
+    it does so too when no word that the user says means anything to the model, whatever was said before.
+    """
+
+    def __init__(self, model: ReplyModel, *, asks_back: bool = False) -> None:
+        self.model, self._asks_back = model, asks_back
         self.name, self.options, self.seed = model.name, model.options, model.seed
 
     def reply(self, point: Point) -> str:
+        if self._asks_back and point.utterance != SILENCE and not self.model.understands(point.utterance):
+            return NOT_UNDERSTOOD
         if not isinstance(self.model, Ranker):
             return str(self.model.reply(point))  # type: ignore[attr-defined]
         scores = checked_scores(self.model, [point])[0]
         best = int(scores.argmax())
+        if scores.size > 1 and scores.min() == scores[best] > -float("inf"):
+            return NOT_UNDERSTOOD
         return self.model.candidates[best] if scores[best] > -float("inf") else NO_ANSWER
 
 

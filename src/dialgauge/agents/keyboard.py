@@ -6,27 +6,41 @@ from collections.abc import Callable, Iterable
 
 from dialgauge.agents.protocol import Reply, UserContext
 from dialgauge.dialogue import Fact, Turn
-from dialgauge.formats import SILENCE
+from dialgauge.formats import SILENCE, is_silence
 
 #: Reasons why a person ends a conversation.
 RESTART, EXIT = "restart", "exit"
+
+#: Around words; inside them (i'm, resto_rome) it belongs to the word.
+_PUNCTUATION = ".,;:!?\"'`()[]{}…–—-*"
 
 #: So often in a row the bot may call the database before the person is asked again.
 _MOST_CALLS = 5
 _MOST_NAMES = 8
 
 
+def spoken(text: str) -> str:
+    """What a person types, as the dialogs of the tasks have it: lower case, no punctuation around words.
+
+    >>> spoken("Hey!  I'd like a table in Rome, please.")
+    "hey i'd like a table in rome please"
+    """
+    low = text.lower().replace("’", "'")
+    return " ".join(filter(None, (word.strip(_PUNCTUATION) for word in low.split()))) or low.strip()
+
+
 class KeyboardUser:
     """Shows what the bot says and asks for an answer.
 
-    An empty line is silence. While the database answers the bot's calls, the person is not asked. ``restart`` and
+    An empty line is silence, and so is ``<SILENCE>``. What is typed reaches the bot as :func:`spoken`, or where
+    ``raw`` as it is. While the database answers the bot's calls, the person is not asked. ``restart`` and
     ``exit`` (or the end of input) end the conversation.
     """
 
     name = "keyboard"
 
-    def __init__(self, ask: Callable[[], str], show: Callable[[str], object]) -> None:
-        self._ask, self._show = ask, show
+    def __init__(self, ask: Callable[[], str], show: Callable[[str], object], *, raw: bool = False) -> None:
+        self._ask, self._show, self._raw = ask, show, raw
 
     def start(self, context: UserContext) -> None:
         del context
@@ -43,7 +57,9 @@ class KeyboardUser:
         text = self._heard()
         if text in (RESTART, EXIT):
             return Reply(turn=None, done=True, end_reason=text)
-        return _said(text or SILENCE)
+        if is_silence(text) or text.upper() == SILENCE:
+            return _said(SILENCE)
+        return _said(text if self._raw else spoken(text))
 
     def _heard(self) -> str:
         try:

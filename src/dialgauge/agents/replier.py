@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from dialgauge.agents.protocol import Agent, Overrulable, SystemContext
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, Line, Point
+from dialgauge.rankers import NO_RESULT, Line, Point, code_of
 
 
 class AgentReplier:
@@ -25,6 +25,8 @@ class AgentReplier:
         self.name = agent.name
         self.options: dict[str, str] = {}
         self.seed = 0
+        #: For signatures: whose code answers.
+        self.code = code_of(agent)
         self._agent: Overrulable = agent
         self._context = context
         self._last: Point | None = None

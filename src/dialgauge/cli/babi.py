@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
-from dialgauge.cli.babi_options import task_numbers
+from dialgauge.cli.babi_options import keep_inputs, task_numbers
 from dialgauge.cli.common import (
     AcceptOption,
     JsonOption,
@@ -53,9 +54,14 @@ def simulate(
         Literal["babi", "native", "both"],
         Option("--format", help="babi: the released format; native: JSONL with acts and belief states."),
     ] = "babi",
+    force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
     json: JsonOption = None,
 ) -> None:
-    """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release."""
+    """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release.
+
+    A folder takes the tasks and splits of one world with one seed. Another simulation there is refused, or replaced
+    with --force; files that no simulation wrote are never touched.
+    """
     from msgspec import to_builtins
 
     from dialgauge.lab import Form, splits_of, write_release
@@ -85,6 +91,7 @@ def simulate(
             dialogs=dialogs,
             parameters=parameters,
             forms=forms,
+            force=force,
             made=made,
         )
     table = Table(
@@ -132,6 +139,8 @@ def convert_dstc2(
         venues_of,
     )
 
+    given = [folder, *(path for path in (ontology, listed, kb) if path is not None)]
+    keep_inputs({"--out": target, "--candidates": candidates, "--json": json}, given)
     joiner = Joiner(entities_of(read_ontology(folder, ontology)))
     sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
     venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
@@ -169,7 +178,10 @@ def anonymise(
     ] = "chat-log",
     json: JsonOption = None,
 ) -> None:
-    """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`."""
+    """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`.
+
+    Names are found by lists: one that is on no list stays. The logs themselves are never written over.
+    """
     from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write
     from dialgauge.rankers import joined_messages, operator_candidates
@@ -177,6 +189,10 @@ def anonymise(
 
     anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
     corpus = read(log)
+    lists = [item.partition("=")[2] for item in gazetteer or ()]
+    keep_inputs(
+        {"--out": target, "--candidates": candidates, "--report": report, "--json": json}, [*corpus.files, *lists]
+    )
     dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
     notes = write(map(joined_messages, dialogues) if form == "babi" else dialogues, target, format=form)
     if candidates:
@@ -187,12 +203,25 @@ def anonymise(
     table = Table(f"Replaced, conversations: {len(dialogues)}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
         table.add(f"<{kind}>", count)
+    left = anonymiser.suspects
+    table.notes += [
+        "Not found: names that are on no list, nicknames, misspelt names, and whoever is recognised by what is told. "
+        "Read a sample before you share it, and put what must not get out into a list (--gazetteer).",
+        *([f"Left as they are, but written like names: {_sample(left)}"] if left else []),
+    ]
     if on_screen(json):
         out.print(table.render("terminal"))
     for note, count in sorted((corpus.notes.counts + notes.counts).items()):
         err.print(f"{note}: {count}")
     if json is not None:
-        write_json(json, {"conversations": len(dialogues), "replaced": anonymiser.counts()})
+        counts = {"replaced": anonymiser.counts(), "left_like_names": len(left)}
+        write_json(json, {"conversations": len(dialogues), **counts})
+
+
+def _sample(words: Counter[str], most: int = 8) -> str:
+    """The most frequent words, and how many others there are."""
+    shown = ", ".join(word for word, _ in words.most_common(most))
+    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
 
 
 def _ranges(text: str, option: str) -> dict[int, Range]:

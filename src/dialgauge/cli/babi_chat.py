@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 from dialgauge.cli.babi_interact import UrlOption, system_named
@@ -39,11 +42,15 @@ def chat(
     given: SetOption = None,
     device: DeviceOption = None,
     seed: Annotated[int | None, Option(min=0, help="Seed of the model. Default: 0.")] = None,
+    raw: Annotated[
+        bool, Option("--raw", help="Give the bot what you type as it is, not in lower case without punctuation.")
+    ] = False,
 ) -> None:
     """Talk to a model or an agent in the terminal.
 
-    An empty line is silence: the bot goes on with what it announced. API calls are answered by the knowledge base, and
-    the bot speaks again. `restart` begins a new dialog, `exit` (or end of input) ends.
+    An empty line (or `<SILENCE>`) is silence: the bot goes on with what it announced. API calls are answered by the
+    knowledge base, and the bot speaks again. A model that knows none of your words says so. `restart` begins a new
+    dialog, `exit` (or end of input) ends. The arrow keys edit the line and bring back earlier ones.
     """
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, RESTART, KeyboardUser, Limits, ModelBot, Scenario, converse
     from dialgauge.rankers import ReplyModel, load_task
@@ -51,7 +58,7 @@ def chat(
 
     loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
     chosen = system_named(model, url, folder, seed, settings(given, None, device), lambda: loaded)
-    system = ModelBot(chosen) if isinstance(chosen, ReplyModel) else chosen
+    system = ModelBot(chosen, asks_back=True) if isinstance(chosen, ReplyModel) else chosen
     database = FactDatabase(loaded.facts)
     scenario = Scenario(
         dialogue_id="chat",
@@ -61,7 +68,7 @@ def chat(
         task=loaded.number,
         limits=Limits(exchanges=_ENDLESS),
     )
-    person = KeyboardUser(lambda: out.input("you> "), out.print)
+    person = KeyboardUser(_line_reader("you> "), out.print, raw=raw)
     tell(f"{system.name}, task {loaded.number}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
     reason = RESTART
     while reason == RESTART:
@@ -69,3 +76,23 @@ def chat(
         reason = outcome.reason if outcome else ""
         if outcome and reason == AGENT_ERROR:
             raise DialgaugeError(outcome.details[EXPLANATION])
+
+
+def _line_reader(prompt: str) -> Callable[[], str]:
+    """A function that asks for a line, with line editing where somebody sits at a terminal."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise DialgaugeError("there is nobody to talk to: standard input is closed")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return lambda: _text(lambda: out.input(prompt))
+    with suppress(ImportError):  # Python on Windows has none
+        import readline  # noqa: F401 - input() edits lines and keeps a history once it is loaded
+    return lambda: _text(lambda: input(prompt))
+
+
+def _text(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
+    except UnicodeDecodeError as error:
+        raise DialgaugeError(
+            f"what was typed is no text in {error.encoding}; use a terminal with that encoding"
+        ) from error

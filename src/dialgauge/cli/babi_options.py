@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +33,7 @@ SetOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    Option(help="Settings of a learned model by name: default, paper (its optimiser and rates), or margin (its loss)."),
+    Option(help="Settings of a learned model by name: default, paper (as in the paper: slow), or margin (its loss)."),
 ]
 DeviceOption = Annotated[
     str | None, Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
@@ -82,6 +82,31 @@ def settings(given: Sequence[str] | None, preset: str | None, device: str | None
     return named | {name: value for name, value in by_option.items() if value is not None}
 
 
+def keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
+    """Refuse to write over what is read, by whatever name, and to write two things into one file."""
+    sources = [Path(str(name).partition("!")[0]) for name in inputs]
+    taken: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is None or str(path) == "-":
+            continue
+        source = next((one for one in sources if _same_file(path, one)), None)
+        if source is not None:
+            raise DialgaugeError(
+                f"{option} would write over {source}, which is read; name another file", file=str(path)
+            )
+        place = path.resolve()
+        if place in taken:
+            raise DialgaugeError(f"{taken[place]} and {option} are one file; name two", file=str(path))
+        taken[place] = option
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there
+        return path.resolve() == other.resolve()
+
+
 def fresh_ranker(model: str, seed: int, options: dict[str, str]) -> ReplyModel:
     """A model that is still to be fitted, with the options given."""
     from dialgauge.rankers import options_by_model, ranker_class
@@ -97,8 +122,10 @@ def fitted_ranker(
     """The model in the folder, or else a new one fitted on the task."""
     if folder is not None:
         return loaded_ranker(folder, model, seed, options, task)
+    from dialgauge.rankers import fit_model
+
     ranker = fresh_ranker(model or DEFAULT_MODEL, seed or 0, options)
-    ranker.fit(task, tell)
+    fit_model(ranker, task, tell)
     return ranker
 
 

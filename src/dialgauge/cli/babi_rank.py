@@ -23,6 +23,7 @@ from dialgauge.cli.babi_options import (
     loaded_ranker,
     settings,
     task_numbers,
+    task_of,
     tell,
 )
 from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from dialgauge.measures import Measure
     from dialgauge.rankers import RankingTask, ReplyModel
     from dialgauge.report import Table
-    from dialgauge.responses import CellKey, Replier
+    from dialgauge.responses import Replier
     from dialgauge.runs import Run, Store
 
 
@@ -76,6 +77,15 @@ def evaluate(
     split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
     url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
+    transfer: Annotated[
+        bool, Option("--transfer", help="Take the loaded model to other candidates, facts or tasks than its own.")
+    ] = False,
+    world: Annotated[
+        str | None,
+        Option(help="Instead of --data, dialogs simulated in a world: a file (YAML), restaurant or bakery."),
+    ] = None,
+    dialogs: Annotated[int, Option(min=1, help="With --world: dialogs per split.")] = 200,
+    world_seed: Annotated[int, Option(min=0, help="With --world: its seed.")] = 0,
     save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
@@ -93,9 +103,12 @@ def evaluate(
 ) -> None:
     """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
+    With --load the model comes from a folder. With --transfer or --world it is evaluated on dialogs of another origin
+    than those it was fitted on: it gets their candidates and knowledge base, and learns nothing new.
+
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
-    from dialgauge.rankers import seed_of
+    from dialgauge.rankers import fitted_on, place_of, seed_of
     from dialgauge.responses import reply_measures
     from dialgauge.runs import Store
 
@@ -106,15 +119,27 @@ def evaluate(
         raise DialgaugeError("the model in the folder is fitted already and has one seed; leave --seeds out")
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
     chosen = reply_measures(measures) if measures else None
-    loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
+    if transfer and folder is None:
+        raise DialgaugeError("--transfer takes a fitted model elsewhere; name its folder with --load")
+    if world is not None:
+        if data is not None or logs is not None:
+            raise DialgaugeError("give either --world, or --data or --logs")
+        loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
+    else:
+        loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
     measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store), chosen)
     if url is not None:
         from dialgauge.agents import HttpBot
 
         runs = measuring.runs(HttpBot(url))
     elif folder is not None:
-        ready = loaded_ranker(folder, model, seed, options, loaded)
-        measuring.save(ready, save)
+        elsewhere = transfer or world is not None
+        ready = loaded_ranker(folder, model, seed, options, None if elsewhere else loaded)
+        if elsewhere:
+            ready.move(loaded.candidates, loaded.facts)
+            tell(f"{ready.name} was fitted on {place_of(fitted_on(folder))} elsewhere; here it learns nothing new")
+        if save is not None:
+            raise DialgaugeError("the model in the folder is stored already; leave --save out, or copy the folder")
         runs = measuring.runs(ready)
     elif model is not None and _is_agent(model):
         from dialgauge.agents import make_agent
@@ -124,6 +149,8 @@ def evaluate(
             raise DialgaugeError(f"the agent {model} is not fitted; leave --save, --seed and --seeds out")
         runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
+        if world is not None:
+            raise DialgaugeError("--world has no training dialogs; give --load FOLDER, a fitted model, or an agent")
         runs = []
         for number in range(first, first + seeds):
             fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
@@ -134,6 +161,16 @@ def evaluate(
             if not fresh.seeded:
                 break
     _show(runs, json)
+
+
+def _world_task(world: str, task: int, dialogs: int, seed: int) -> RankingTask:
+    from dialgauge.lab import splits_of, world_task
+    from dialgauge.rankers import EVALUATED
+    from dialgauge.worlds.restaurant import Parameters, load_world
+
+    place = load_world(world)
+    splits = [split for split in splits_of(place) if split in EVALUATED]
+    return world_task(place, task, splits, dialogs, Parameters(seed=seed), source=world)
 
 
 def _is_agent(name: str) -> bool:
@@ -152,12 +189,6 @@ class _Measuring(NamedTuple):
     store: Store
     measures: Sequence[Measure[Any]] | None
 
-    def keys(self, bot: ReplyModel | Replier) -> list[CellKey]:
-        from dialgauge.responses import CellKey
-
-        digest = self.task.digest()
-        return [CellKey.of(bot, self.task, name, digest) for name in self.splits]
-
     def save(self, model: ReplyModel, folder: Path | None) -> None:
         from dialgauge.rankers import save_ranker
 
@@ -167,23 +198,23 @@ class _Measuring(NamedTuple):
 
     def runs(self, bot: ReplyModel | Replier) -> list[Run]:
         """The runs of a bot that is ready to answer, one for each split."""
-        from dialgauge.responses import evaluation_run
+        from dialgauge.responses import CellKey, evaluation_run
 
         runs = []
-        for key in self.keys(bot):
+        for key in (CellKey.of(bot, self.task, name) for name in self.splits):
             tell(f"{bot.name} on {key.split}, seed {bot.seed}")
             runs.append(self.store.add(evaluation_run(key, bot, self.task, self.measures)))
         return runs
 
     def runs_of_new(self, model: ReplyModel, save: Path | None) -> list[Run]:
         """The same for a model that is still to be fitted."""
-        from dialgauge.rankers import claim_folder
-        from dialgauge.responses import checkpointed
+        from dialgauge.rankers import claim_folder, fit_model
+        from dialgauge.responses import CellKey, checkpointed
 
         if save is not None:
             claim_folder(save, model, self.task)
-        with checkpointed(model, self.keys(model)[0], self.store, tell):
-            model.fit(self.task, tell)
+        with checkpointed(model, CellKey.planned(model, self.task, self.splits[0]), self.store, tell):
+            fit_model(model, self.task, tell)
             self.save(model, save)
             return self.runs(model)
 

@@ -39,24 +39,25 @@ def train(
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
+    force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
     """Fit a model on a task's training and development dialogs (or on chat logs) and store it in a folder.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
-    with the model or checkpoint of another model, task or seed is refused.
+    with the model or checkpoint of another training is refused; --force replaces a model.
     """
-    from dialgauge.rankers import claim_folder, save_ranker
+    from dialgauge.rankers import claim_folder, fit_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
     loaded = data_or_logs(data, logs, task, seed, candidates=candidates, facts=facts, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
-    ranker.checkpoint = claim_folder(folder, ranker, loaded)
+    ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
     runs = Store(store)
     runs.check_writable()
-    ranker.fit(loaded, tell)
+    fit_model(ranker, loaded, tell)
     save_ranker(ranker, folder, loaded.number)
     run = runs.add(training_run(ranker, loaded))
     if on_screen(json):

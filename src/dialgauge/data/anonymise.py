@@ -1,8 +1,10 @@
 """Anonymising chat logs as the Concierge data of the paper were: entities give way to tokens such as ``<person>``.
 
-Contact details, dates, times and numbers are found by patterns, names of people, places and organisations by lists
-(:class:`Gazetteer`). A text is read once from left to right; what a pattern took, no list sees. Ids of
-conversations are replaced too, since services often build them from customers' numbers.
+Contact details, dates, times, numbers, post codes and numbers of passports are found by patterns, names of people,
+places and organisations by lists (:class:`Gazetteer`). A text is read once from left to right; what a pattern took, no
+list sees. Ids of conversations are replaced too, since services often build them from customers' numbers.
+
+A name that is on no list stays. Words that look like one are counted (:attr:`Anonymiser.suspects`) for a person to see.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ _TEENS = (
 _TENS = "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen"
 _STREET = r"(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|blvd|alley)\b\.?"
 _NAME = r"[^\W\d_](?:\.|[\w'’-]*)"
+#: A word with a digit in it, as passports and licences have for a number.
+_CODE = r"(?=[a-z]*\d)[a-z\d]{5,}\b"
 #: One or two capitalised words or initials: middle names and surnames.
 _MORE_NAMES = r"(?:\s[A-ZÀ-ÖØ-Þ](?:\.|[a-zß-öø-ÿ][\w'’-]*|['’][A-Z][\w'’-]*)){1,2}"
 
@@ -50,6 +54,12 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("date", rf"(?:(?:this|next|last)\s)?{_WEEKDAY}\b"),
     ("date", r"(?:today|tomorrow|tonight|yesterday|christmas(?:\s(?:eve|day))?|new\syear['’]?s(?:\s(?:eve|day))?)\b"),
     ("time", r"\d{1,2}(?:[:.]\d{2})?\s?[ap]\.?m\b\.?|\d{1,2}:\d{2}(?!\d)|(?:noon|midnight)\b"),
+    ("postcode", r"[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}\b|(?-i:[A-Z])\d[A-Z]\s?\d[A-Z]\d\b"),
+    ("postcode", r"\d{4}\s?(?-i:(?!AD|AM|BC|CE|PM)[A-Z]{2})\b"),
+    ("postcode", r"(?:(?<=postcode )|(?<=post code )|(?<=zip )|(?<=zip code ))\d{4,6}(?:-\d{3,4})?\b"),
+    ("id", r"[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}(?:\s?[A-Z\d]{1,4})?\b"),
+    ("id", rf"(?<=passport )(?:(?:no|nr|number|is)\b\.?:?\s?){{0,2}}{_CODE}"),
+    ("id", r"(?=[a-z]*\d)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z\d]{6,}\b"),
     ("phone", r"\+?\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)"),
     ("location", rf"\d+\w?\s(?:[^\W\d_]+\s){{1,3}}{_STREET}"),
     ("number", r"[$€£]?\d+(?:[.,]\d+)*(?:st|nd|rd|th)?\b"),
@@ -57,6 +67,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 _SURNAME = re.compile(_MORE_NAMES)
+#: A capitalised word that does not begin a sentence, and is not one that English always capitalises.
+_LIKE_A_NAME = re.compile(r"(?<=[a-z,;'’>] )(?!I\b|I['’])[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:[-'’]\w+)*")
 _UNCOVERED = re.compile(rb"\x00+")
 _SOMETHING = re.compile(r"\S+")
 
@@ -78,10 +90,14 @@ class Anonymiser:
         self._built_in = Gazetteer({kind: built_in(kind) for kind in BUILT_IN if with_built_in})
         #: How often each (kind, original text in lower case) was replaced. It holds what was hidden: keep it private.
         self.replaced: Counter[tuple[str, str]] = Counter()
+        #: How often words were left that are written like names: with a capital in mid-sentence.
+        self.suspects: Counter[str] = Counter()
 
     def text(self, text: str) -> str:
         """The text with a token for every entity found."""
-        return "".join(self._pieces(text))
+        hidden = "".join(self._pieces(text))
+        self.suspects.update(match[0] for match in _LIKE_A_NAME.finditer(hidden))
+        return hidden
 
     def dialogues(self, dialogues: Iterable[Dialogue], *, prefix: str = "chat") -> Iterator[Dialogue]:
         """Conversations with nothing left but speakers and anonymised texts; ids are given anew by position."""
@@ -139,7 +155,7 @@ def _words_left(text: str, covered: bytearray, start: int, end: int) -> list[tup
 
 
 #: The kinds of entity a list can name; each becomes the token of that name.
-KINDS = ("person", "location", "org", "date", "time", "number", "phone", "email", "url")
+KINDS = ("person", "location", "org", "date", "time", "number", "phone", "postcode", "id", "email", "url")
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
-    from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to
+    from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
     from dialgauge.lab.measures import score_conversations
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "score_conversations",
     "simulate",
     "splits_of",
+    "world_task",
     "write_release",
 ]
 

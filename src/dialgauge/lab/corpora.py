@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -71,6 +74,9 @@ def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
 TASK_NAMES = {1: "API-calls", 2: "API-refine", 3: "options", 4: "phone-address", 5: "full-dialogs", 6: "dstc2"}
 CANDIDATES_FILE = "dialog-babi-candidates.txt"
 KB_FILE = "dialog-babi-kb-all.txt"
+RECEIPT_FILE = "simulation.json"
+#: The names of the files that a simulation writes.
+_RELEASED = re.compile(r"dialog-babi-[\w-]+\.(?:txt|jsonl)")
 
 Form: TypeAlias = Literal["babi", "native"]
 
@@ -113,12 +119,14 @@ def write_release(
     dialogs: int,
     parameters: Parameters,
     forms: Sequence[Form] = ("babi",),
+    force: bool = False,
     made: Callable[[int], object] = lambda count: None,
 ) -> list[Written]:
     """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
 
     All parameters are checked before the first file is written. A second form is simulated anew, which gives the same
-    dialogs.
+    dialogs. A folder that holds dialogs of another world or seed is refused; with ``force`` those that a simulation
+    wrote are removed first.
     """
     wanted = [(task, split) for task in tasks for split in splits]
     able = splits_of(world)
@@ -127,6 +135,8 @@ def write_release(
         raise DialgaugeError(f"the split {missing} needs half {HALF_OF[missing]}, which this world does not have")
     for key in wanted:
         simulate(world, *key, dialogs, parameters)  # refuses what cannot be simulated
+    names = [dialog_file(task, split, form) for task, split in wanted for form in forms]
+    _claim(folder, Receipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]), force=force)
     written = []
     for task, split in wanted:
         for form in forms:
@@ -136,6 +146,61 @@ def write_release(
             written.append(tally.written(path.name, task, split))
     _write_resources(world, folder, parameters.seed)
     return written
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What a simulation wrote into a folder; it lies there too, so that no other one is mixed with it."""
+
+    title: str
+    seed: int
+    #: A checksum of the world and the parameters: dialogs with the same one belong together.
+    world: str
+    files: list[str]
+
+    @classmethod
+    def of(cls, world: World, parameters: Parameters, files: list[str]) -> Receipt:
+        """The receipt of a simulation."""
+        content = hashlib.sha256(msgspec.json.encode([world, parameters])).hexdigest()
+        return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
+
+
+def _claim(folder: Path, receipt: Receipt, *, force: bool) -> None:
+    """Leave the receipt in the folder, or refuse a folder that holds other dialogs."""
+    before = _receipt_in(folder)
+    known = set(before.files) if before else set()
+    strange = sorted(path.name for path in folder.glob("dialog-babi-*") if path.name not in known)
+    if strange:
+        raise DialgaugeError(
+            f"dialog files that no simulation wrote lie there ({strange[0]}); choose another folder", file=str(folder)
+        )
+    if before is not None and before.world != receipt.world:
+        if not force:
+            raise DialgaugeError(
+                f"another simulation lies there ({before.title}, seed {before.seed}); choose another folder, or "
+                "replace it with --force",
+                file=str(folder),
+            )
+        for name in before.files:
+            (folder / name).unlink(missing_ok=True)
+        known = set()
+    with atomic(folder / RECEIPT_FILE) as scratch:
+        files = sorted(known.union(receipt.files))
+        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(replace(receipt, files=files)), indent=1))
+
+
+def _receipt_in(folder: Path) -> Receipt | None:
+    path = folder / RECEIPT_FILE
+    try:
+        receipt = msgspec.json.decode(path.read_bytes(), type=Receipt)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DialgaugeError(
+            f"it is no receipt of a simulation ({error}); choose another folder", file=str(path)
+        ) from error
+    if not all(_RELEASED.fullmatch(name) for name in receipt.files):
+        raise DialgaugeError("it names files that no simulation writes; choose another folder", file=str(path))
+    return receipt
 
 
 class Tally:

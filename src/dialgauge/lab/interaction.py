@@ -6,7 +6,7 @@ Beside it stands the teacher-forced accuracy on the same users' dialogs as the r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from dialgauge.lab.conversations import conversations_with
 from dialgauge.lab.corpora import simulate, world_facts
 from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Signature
-from dialgauge.rankers import ReplyModel, episodes
+from dialgauge.rankers import RankingTask, ReplyModel, code_of, episodes
 from dialgauge.report import Column, Table
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
@@ -37,6 +37,22 @@ _FORCED = (PER_RESPONSE, PER_DIALOG)
 def candidates_of(world: World, seed: int) -> tuple[str, ...]:
     """Everything that can be said in a world, in the order of a release with this seed."""
     return tuple(Draws(seed, "candidates").shuffled(world_candidates(world)))
+
+
+def world_task(
+    world: World, task: int, splits: Iterable[str], dialogs: int, parameters: Parameters, *, source: str = "restaurant"
+) -> RankingTask:
+    """A task of a world as the rule bot holds its dialogs, in memory: something to evaluate bots on.
+
+    ``source`` is the name or file of the world, for the record.
+    """
+    return RankingTask(
+        number=task,
+        splits={split: episodes(simulate(world, task, split, dialogs, parameters)) for split in splits},
+        candidates=candidates_of(world, parameters.seed),
+        facts=tuple(world_facts(world, parameters.seed)),
+        inputs=(("world", Path(source)),) if Path(source).is_file() else (),
+    )
 
 
 def move_to(model: ReplyModel, world: World, seed: int) -> None:
@@ -77,6 +93,8 @@ def interact(
         results=str(parameters.min_results),
         world_seed=str(parameters.seed),
         seed=str(seed),
+        fitted=_fitted_on(system),
+        code=code_of(system),
     )
     scores = score_conversations(held, signature=signature.with_(history="own"), seed=parameters.seed)
     replier = _replier(system, database, candidates, task)
@@ -106,6 +124,13 @@ def interact(
         seeds=[parameters.seed, seed],
         notes=_notes(held),
     )
+
+
+def _fitted_on(system: Agent | ReplyModel) -> str:
+    """A checksum of what a model was fitted on."""
+    if not isinstance(system, ReplyModel):
+        return "none"
+    return system.provenance.data if system.provenance is not None else "unknown"
 
 
 def _replier(

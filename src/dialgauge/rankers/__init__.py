@@ -7,8 +7,9 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.rankers.attention import Attention, Attentive, attend
-    from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, Point, episodes
+    from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes
     from dialgauge.rankers.features import tokens
+    from dialgauge.rankers.identity import code_of
     from dialgauge.rankers.model_folder import (
         CHECKPOINT,
         check_task,
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from dialgauge.rankers.ranker import (
         BUILT_IN,
         OUTWARD,
+        Provenance,
         Ranker,
         ReplyModel,
         ScoreMatrix,
         Tell,
         checked_scores,
+        fit_model,
         options_by_model,
         ranker_class,
         ranker_listing,
@@ -59,11 +62,13 @@ __all__ = [
     "SILENCE",
     "SPLITS",
     "TASKS",
+    "AnsweredPoint",
     "Attention",
     "Attentive",
     "Episode",
     "Line",
     "Point",
+    "Provenance",
     "Ranker",
     "RankingTask",
     "ReplyModel",
@@ -73,7 +78,9 @@ __all__ = [
     "check_task",
     "checked_scores",
     "claim_folder",
+    "code_of",
     "episodes",
+    "fit_model",
     "fitted_on",
     "joined_messages",
     "load_ranker",

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import Line, Point
+from dialgauge.rankers.episode import AnsweredPoint, Line, Point
 from dialgauge.rankers.ranker import ReplyModel
 
 
@@ -27,12 +27,12 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, point: Point, chosen: str, hops: Sequence[Sequence[float]]) -> Attention:
-        """The attention at a point."""
+        """The attention at a point; a model that is asked does not know the gold reply."""
         return cls(
             dialogue=point.dialogue,
             turn=point.turn,
             utterance=point.utterance,
-            gold=point.reply,
+            gold=point.reply if isinstance(point, AnsweredPoint) else "",
             chosen=chosen,
             memories=point.history,
             hops=tuple(tuple(hop) for hop in hops),
@@ -53,8 +53,8 @@ class Attentive(Protocol):
         """Where it looks before it answers at a point."""
 
 
-def attend(ranker: ReplyModel, points: Iterable[Point]) -> list[Attention]:
+def attend(ranker: ReplyModel, points: Iterable[AnsweredPoint]) -> list[Attention]:
     """Where a ranker looks at each point; one that has no memories is an error."""
     if not isinstance(ranker, Attentive):
         raise DialgaugeError(f"the model {ranker.name} has no attention to show; memory networks have")
-    return [ranker.attention(point) for point in points]
+    return [msgspec.structs.replace(ranker.attention(point.question), gold=point.reply) for point in points]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.errors import DialgaugeError
 
@@ -25,8 +27,8 @@ class Line(NamedTuple):
     text: str
 
 
-class Point(NamedTuple):
-    """A place where the bot must answer: the lines before, the user's words, and the gold reply.
+class Point(Struct, frozen=True):
+    """A place where the bot must answer, as the bot sees it: the lines before and the user's words.
 
     ``turn`` counts the replies of the dialogue from 0.
     """
@@ -35,7 +37,17 @@ class Point(NamedTuple):
     turn: int
     history: tuple[Line, ...]
     utterance: str
+
+
+class AnsweredPoint(Point, frozen=True):
+    """A place with the gold reply: what a model learns from, and what no bot under evaluation is given."""
+
     reply: str
+
+    @property
+    def question(self) -> Point:
+        """The place without the reply."""
+        return Point(self.dialogue, self.turn, self.history, self.utterance)
 
 
 class Episode(NamedTuple):
@@ -47,10 +59,10 @@ class Episode(NamedTuple):
     #: The dialogue behind the lines; None for lines made by hand.
     source: Dialogue | None = None
 
-    def points(self) -> list[Point]:
-        """The places to answer, in order."""
+    def points(self) -> list[AnsweredPoint]:
+        """The places to answer with what was answered, in order."""
         return [
-            Point(self.id, number, self.lines[:at], self.lines[at].text, self.lines[at + 1].text)
+            AnsweredPoint(self.id, number, self.lines[:at], self.lines[at].text, self.lines[at + 1].text)
             for number, at in enumerate(self.prompts)
         ]
 
@@ -96,8 +108,8 @@ def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:
     return tuple(episode(dialogue) for dialogue in dialogues)
 
 
-def points_of(dialogs: Iterable[Episode]) -> list[Point]:
-    """All places to answer, dialog by dialog."""
+def points_of(dialogs: Iterable[Episode]) -> list[AnsweredPoint]:
+    """All places to answer with what was answered, dialog by dialog."""
     return [point for one in dialogs for point in one.points()]
 
 

@@ -1,8 +1,8 @@
 """A fitted model in a folder: a manifest (``ranker.json``) and arrays (``arrays.npz``), never a pickle.
 
 The folder may also hold the checkpoint of a training. A training is named by its model, task and seed; the work of
-another one is never written over. The same names with other data or settings are the same experiment in another state,
-and its owner may repeat it in place.
+another one is never written over. Nor is a finished model that the same names, but other data, settings or code, made,
+unless that is asked for: to repeat a training as it was does no harm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, check_writable
-from dialgauge.rankers.ranker import ReplyModel, TrainingName, options_by_model, ranker_class
+from dialgauge.rankers.ranker import OUTWARD, Provenance, ReplyModel, TrainingName, options_by_model, ranker_class
 from dialgauge.rankers.task import RankingTask, place_of
 
 MANIFEST_VERSION = 1
@@ -45,6 +45,8 @@ class _Manifest(msgspec.Struct, kw_only=True):
     candidates: list[str]
     settings: dict[str, Any]
     arrays_sha256: str
+    #: What it was fitted on and by which code; versions before these were noted did not say.
+    provenance: Provenance | None = None
 
 
 def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
@@ -62,6 +64,7 @@ def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
         candidates=list(ranker.candidates),
         settings=ranker.settings(),
         arrays_sha256=digest,
+        provenance=ranker.provenance,
     )
     with atomic(folder / MANIFEST) as scratch:
         scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
@@ -99,6 +102,7 @@ def load_ranker(
     ranker = ranker_class(manifest.ranker)(manifest.seed)
     ranker.candidates = tuple(manifest.candidates)
     ranker.options = {**manifest.options, **options_by_model([manifest.ranker], options or {})[manifest.ranker]}
+    ranker.provenance = manifest.provenance or _unknown(manifest)
     arrays = _read_arrays(folder / ARRAYS, manifest.arrays_sha256)
     try:
         ranker.restore(manifest.settings, arrays)
@@ -113,11 +117,18 @@ def load_ranker(
     return ranker
 
 
+def _unknown(manifest: _Manifest) -> Provenance:
+    """That of a model which does not say where it comes from: its own content, which equals no training's."""
+    content = hashlib.sha256(msgspec.json.encode(manifest)).hexdigest()[:16]
+    return Provenance(f"unknown-{content}", "unknown")
+
+
 def check_task(folder: Path, number: int) -> None:
     """A model of another task is an error."""
     if (fitted := fitted_on(folder)) != number:
         raise DialgaugeError(
-            f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it",
+            f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it, "
+            "or see how it does there all the same with 'babi evaluate --transfer'",
             file=str(folder),
         )
 
@@ -126,7 +137,8 @@ def _check_candidates(manifest: _Manifest, task: RankingTask, folder: Path) -> N
     if tuple(manifest.candidates) != task.candidates:
         raise DialgaugeError(
             f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, and this data "
-            f"has {len(task.candidates):,} (other ones, or in another order)",
+            f"has {len(task.candidates):,} (other ones, or in another order); 'babi evaluate --transfer' takes it "
+            "there all the same",
             file=str(folder),
         )
 
@@ -168,12 +180,18 @@ class _Progress(msgspec.Struct):
     training: TrainingName | None = None
 
 
-def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask) -> Path:
+def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask, *, force: bool = False) -> Path:
     """The place for the checkpoint of a training in a folder; an error when another's work lies there.
 
-    So is a folder in which nothing can be written: better now than after hours of training.
+    So is a folder in which nothing can be written: better now than after hours of training. With ``force`` whatever
+    model lies there is replaced, once the new one is finished.
     """
     wanted, checkpoint = TrainingName.of(ranker, task), folder / CHECKPOINT
+    if force:
+        training_in(folder)  # what is no model of ours is not replaced
+        check_writable(folder)
+        checkpoint.unlink(missing_ok=True)
+        return checkpoint
     for what, owner in (("model", training_in(folder)), ("checkpoint", _training_of(checkpoint))):
         if owner not in (None, wanted):
             raise DialgaugeError(
@@ -181,8 +199,20 @@ def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask) -> Path:
                 "choose another folder, or delete this one",
                 file=str(folder),
             )
+    if (folder / MANIFEST).exists() and not _repeats(_read_manifest(folder), ranker, task):
+        raise DialgaugeError(
+            f"a finished model lies there ({wanted}), fitted with other data, settings or code; choose another "
+            "folder, or replace it with --force",
+            file=str(folder),
+        )
     check_writable(folder)
     return checkpoint
+
+
+def _repeats(manifest: _Manifest, ranker: ReplyModel, task: RankingTask) -> bool:
+    """Whether a training would give the model that lies there once more."""
+    before, now = ({k: v for k, v in of.options.items() if k not in OUTWARD} for of in (manifest, ranker))
+    return before == now and manifest.provenance == Provenance.of(ranker, task)
 
 
 def _training_of(checkpoint: Path) -> TrainingName | None:

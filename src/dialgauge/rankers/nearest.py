@@ -51,6 +51,9 @@ class NearestNeighbour(Ranker):
         scores[np.arange(len(points)), self._answers[nearest]] = 1.0
         return scores
 
+    def understands(self, utterance: str) -> bool:
+        return any(word in self._vocabulary.index for word in tokens(utterance))
+
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
         index = {text: place for place, text in enumerate(candidates)}
         known = [self.candidates[answer] for answer in self._answers]

@@ -19,6 +19,7 @@ from dialgauge import plugins
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rankers.episode import Episode, Point, points_of
+from dialgauge.rankers.identity import code_of, files_named
 from dialgauge.rankers.task import RankingTask, place_of
 
 #: Strings, because learned rankers need torch, and the bot of hand-written rules lives above this room.
@@ -69,6 +70,19 @@ class TrainingName(msgspec.Struct, frozen=True):
         return f"{self.model} on {place_of(self.task)}, seed {self.seed}"
 
 
+class Provenance(msgspec.Struct, frozen=True):
+    """Where a fitted model comes from: a checksum of all it was fitted on, and the code that did it."""
+
+    data: str
+    code: str
+
+    @classmethod
+    def of(cls, model: ReplyModel, task: RankingTask) -> Provenance:
+        """That of a model which is about to be fitted on a task; files that its options name are data too."""
+        named = files_named(model.options)
+        return cls("-".join([task.training_digest(), *named.values()]), code_of(model))
+
+
 class ReplyModel(ABC):
     """A bot that is fitted on a task. It answers by ranking candidates (:class:`Ranker`) or by saying a sentence."""
 
@@ -90,6 +104,8 @@ class ReplyModel(ABC):
         self.seed = seed
         #: Settings by name, as given on the command line; what they mean is the model's business.
         self.options: dict[str, str] = {}
+        #: What it was fitted on and by which code, as :func:`fit_model` and :func:`load_ranker` note it.
+        self.provenance: Provenance | None = None
         #: What happened while fitting, one record per epoch, for the run store.
         self.log: list[dict[str, Any]] = []
 
@@ -103,6 +119,11 @@ class ReplyModel(ABC):
         if tuple(candidates) != self.candidates:
             raise DialgaugeError(f"the model {self.name} cannot move to other candidates than it was fitted with")
 
+    def understands(self, utterance: str) -> bool:
+        """Whether anything that the user says here means something to the model."""
+        del utterance
+        return True
+
     def settings(self) -> dict[str, Any]:
         """What besides arrays is needed to use the model again: plain JSON values."""
         return {}
@@ -114,6 +135,13 @@ class ReplyModel(ABC):
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take back what :meth:`settings` and :meth:`arrays` gave; ``candidates`` is already set."""
         del settings, arrays
+
+
+def fit_model(model: ReplyModel, task: RankingTask, tell: Tell = silent) -> None:
+    """Fit a model on a task, of which it sees no test dialogs, and note where it comes from."""
+    model.provenance = None
+    model.fit(task.for_fitting(), tell)
+    model.provenance = Provenance.of(model, task)
 
 
 class Ranker(ReplyModel):

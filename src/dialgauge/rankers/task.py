@@ -9,8 +9,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -24,6 +26,8 @@ from dialgauge.worlds.restaurant import Draws
 
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
 EVALUATED = ("dev", "tst", "tst-OOV")
+#: What a model may learn from and choose its settings by.
+_FITTING = ("trn", "dev")
 #: Task 6 has no out-of-vocabulary set.
 TASKS = (1, 2, 3, 4, 5, 6)
 #: The number under which dialogs from chat logs go.
@@ -67,15 +71,33 @@ class RankingTask:
             raise _no_split(name, self.number, [split for split, present in self.splits.items() if present])
         return dialogs
 
-    def digest(self) -> str:
-        """A checksum over the bytes of the task's files, or over the dialogues, candidates and facts in memory."""
-        digest = hashlib.sha256()
-        for path in self.files:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-        if not self.files:
-            dialogs = {split: [tuple(one[:3]) for one in present] for split, present in self.splits.items()}
-            digest.update(msgspec.json.encode([dialogs, self.candidates, self.facts]))
-        return digest.hexdigest()[:16]
+    def digest(self, *splits: str) -> str:
+        """A checksum of what a bot gets to do with on some splits: their dialogs, the candidates and the facts.
+
+        It is one of content: packed files have that of plain ones.
+        """
+        return _checksum([self.number, self._dialogs(splits), self.candidates, self.facts])
+
+    def training_digest(self) -> str:
+        """The same of everything a model is fitted on."""
+        return self.digest(*_FITTING)
+
+    def dialogs_digest(self, *splits: str) -> str:
+        """The same of dialogs and candidates alone, without the knowledge base."""
+        return _checksum([self.number, self._dialogs(splits), self.candidates])
+
+    def _dialogs(self, splits: Sequence[str]) -> dict[str, list[Any]]:
+        return {
+            split: [[one.lines, one.prompts, one.choices] for one in self.splits.get(split, ())] for split in splits
+        }
+
+    def for_fitting(self) -> RankingTask:
+        """The task as a model that is fitted may see it: without the dialogs it will be tested on."""
+        return replace_fields(self, splits={split: self.splits[split] for split in _FITTING if split in self.splits})
+
+
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:16]
 
 
 def load_task(folder: Path, number: int, splits: tuple[str, ...] = SPLITS) -> RankingTask:

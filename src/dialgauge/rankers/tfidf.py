@@ -22,7 +22,7 @@ from scipy import sparse
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
-from dialgauge.rankers.features import Bags, TypedEntities, Vocabulary, history_bags, matches, utterance_bags
+from dialgauge.rankers.features import Bags, TypedEntities, Vocabulary, history_bags, matches, tokens, utterance_bags
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, accuracy, silent
 from dialgauge.rankers.task import RankingTask
 
@@ -83,6 +83,9 @@ class TfIdf(Ranker):
         norms = np.sqrt(of_input * of_candidate)
         cosines: ScoreMatrix = np.divide(products, norms, out=np.zeros(products.shape), where=norms > 0)
         return cosines.round(_DECIMALS)
+
+    def understands(self, utterance: str) -> bool:
+        return any(word in self._vocabulary.index for word in tokens(utterance))
 
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
         self._prepare(tuple(candidates), TypedEntities.of_facts(facts))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Line, Point, Ranker, RankingTask, ReplyModel, attend
+from dialgauge.rankers import AnsweredPoint, Line, Point, Ranker, RankingTask, ReplyModel, attend
 from dialgauge.report import Column, Table
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
@@ -254,7 +254,7 @@ class AttentionPlace(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return f"task {self.task}, {self.split}, dialog {self.dialog}, reply {self.reply}"
 
-    def point(self, task: RankingTask) -> Point:
+    def point(self, task: RankingTask) -> AnsweredPoint:
         """The place in the data."""
         dialogs = task.split(self.split)
         points = dialogs[self.dialog - 1].points() if self.dialog <= len(dialogs) else []
@@ -338,7 +338,7 @@ def attention_at(ranker: ReplyModel, task: RankingTask, place: AttentionPlace) -
     point = place.point(task)
     (seen,) = attend(ranker, [point])
     assert isinstance(ranker, Ranker)  # noqa: S101 - memory networks are
-    scores = ranker.scores([point])[0]
+    scores = ranker.scores([point.question])[0]
     order = (-scores).argsort(kind="stable").tolist()
     return AttentionSample(
         place=place,

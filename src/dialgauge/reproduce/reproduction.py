@@ -81,6 +81,8 @@ class Comparand:
     low: float | None = None
     high: float | None = None
     note: str = ""
+    #: False for what could not come out otherwise, such as a setting that was taken over.
+    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,12 +114,17 @@ class Reproduction:
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
     def printed(self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "") -> None:
-        """A number both have: exact when ours rounds to theirs; else ``why`` is the note, if there is no other."""
+        """A number both have: exact when ours rounds to theirs; else ``why`` is the note, if there is no other.
+
+        0 beside 0 is not counted: whatever never succeeds agrees with everything that never does.
+        """
         number = PrintedNumber.parse(theirs)
         exact = number.agrees(ours)
         said = note if exact else note or why
         verdict = EXACT if exact else DIFFERS
-        self.items.append(Comparand(part, what, theirs, ours, verdict, ours - number.value, note=said))
+        self.items.append(
+            Comparand(part, what, theirs, ours, verdict, ours - number.value, note=said, counted=_tells(number, ours))
+        )
 
     def sampled(
         self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
@@ -126,11 +133,14 @@ class Reproduction:
         number, (low, high) = PrintedNumber.parse(theirs), interval
         inside = low - number.half_unit <= number.value <= high + number.half_unit
         verdict = WITHIN if inside else DIFFERS
-        self.items.append(Comparand(part, what, theirs, ours, verdict, ours - number.value, low, high, note))
+        self.items.append(
+            Comparand(part, what, theirs, ours, verdict, ours - number.value, low, high, note, _tells(number, ours))
+        )
 
-    def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "") -> None:
+    def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "", counted: bool = True) -> None:
         """Something that is no single number, such as a row of marks: exact when the texts are equal."""
-        self.items.append(Comparand(part, what, theirs, ours, EXACT if theirs == ours else DIFFERS, note=note))
+        verdict = EXACT if theirs == ours else DIFFERS
+        self.items.append(Comparand(part, what, theirs, ours, verdict, note=note, counted=counted))
 
     def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "") -> None:
         """A statement of the paper in words, and the numbers by which it holds or does not."""
@@ -145,8 +155,18 @@ class Reproduction:
         self.items.append(Comparand(part, what, theirs, None, IMPOSSIBLE, note=why))
 
     def tally(self) -> dict[str, int]:
-        """How many lines got which verdict."""
-        return {verdict: sum(item.verdict == verdict for item in self.items) for verdict in VERDICTS}
+        """How many of the lines that count got which verdict."""
+        return {verdict: sum(item.verdict == verdict for item in self.items if item.counted) for verdict in VERDICTS}
+
+    @property
+    def uncounted(self) -> int:
+        """How many lines could not come out otherwise."""
+        return sum(not item.counted for item in self.items)
+
+
+def _tells(theirs: PrintedNumber, ours: float) -> bool:
+    """Whether a comparison tells anything."""
+    return bool(theirs.value or ours)
 
     @property
     def is_empty(self) -> bool:
@@ -212,7 +232,10 @@ def _shown(item: Comparand) -> tuple[str | None, str | None]:
 def summary(reproduction: Reproduction) -> str:
     """How it went, in one sentence."""
     counts = [f"{count} {verdict}" for verdict, count in reproduction.tally().items() if count]
-    return f"{len(reproduction.items)} lines: {', '.join(counts)}. dialgauge {__version__}."
+    left_out = f" {reproduction.uncounted} more are not counted: 0 beside 0, or a setting that was taken over."
+    counted = len(reproduction.items) - reproduction.uncounted
+    told = left_out if reproduction.uncounted else ""
+    return f"{counted} lines: {', '.join(counts)}.{told} dialgauge {__version__}."
 
 
 def as_markdown(reproduction: Reproduction) -> str:
@@ -231,6 +254,7 @@ def as_json(reproduction: Reproduction) -> dict[str, Any]:
         "citation": reproduction.citation,
         "missing": reproduction.missing,
         "tally": reproduction.tally(),
+        "uncounted": reproduction.uncounted,
         "items": [asdict(item) for item in reproduction.items],
         "notes": reproduction.notes,
         "tables": {

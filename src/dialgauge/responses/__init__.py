@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     )
     from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
     from dialgauge.responses.measures import MRR, PER_DIALOG, PER_RESPONSE, reply_measures, score_replies
+    from dialgauge.responses.paper import column_of, published, split_is_released, training_is_released
     from dialgauge.responses.tables import (
         averages,
         class_table,
-        column_of,
         joint_vocabulary,
-        published,
         results_table,
         run_record,
         statistics_table,
@@ -69,8 +68,10 @@ __all__ = [
     "run_jobs",
     "run_record",
     "score_replies",
+    "split_is_released",
     "statistics_table",
     "stored_cells",
+    "training_is_released",
     "training_run",
 ]
 

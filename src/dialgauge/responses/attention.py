@@ -26,7 +26,7 @@ def attention_run(model: ReplyModel, task: RankingTask, split: str, dialog: Epis
     points = dialog.points()
     weights = attend(model, [points[number] for number in replies])
     result = evaluate(model, [dialog], task.candidates).only(replies)
-    key = CellKey.of(model, task, split, task.digest())
+    key = CellKey.of(model, task, split)
     return new_run(
         kind=KIND,
         name=f"{model.name}-task{task.number}",

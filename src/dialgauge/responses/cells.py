@@ -1,8 +1,8 @@
 """Cells of the results table: one model on one task and split with one seed. A cell is a run, and found again as one.
 
 What is left to do is derived from the runs in the store: a cell is done when a run has the same model, options, task,
-split, seed, data (by checksum) and evaluation version. Nothing is stored beside the runs, except the checkpoint of a
-training while it goes on.
+split, seed, data and training data (by checksum), code and evaluation version. Nothing is stored beside the runs,
+except the checkpoint of a training while it goes on.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import (
     CHECKPOINT,
     OUTWARD,
+    Provenance,
     RankingTask,
     ReplyModel,
     Tell,
+    code_of,
+    fit_model,
     load_task,
     options_by_model,
     ranker_class,
@@ -31,6 +34,7 @@ from dialgauge.rankers import (
 )
 from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
 from dialgauge.responses.measures import DEFAULT, score_replies
+from dialgauge.responses.paper import split_is_released, training_is_released
 from dialgauge.runs import Manifest, Run, Store, new_run
 from dialgauge.worlds.restaurant import FactDatabase
 
@@ -41,7 +45,9 @@ KIND = "responses"
 #: Details of a run: correct and total replies per class, ties at the top, replies without an answer.
 BY_CLASS, TIES, UNANSWERED = "by_class", "top_ties", "unanswered"
 #: Grows when evaluation or a built-in ranker changes what a cell would hold.
-EVALUATION_VERSION = 3
+EVALUATION_VERSION = 4
+#: For a model that was fitted without a note of what on and by what.
+_UNKNOWN = "unknown"
 #: Anything that can be evaluated.
 Bot: TypeAlias = ReplyModel | Replier
 #: Ids of stored cells by their configuration.
@@ -49,19 +55,51 @@ StoredCells: TypeAlias = dict[tuple[tuple[str, Any], ...], str]
 
 
 class CellKey(msgspec.Struct, frozen=True):
-    """What makes a cell: model and its options, task, split, seed, and the checksum of the task's data."""
+    """What makes a cell: everything that can change its numbers."""
 
     model: str
     task: int
     split: str
     seed: int
+    #: A checksum of the dialogs it answers, the candidates and the facts.
     data: str
     options: str = ""
+    #: A checksum of what the model was fitted on; empty for a bot that is not fitted.
+    fitted: str = ""
+    #: The packages whose code fitted the model, and those that ask it, where they are others.
+    code: str = ""
+    #: Whether all the dialogs and candidates are those that the paper's numbers are about.
+    released: bool = False
 
     @classmethod
-    def of(cls, bot: Bot, task: RankingTask, split: str, data: str) -> CellKey:
-        """The key of a bot's cell on a split; ``data`` is the task's checksum."""
-        return cls(bot.name, task.number, split, bot.seed, data, options_text(bot.options))
+    def of(cls, bot: Bot, task: RankingTask, split: str) -> CellKey:
+        """The key of the cell of a bot that is ready to answer."""
+        if not isinstance(bot, ReplyModel):
+            return cls._of(bot, task, split, fitted="", code=getattr(bot, "code", "") or code_of(bot))
+        origin, here = bot.provenance or Provenance(_UNKNOWN, _UNKNOWN), code_of(bot)
+        code = here if here == origin.code else f"{origin.code}>{here}"
+        return cls._of(bot, task, split, fitted=origin.data, code=code)
+
+    @classmethod
+    def planned(cls, model: ReplyModel, task: RankingTask, split: str) -> CellKey:
+        """The key of the cell that a model will have once it is fitted on the task."""
+        origin = Provenance.of(model, task)
+        return cls._of(model, task, split, fitted=origin.data, code=origin.code)
+
+    @classmethod
+    def _of(cls, bot: Bot, task: RankingTask, split: str, *, fitted: str, code: str) -> CellKey:
+        fitted_here = not fitted or fitted.startswith(task.training_digest())
+        return cls(
+            model=bot.name,
+            task=task.number,
+            split=split,
+            seed=bot.seed,
+            data=task.digest(split),
+            options=options_text(bot.options),
+            fitted=fitted,
+            code=code,
+            released=fitted_here and split_is_released(task, split) and training_is_released(task),
+        )
 
     @classmethod
     def of_run(cls, run: Run) -> CellKey:
@@ -78,8 +116,8 @@ class CellKey(msgspec.Struct, frozen=True):
         return {**msgspec.structs.asdict(self), "evaluation": EVALUATION_VERSION}
 
     def training(self) -> dict[str, Any]:
-        """What the training depends on: everything but the split."""
-        return {name: value for name, value in self.config().items() if name != "split"}
+        """What the training depends on: everything but the dialogs to be answered later."""
+        return {name: value for name, value in self.config().items() if name not in ("split", "data", "released")}
 
     def signature(self, task: RankingTask, result: RankingResult) -> Signature:
         """Everything that could change the numbers."""
@@ -90,6 +128,8 @@ class CellKey(msgspec.Struct, frozen=True):
             split=self.split,
             seed=str(self.seed),
             data=self.data,
+            fitted=self.fitted or "none",
+            code=self.code,
             candidates=str(len(task.candidates)),
             history="gold",
             ties="file-order",
@@ -175,15 +215,14 @@ def cells(
 
     The model comes fresh and is fitted only when a cell is missing; without ``stored`` everything is done anew.
     """
-    data = task.digest()
-    keys = [CellKey.of(model, task, split, data) for split in splits if split in task.splits]
+    keys = [CellKey.planned(model, task, split) for split in splits if split in task.splits]
     known = stored or {}
     done = {key: known[config] for key in keys if (config := _sorted(key.config())) in known}
     if len(done) == len(keys):
         yield from map(store.open, done.values())
         return
     with checkpointed(model, keys[0], store, tell, fresh=stored is None):
-        model.fit(task)
+        fit_model(model, task)
         for key in keys:
             yield store.open(done[key]) if key in done else store.add(evaluation_run(key, model, task))
 

@@ -18,7 +18,7 @@ _NO_ANSWER = "(no answer)"
 
 
 class _ResponsesView(ComparisonView):
-    own_parts = frozenset({"model", "options", "seed"})
+    own_parts = frozenset({"model", "options", "seed", "fitted", "code"})
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """Whether each reply is right, under the name of the accuracy it makes up."""

@@ -2,13 +2,17 @@
 
 A ranker gives every candidate a score. Any other bot says a sentence, which is looked up among the candidates; one that
 is none of them is no answer, which is never correct.
+
+No bot is given a gold reply before its own: it sees questions (:class:`Point`), and a ranker of another package never
+sees two of one dialogue at a time, because the history of the second tells the reply to the first. Our own rankers get
+whole dialogues, whose points share work; the reply is no part of what they read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -128,6 +132,8 @@ def evaluate(
     if isinstance(bot, Replier):
         return collect(_sentences(bot, _questions(dialogs, texts), texts), dialogs)
     if isinstance(bot, Ranker):
+        if not _is_ours(bot):
+            return collect(_rankings_by_turn(bot, dialogs, batch), dialogs)
         return collect(_rankings(bot, _questions(dialogs, bot.candidates), batch), dialogs)
     raise TypeError(f"{bot!r} neither ranks candidates nor says sentences")
 
@@ -169,7 +175,7 @@ def _questions(dialogs: Iterable[Episode], candidates: Sequence[str]) -> Iterato
     for one in dialogs:
         for point, own in zip(one.points(), one.choices, strict=True):
             places = None if own is None else sorted(_place(index, text, point) for text in own)
-            yield _Question(point, _place(index, point.reply, point), places)
+            yield _Question(point.question, _place(index, point.reply, point), places)
 
 
 def _place(index: Mapping[str, int], text: str, point: Point) -> int:
@@ -182,8 +188,29 @@ def _place(index: Mapping[str, int], text: str, point: Point) -> int:
 
 def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int) -> Iterator[Answer]:
     while batch := list(islice(questions, size)):
-        scores = checked_scores(ranker, [question.point for question in batch])
-        yield from ranked(scores, np.array([question.gold for question in batch]), _allowed(batch, scores.shape))
+        yield from _ranking(ranker, batch)
+
+
+def _rankings_by_turn(ranker: Ranker, dialogs: Sequence[Episode], size: int) -> Iterator[Answer]:
+    """The same answers, asked for turn by turn over some dialogues at a time."""
+    for start in range(0, len(dialogs), size):
+        of_dialogs = [list(_questions([one], ranker.candidates)) for one in dialogs[start : start + size]]
+        answers: list[list[Answer]] = [[] for _ in of_dialogs]
+        for turn in range(max(map(len, of_dialogs), default=0)):
+            asked = [number for number, questions in enumerate(of_dialogs) if turn < len(questions)]
+            given = _ranking(ranker, [of_dialogs[number][turn] for number in asked])
+            for number, answer in zip(asked, given, strict=True):
+                answers[number].append(answer)
+        yield from chain.from_iterable(answers)
+
+
+def _ranking(ranker: Ranker, batch: Sequence[_Question]) -> Iterator[Answer]:
+    scores = checked_scores(ranker, [question.point for question in batch])
+    return ranked(scores, np.array([question.gold for question in batch]), _allowed(batch, scores.shape))
+
+
+def _is_ours(bot: object) -> bool:
+    return all(one.__module__.partition(".")[0] in ("dialgauge", "abc", "builtins") for one in type(bot).__mro__)
 
 
 def _allowed(batch: Sequence[_Question], shape: tuple[int, ...]) -> NDArray[np.bool_] | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
-from importlib.resources import files
 from statistics import mean, stdev
 from typing import Any
 
@@ -15,18 +13,19 @@ from dialgauge.report import Cell as TableCell
 from dialgauge.report import Column, Table, score_column
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
+from dialgauge.responses.paper import column_of, published, training_is_released
 from dialgauge.runs import Run
-from dialgauge.yaml_file import parse_yaml
 
 
 def results_table(runs: Iterable[Run]) -> Table:
-    """Ours, theirs, the difference; several seeds of a cell become their mean and spread."""
-    groups: dict[tuple[int, str, str, str], list[Run]] = {}
+    """Ours and, where the data is the paper's, theirs with the difference; several seeds become mean and spread."""
+    groups: dict[CellKey, list[Run]] = {}
     others: dict[str, Column] = {}
     for run in runs:
         key = CellKey.of_run(run)
-        groups.setdefault((key.task, key.split, key.model, key.options), []).append(run)
+        groups.setdefault(msgspec.structs.replace(key, seed=0), []).append(run)
         others |= {name: score_column(name, one) for name, one in run.scores.items() if name not in DEFAULT}
+    beside_paper = any(key.released for key in groups)
     table = Table(
         "Response selection: per-response (per-dialog) accuracy in percent",
         [
@@ -37,40 +36,63 @@ def results_table(runs: Iterable[Run]) -> Table:
             Column(PER_DIALOG, digits=2, percent=True),
             Column("hits@10", digits=2, percent=True),
             *others.values(),
-            Column("paper", digits=1, percent=True),
-            Column("paper per-dialog", digits=1, percent=True),
-            Column("difference", digits=2, percent=True, signed=True),
+            *(_PAPER_COLUMNS if beside_paper else ()),
             Column("spread", digits=2, percent=True),
             "seeds",
             "top ties",
             "unanswered",
         ],
         notes=[
-            "Intervals: 95%, from resampling dialogs. Difference: per-response, ours less the paper's. "
-            "Several seeds: means, and as spread the standard deviation of per-response."
+            "Intervals: 95%, from resampling dialogs. Several seeds: means, and as spread the standard deviation of "
+            "per-response.",
+            *_notes_on_paper(groups),
         ],
     )
-    for (task, split, model, options), group in groups.items():
-        column = column_of(task, split)
-        theirs = published().accuracy(model, column) if column else None
+    for key, group in groups.items():
         reached = _values(group, PER_RESPONSE)
         table.add(
-            task_name(task),
-            split,
-            f"{model} ({options})" if options else model,
+            task_name(key.task),
+            key.split,
+            f"{key.model} ({key.options})" if key.options else key.model,
             _mean(group, PER_RESPONSE),
             _mean(group, PER_DIALOG),
             _mean(group, "hits@10").value,
             *(_mean(group, name) for name in others),
-            theirs[0] if theirs else None,
-            theirs[1] if theirs else None,
-            mean(reached) - theirs[0] if theirs and reached else None,
+            *(_papers(key, reached) if beside_paper else ()),
             stdev(reached) if len(reached) > 1 else None,
             len(group),
             sum(run.details[TIES] for run in group),
             sum(run.details[UNANSWERED] for run in group),
         )
     return table
+
+
+_PAPER_COLUMNS = (
+    Column("paper", digits=1, percent=True),
+    Column("paper per-dialog", digits=1, percent=True),
+    Column("difference", digits=2, percent=True, signed=True),
+)
+
+
+def _papers(key: CellKey, reached: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    """Per-response and per-dialog of the paper, and ours less theirs; nothing beside data of another origin."""
+    column = column_of(key.task, key.split)
+    theirs = published().accuracy(key.model, column) if column and key.released else None
+    if theirs is None:
+        return None, None, None
+    return *theirs, mean(reached) - theirs[0] if reached else None
+
+
+def _notes_on_paper(keys: Iterable[CellKey]) -> list[str]:
+    tested = [key.released for key in keys if column_of(key.task, key.split)]
+    if not tested:
+        return []
+    if not any(tested):
+        return ["These are not the released dialogs, so no number of the paper stands beside ours."]
+    told = ["Difference: per-response, ours less the paper's."]
+    if not all(tested):
+        told.append("The paper's numbers stand beside results on the released dialogs only.")
+    return told
 
 
 def class_table(runs: Iterable[Run]) -> Table:
@@ -116,8 +138,10 @@ def task_name(number: int) -> str:
 
 
 def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
-    """Averages per dialog as in the paper's Table 1, ours beside theirs (printed there as whole numbers)."""
-    pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in ("", " (paper)")]
+    """Averages per dialog as in the paper's Table 1, theirs (whole numbers) beside ours where the data is theirs."""
+    released = [split == "trn" and training_is_released(task) for task in tasks]
+    sides = ("", " (paper)") if any(released) else ("",)
+    pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in sides]
     table = Table(
         f"Statistics of the tasks: averages per dialog of the split '{split}'",
         ["task", "dialogs", *pairs, "vocabulary", "candidates"],
@@ -127,16 +151,20 @@ def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
             "knowledge base.",
         ],
     )
-    for task in tasks:
-        ours = averages(task, split)
-        theirs = published().statistics
-        values = [value for name in _COUNTED for value in (ours[name], theirs[name][task.number - 1])]
+    for task, of_paper in zip(tasks, released, strict=True):
+        ours, theirs = averages(task, split), published().statistics
+        values = [
+            value
+            for name in _COUNTED
+            for value in (ours[name], theirs[name][task.number - 1] if of_paper else None)[: len(sides)]
+        ]
         table.add(f"T{task.number}", len(task.split(split)), *values, len(_words(task)), len(task.candidates))
-    restaurant = [task for task in tasks if task.number != 6]
+    of_release = [task for task, of_paper in zip(tasks, released, strict=True) if of_paper]
+    restaurant = [task for task in of_release if task.number != 6]
     if len(restaurant) == 5:
         joint, theirs_joint = joint_vocabulary(restaurant), published().vocabulary["T1-T5"]
         table.notes.append(f"Vocabulary of T1 to T5 together: {joint:,} (paper {theirs_joint:,}).")
-    for task in (task for task in tasks if task.number == 6):
+    for task in (task for task in of_release if task.number == 6):
         alone, theirs_alone = len(_said(task)), published().vocabulary["T6"]
         table.notes.append(
             f"Vocabulary of T6 without what only the knowledge base has: {alone:,} "
@@ -174,37 +202,3 @@ def _said(task: RankingTask) -> set[str]:
     words = {word for line in lines for word in tokens(line.text)}
     words.update(word for text in task.candidates for word in tokens(text))
     return words
-
-
-class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """Tables 1, 2 and 10 of the paper (Bordes et al. 2017), in percent."""
-
-    columns: list[str]
-    per_response: dict[str, list[float]]
-    per_dialog: dict[str, dict[str, float]]
-    statistics: dict[str, list[float]]
-    vocabulary: dict[str, int]
-    candidates: dict[str, int]
-
-    def accuracy(self, model: str, column: str) -> tuple[float, float] | None:
-        """Per-response and per-dialog accuracy as fractions, or None where the paper has no such cell."""
-        if model not in self.per_response or column not in self.columns:
-            return None
-        response = self.per_response[model][self.columns.index(column)]
-        return response / 100, self.per_dialog.get(model, {}).get(column, 0.0) / 100
-
-
-@cache
-def published() -> Published:
-    """The paper's numbers, from the file beside this module."""
-    text = files("dialgauge.responses").joinpath("published.yaml").read_text("utf-8")
-    return parse_yaml(text, "published.yaml").as_record(Published, "what the paper prints")
-
-
-def column_of(task: int, split: str) -> str | None:
-    """The paper's column for a task and split; it prints test sets only.
-
-    >>> column_of(1, "tst-OOV")
-    'T1-OOV'
-    """
-    return {"tst": f"T{task}", "tst-OOV": f"T{task}-OOV"}.get(split)

@@ -17,7 +17,7 @@ def training_run(model: ReplyModel, task: RankingTask) -> Run:
     """A fitted model, evaluated on the development split it chose its settings by: a run in memory."""
     dialogs = task.split(_SPLIT)
     result = evaluate(model, dialogs, task.candidates)
-    key = CellKey.of(model, task, _SPLIT, task.digest())
+    key = CellKey.of(model, task, _SPLIT)
     return new_run(
         kind=KIND,
         name=f"{model.name}-task{task.number}",

@@ -35,8 +35,9 @@ def test_settings_that_cannot_be(options: dict[str, str], message: str) -> None:
 def test_presets_are_the_papers_sizes() -> None:
     assert (memory_preset(6).dim, memory_preset(6).hops) == (128, 4)
     paper = memory_preset(1, "paper")
-    assert (paper.optimiser, paper.learning_rate, paper.dim) == ("sgd", 0.01, 128)
+    assert (paper.optimiser, paper.learning_rate, paper.dim, paper.batch) == ("sgd", 0.01, 128, 1)
     embeddings = embedding_preset(3, "paper")
+    assert embeddings.batch == 1
     assert (embeddings.loss, embeddings.margin, embeddings.negatives, embeddings.history) == (
         "margin",
         0.1,

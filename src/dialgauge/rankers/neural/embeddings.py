@@ -28,7 +28,7 @@ class Embeddings(LearnedRanker):
 
     name = "embeddings"
     summary = "supervised embeddings"
-    settable = all_settings_but("hops", "entity_dropout")
+    settable = all_settings_but("hops", "entity_dropout", "spelling")
 
     #: Rows of weights for match types.
     extra_rows = 0

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from dialgauge.rankers.episode import Line, Point
+from dialgauge.rankers.episode import AnsweredPoint, Line, Point
 
 Ints = NDArray[np.int64]
 #: From a text to its words.
@@ -87,7 +87,7 @@ def vocabulary(texts: Iterable[str], split: Split) -> list[str]:
 
 
 def encode(points: Sequence[Point], lines: Lines, index: Mapping[str, int]) -> EncodedPoints:
-    """Points as line numbers; ``index`` gives the place of the gold reply (-1 where it is not a candidate)."""
+    """Points as line numbers; ``index`` gives the place of the gold reply (-1 where it is not known)."""
     starts = [0]
     memories: list[int] = []
     speakers: list[int] = []
@@ -100,8 +100,12 @@ def encode(points: Sequence[Point], lines: Lines, index: Mapping[str, int]) -> E
         memories=np.array(memories, dtype=np.int64),
         speakers=np.array(speakers, dtype=np.int64),
         queries=np.array([lines.number(point.utterance) for point in points], dtype=np.int64),
-        gold=np.array([index.get(point.reply, -1) for point in points], dtype=np.int64),
+        gold=np.array([_gold(point, index) for point in points], dtype=np.int64),
     )
+
+
+def _gold(point: Point, index: Mapping[str, int]) -> int:
+    return index.get(point.reply, -1) if isinstance(point, AnsweredPoint) else -1
 
 
 def _speaker(line: Line) -> int:

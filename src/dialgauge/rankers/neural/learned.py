@@ -48,8 +48,10 @@ class Points(NamedTuple):
 class Batch:
     """Some of the points."""
 
-    def __init__(self, points: Points, rows: Ints) -> None:
+    def __init__(self, points: Points, rows: Ints, seed: int | None = None) -> None:
         self.encoded, self.lines, self.rows = points.encoded, points.lines, rows
+        #: What the epoch that it belongs to was shuffled with.
+        self.seed = seed
         #: Per word of the dialogs 0 where this batch leaves it out; None: it leaves none out.
         self.kept: Tensor | None = None
         self.contexts = [points.contexts[row] for row in rows] if points.contexts is not None else []
@@ -176,7 +178,7 @@ class LearnedRanker(Ranker):
 
     def _batches(self, points: Points, seed: int | None) -> list[Batch]:
         size = self.config.batch if seed is not None else EVALUATION_BATCH
-        return [Batch(points, rows) for rows in batches(self.batch_lengths(points.encoded), size, seed)]
+        return [Batch(points, rows, seed) for rows in batches(self.batch_lengths(points.encoded), size, seed)]
 
     def batches_of(self, points: Sequence[Point]) -> list[Batch]:
         """Points to answer, in batches of similar length."""
@@ -199,8 +201,15 @@ class LearnedRanker(Ranker):
         return margin_loss(scores, gold, self.config.margin, self.config.negatives, self.draws(batch))
 
     def draws(self, batch: Batch) -> torch.Generator:
-        """What is drawn depends on the seed and the batch alone, so that a resumed training draws the same."""
-        mixed = hashlib.sha256(batch.rows.tobytes() + self.seed.to_bytes(8, "little", signed=True)).digest()
+        """What is drawn depends on the seed and the batch alone, so that a resumed training draws the same.
+
+        A batch of one point comes again in every epoch, and would meet the same few candidates each time: there the
+        epoch counts too.
+        """
+        mark = batch.rows.tobytes() + self.seed.to_bytes(8, "little", signed=True)
+        if len(batch.rows) == 1 and batch.seed is not None and self.config.batch == 1:
+            mark += batch.seed.to_bytes(16, "little")
+        mixed = hashlib.sha256(mark).digest()
         return torch.Generator(device=self.device).manual_seed(int.from_bytes(mixed[:7], "little"))
 
     @torch.no_grad()
@@ -217,6 +226,9 @@ class LearnedRanker(Ranker):
         for batch in self.batches_of(points):
             scores[batch.rows] = self.batch_scores(batch).double().cpu().numpy()
         return scores
+
+    def understands(self, utterance: str) -> bool:
+        return any(word in self._words for word in self.split_line(utterance))
 
     def settings(self) -> dict[str, Any]:
         return {

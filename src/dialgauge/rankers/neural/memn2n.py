@@ -31,7 +31,7 @@ class MemN2N(LearnedRanker):
 
     name = "memn2n"
     summary = "end-to-end memory network"
-    settable = all_settings_but("history", "shared")
+    settable = all_settings_but("history", "shared", "spelling")
 
     #: Rows of weights for what candidates share with the dialog besides words.
     extra_rows = 0

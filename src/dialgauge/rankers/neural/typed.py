@@ -5,6 +5,9 @@ candidates, so nothing can be learned about a particular restaurant or town. Wha
 the dialog comes in as marks (see ``entities``): mentioned, mentioned last, proposed before, best rated of
 those still open, and so on, each with a weight of its own per kind and mark. All weights are learned from dialogs.
 
+Unknown words that users say are read as the nearest known one (see ``spelling``) when the model answers; it learns from
+words as they are.
+
 What facts say is in the marks, so a list of facts is one memory, however long it is: the network cannot come to depend
 on how many results a query usually has.
 """
@@ -18,6 +21,7 @@ import numpy as np
 from torch import Tensor
 
 from dialgauge.dialogue import Fact
+from dialgauge.rankers.attention import Attention
 from dialgauge.rankers.episode import NO_RESULT, Line, Point
 from dialgauge.rankers.neural.config import Hyperparameters
 from dialgauge.rankers.neural.encoding import Ints
@@ -25,6 +29,8 @@ from dialgauge.rankers.neural.entities import Entities
 from dialgauge.rankers.neural.learned import Batch, all_settings_but
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.neural.scoring import Extra
+from dialgauge.rankers.neural.spelling import Spelling
+from dialgauge.rankers.ranker import ScoreMatrix
 
 #: What a list of facts reads as.
 SOME_FACTS = Line("fact", "<facts>")
@@ -58,6 +64,34 @@ class Typed(MemN2N):
                 first[entity] = kind * len(self.entities.marks)
         self._first_row = first
 
+    def _build(self, of_lines: Sequence[str], of_candidates: Sequence[str]) -> None:
+        super()._build(of_lines, of_candidates)
+        self._learn_spelling()
+
+    def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
+        super().move(candidates, facts)
+        self._learn_spelling()
+
+    def _learn_spelling(self) -> None:
+        self._spelling = Spelling([*self._words, *self.entities.of_word], likeness=self.config.spelling)
+
+    def _corrected(self, point: Point) -> Point:
+        """The point with the user's words as the model knows them."""
+        history = tuple(
+            line._replace(text=self._spelling.corrected(line.text)) if line.kind == "user" else line
+            for line in point.history
+        )
+        return msgspec.structs.replace(point, history=history, utterance=self._spelling.corrected(point.utterance))
+
+    def scores(self, points: Sequence[Point]) -> ScoreMatrix:
+        return super().scores([self._corrected(point) for point in points])
+
+    def attention(self, point: Point) -> Attention:
+        return super().attention(self._corrected(point))
+
+    def understands(self, utterance: str) -> bool:
+        return super().understands(self._spelling.corrected(utterance))
+
     def split_line(self, text: str) -> list[str]:
         return self.entities.typed(text)
 
@@ -71,7 +105,7 @@ class Typed(MemN2N):
             shown = SOME_FACTS if line.kind == "fact" and line.text != NO_RESULT else line
             if shown is not SOME_FACTS or not history or history[-1] is not SOME_FACTS:
                 history.append(shown)
-        return point._replace(history=tuple(history))
+        return msgspec.structs.replace(point, history=tuple(history))
 
     def contexts(self, points: Sequence[Point]) -> list[Ints] | None:
         return [self.entities.marked(point) for point in points]

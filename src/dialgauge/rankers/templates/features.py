@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dialgauge.rankers.episode import Episode, Point, points_of
+from dialgauge.rankers.episode import AnsweredPoint, Episode, Point, points_of
 from dialgauge.rankers.templates.history import Aliases, DialogHistory, Follower
 from dialgauge.rankers.templates.inventory import NAME, Ints, Inventory, Slot
 
@@ -345,7 +345,7 @@ def reply_candidates(dialogs: Sequence[Episode], inventory: Inventory) -> list[i
     return [index[point.reply] for point in points_of(dialogs) if point.reply in index]
 
 
-def gold_candidates(points: Sequence[Point], inventory: Inventory) -> Ints:
+def gold_candidates(points: Sequence[AnsweredPoint], inventory: Inventory) -> Ints:
     """The numbers of the points' gold replies among the candidates."""
     index = {text: place for place, text in enumerate(inventory.candidates)}
     return np.array([index[point.reply] for point in points], dtype=np.int64)

@@ -160,7 +160,7 @@ def with_predecessors(points: Sequence[Point]) -> PointChain:
         prompts = _prompts(point.history)
         if not (chain.points and prompts and _extends(point, prompts[-1], chain.points[-1])):
             for turn, at in enumerate(prompts):
-                earlier = Point(point.dialogue, turn, point.history[:at], point.history[at].text, "")
+                earlier = Point(point.dialogue, turn, point.history[:at], point.history[at].text)
                 _add(chain, earlier, prompts[:turn])
         _add(chain, point, prompts)
         chain.places.append(len(chain.points) - 1)

@@ -1,0 +1,99 @@
+"""Whose code makes a model's numbers: packages with their versions, and for code of other people its text.
+
+A stored result may stand for a new one only if everything that can change the number is the same. The caller knows
+options, seed and data; this module adds the code. Ours is named by its version. A plugin can change without one, so a
+checksum of its source files goes with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from dialgauge import plugins
+from dialgauge._version import __version__
+
+_OURS = "dialgauge"
+#: Packages that do the arithmetic.
+_ARITHMETIC = ("numpy", "scipy", "torch")
+
+
+def code_of(made: object) -> str:
+    """The code behind an object, in words without blanks: ``dialgauge-0.1.0/numpy-2.4.6/torch-2.11.0``.
+
+    Every class that the object inherits from counts. Plugins come as ``package-version-checksum``.
+    """
+    modules = dict.fromkeys(one.__module__ for one in type(made).__mro__ if one.__module__ != "builtins")
+    roots = dict.fromkeys(_root(module) for module in modules)
+    others = [_package(root) for root in roots if root != _OURS and not _is_library(root)]
+    return "/".join([f"{_OURS}-{__version__}", *others, *_arithmetic()])
+
+
+def files_named(options: Mapping[str, str]) -> dict[str, str]:
+    """Checksums of the files that options name: a world file may change and keep its name."""
+    paths = {name: Path(text) for name, text in options.items() if text}
+    return {name: _checksum([path]) for name, path in paths.items() if _is_file(path)}
+
+
+def _root(module: str) -> str:
+    """What is imported as a whole: the top package; a script is itself."""
+    return module.partition(".")[0]
+
+
+def _is_library(root: str) -> bool:
+    return root in sys.stdlib_module_names or root in ("msgspec", *_ARITHMETIC)
+
+
+def _package(root: str) -> str:
+    """Name, version where it is a plugin that was installed, and checksum of its source."""
+    return f"{_installed(root)}-{_checksum(_sources(root))}"
+
+
+def _installed(root: str) -> str:
+    from importlib.metadata import entry_points
+
+    for group in (plugins.RANKERS, plugins.AGENTS):
+        for point in entry_points(group=group):
+            if point.module.partition(".")[0] == root and point.dist is not None:
+                return f"{point.dist.name}-{point.dist.version}"
+    return root
+
+
+def _sources(root: str) -> list[Path]:
+    """The source files of a top package, or the one of a module."""
+    origin = getattr(sys.modules.get(root), "__file__", None)
+    if origin is None:
+        return []
+    path = Path(origin)
+    return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
+
+
+def _checksum(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + b"\0" + (path.read_bytes() if _is_file(path) else b""))
+    return digest.hexdigest()[:12]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a value that is no name of a file
+        return False
+
+
+@cache
+def _arithmetic() -> tuple[str, ...]:
+    """The packages that are installed: which of them are loaded by now is chance."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    named = []
+    for name in _ARITHMETIC:
+        try:
+            named.append(f"{name}-{version(name)}")
+        except PackageNotFoundError:
+            continue
+    return tuple(named)
