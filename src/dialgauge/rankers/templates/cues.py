@@ -1,0 +1,104 @@
+"""Cues for what to say next: words of the user, the state of the dialog, and what the bot said before.
+
+They are texts, so that a weight can be read; the experts number them. Values are left out of the user's words (their
+kind stands there instead), so that nothing is learned about a particular cuisine or area.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dialgauge.rankers.templates.history import DialogHistory
+
+_ALWAYS = "always"
+_SILENT = "<silence>"
+
+
+def cues_of(history: DialogHistory) -> list[str]:
+    """All cues of a point, without repetition."""
+    return list(dict.fromkeys([_ALWAYS, *_words(history), *_state(history), *_replies(history)]))
+
+
+def _words(history: DialogHistory) -> Iterator[str]:
+    """Words and adjacent pairs of the user's utterance."""
+    words = [_typed(history, word) for word in history.words] or [_SILENT]
+    yield from (f"word {word}" for word in words)
+    yield from (f"words {one} {two}" for one, two in zip(["^", *words], [*words, "$"], strict=True))
+
+
+def _typed(history: DialogHistory, word: str) -> str:
+    slot = history.lexicon.value(word)
+    return f"<{slot.kind}>" if slot else word
+
+
+def _replies(history: DialogHistory) -> Iterator[str]:
+    """The templates of the last two replies (-1: unknown, -2: before the first), and of all."""
+    for back in (1, 2):
+        yield f"reply -{back}: {history.replies[-back] if len(history.replies) >= back else -2}"
+    yield from (f"said {template}" for template in history.replies if template >= 0)
+
+
+def _state(history: DialogHistory) -> Iterator[str]:
+    """Calls, results, proposals and constraints, alone and in the combinations that decide what is possible."""
+    fields = history.lexicon.fields
+    called = "just" if history.just_called else "before" if history.calls else "never"
+    outcome = "none" if history.results is None else "some" if history.results else "empty"
+    mentions, changes, now = (
+        "".join(told(history, field) for field in fields) for told in (_mention, _change, _named_now)
+    )
+    matches = _size(_matches(history))
+    yield f"called {called}"
+    yield f"outcome {outcome}"
+    yield f"outcome {outcome} called {called}"
+    yield f"waiting {_size(len(history.waiting()))} called {called}"
+    yield f"offered {_size(len(history.offered))}"
+    yield f"mentions {mentions}"
+    yield f"mentions {mentions} {outcome} {called}"
+    yield f"changes {changes}"
+    yield f"changes {changes} {now} {outcome}"
+    yield f"matches {matches}"
+    yield f"matches {matches} {mentions} {outcome}"
+    for field in fields:
+        yield from _of_field(history, field)
+
+
+def _of_field(history: DialogHistory, field: str) -> Iterator[str]:
+    constraint = history.constraint(field)
+    yield f"{field} {_mention(history, field)}"
+    yield f"{field} {_change(history, field)} {field in history.now}"
+    if constraint and not any(facts.get(field) == constraint for facts in history.lexicon.about.values()):
+        yield f"{field} unknown {field in history.now}"
+    if len({said.value for said in history.by_user[field]}) > 1:
+        yield f"{field} several"
+
+
+def _mention(history: DialogHistory, field: str) -> str:
+    """Not mentioned by the user, mentioned now, or before."""
+    if not history.by_user[field]:
+        return "."
+    return "N" if field in history.now else "o"
+
+
+def _change(history: DialogHistory, field: str) -> str:
+    """No constraint, the value of the latest call, or another."""
+    constraint = history.constraint(field)
+    if not constraint:
+        return "."
+    return "=" if history.calls and history.calls[-1][history.lexicon.fields.index(field)] == constraint else "!"
+
+
+def _named_now(history: DialogHistory, field: str) -> str:
+    return "x" if field in history.now else "-"
+
+
+def _matches(history: DialogHistory) -> int:
+    """How many names of the knowledge base have all the values the user asked for."""
+    wanted = {(field, history.constraint(field)) for field in history.lexicon.fields if history.constraint(field)}
+    return sum(wanted <= facts.items() for facts in history.lexicon.about.values())
+
+
+def _size(number: int) -> str:
+    """A number, roughly."""
+    if number < 3:
+        return str(number)
+    return "3-5" if number < 6 else "6-10" if number < 11 else "11+"
