@@ -39,37 +39,19 @@ def _replies(history: DialogHistory) -> Iterator[str]:
 
 
 def _state(history: DialogHistory) -> Iterator[str]:
-    """Calls, results, proposals and constraints, alone and in the combinations that decide what is possible."""
+    """Calls, their outcome and the user's constraints, alone and together."""
     fields = history.lexicon.fields
     called = "just" if history.just_called else "before" if history.calls else "never"
     outcome = "none" if history.results is None else "some" if history.results else "empty"
-    mentions, changes, now = (
-        "".join(told(history, field) for field in fields) for told in (_mention, _change, _named_now)
-    )
-    matches = _size(_matches(history))
+    mentions, changes = ("".join(told(history, field) for field in fields) for told in (_mention, _change))
+    now = "".join("x" if field in history.now else "-" for field in fields)
     yield f"called {called}"
     yield f"outcome {outcome}"
     yield f"outcome {outcome} called {called}"
-    yield f"waiting {_size(len(history.waiting()))} called {called}"
-    yield f"offered {_size(len(history.offered))}"
     yield f"mentions {mentions}"
     yield f"mentions {mentions} {outcome} {called}"
     yield f"changes {changes}"
     yield f"changes {changes} {now} {outcome}"
-    yield f"matches {matches}"
-    yield f"matches {matches} {mentions} {outcome}"
-    for field in fields:
-        yield from _of_field(history, field)
-
-
-def _of_field(history: DialogHistory, field: str) -> Iterator[str]:
-    constraint = history.constraint(field)
-    yield f"{field} {_mention(history, field)}"
-    yield f"{field} {_change(history, field)} {field in history.now}"
-    if constraint and not any(facts.get(field) == constraint for facts in history.lexicon.about.values()):
-        yield f"{field} unknown {field in history.now}"
-    if len({said.value for said in history.by_user[field]}) > 1:
-        yield f"{field} several"
 
 
 def _mention(history: DialogHistory, field: str) -> str:
@@ -85,20 +67,3 @@ def _change(history: DialogHistory, field: str) -> str:
     if not constraint:
         return "."
     return "=" if history.calls and history.calls[-1][history.lexicon.fields.index(field)] == constraint else "!"
-
-
-def _named_now(history: DialogHistory, field: str) -> str:
-    return "x" if field in history.now else "-"
-
-
-def _matches(history: DialogHistory) -> int:
-    """How many names of the knowledge base have all the values the user asked for."""
-    wanted = {(field, history.constraint(field)) for field in history.lexicon.fields if history.constraint(field)}
-    return sum(wanted <= facts.items() for facts in history.lexicon.about.values())
-
-
-def _size(number: int) -> str:
-    """A number, roughly."""
-    if number < 3:
-        return str(number)
-    return "3-5" if number < 6 else "6-10" if number < 11 else "11+"

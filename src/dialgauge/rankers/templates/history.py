@@ -115,10 +115,6 @@ class DialogHistory:
         results = self.results or {}
         return sorted(results, key=lambda name: -_number(results[name]))
 
-    def waiting(self) -> list[str]:
-        """Those of them that the bot has not said, in the same order."""
-        return [name for name in self.ranked() if name not in self.offered]
-
 
 def _number(facts: Mapping[str, str]) -> float:
     return next((float(value) for value in facts.values() if is_number(value)), float("-inf"))

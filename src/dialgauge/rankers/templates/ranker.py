@@ -32,7 +32,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Penalties (L2) of what the experts share, of what each has of its own, and of the filling.
     penalty: float = 3.0
-    own_penalty: float = 10.0
+    own_penalty: float = 5.0
     fill_penalty: float = 3.0
     #: Dialogs to learn from.
     learn_from: Literal["trn", "trn+dev"] = "trn"
