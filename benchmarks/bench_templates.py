@@ -3,8 +3,8 @@
     DIALGAUGE_DATA=../shared/data python benchmarks/bench_templates.py [--quick] [--parts TEXT] [--most N]
 
 ``--quick`` shows the cost alone; ``--parts`` measures only the parts with that text in their name; ``--most`` learns
-from and asks at most so many dialogs in each setting. Each part is switched off in turn: on dev, on systems left out and
-on systems hardly heard (``task6_settings.py``; test dialogs are never read). A part that buys nothing in any of them
+from and asks at most so many dialogs in each setting. Each part is switched off in turn: on dev, on systems left out
+and on systems hardly heard (``task6_settings.py``; test dialogs are never read). A part that buys nothing in any of them
 should not be there. All of it takes about half an hour on one core, 12 minutes with ``--most 600``.
 """
 
@@ -22,8 +22,10 @@ from task6_settings import Setting, World, release
 
 from dialgauge.rankers.task import RankingTask
 from dialgauge.rankers.templates import inventory, model, systems, unheard
+from dialgauge.rankers.templates.cues import cues_of
 from dialgauge.rankers.templates.filling import Filling
 from dialgauge.rankers.templates.history import DialogHistory
+from dialgauge.rankers.templates.marks import marks_of
 from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
 from dialgauge.rankers.templates.systems import Experts
 from dialgauge.responses.evaluation import evaluate
@@ -33,20 +35,18 @@ Switch = Callable[[], AbstractContextManager[Any]]
 
 def without_cues(*beginnings: str) -> Switch:
     """Cues that begin so are not given."""
-    every = model.cues_of
 
     def fewer(history: DialogHistory) -> list[str]:
-        return [cue for cue in every(history) if not cue.startswith(beginnings)]
+        return [cue for cue in cues_of(history) if not cue.startswith(beginnings)]
 
     return lambda: patch.object(model, "cues_of", fewer)
 
 
 def without_marks(*parts: str) -> Switch:
     """Marks that have such a part are not given."""
-    every = model.marks_of
 
     def fewer(history: DialogHistory) -> list[tuple[int, str]]:
-        return [mark for mark in every(history) if not any(part in mark[1] for part in parts)]
+        return [mark for mark in marks_of(history) if not any(part in mark[1] for part in parts)]
 
     return lambda: patch.object(model, "marks_of", fewer)
 
