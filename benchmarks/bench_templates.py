@@ -4,8 +4,8 @@
 
 ``--quick`` shows the cost alone; ``--parts`` measures only the parts with that text in their name; ``--most`` learns
 from and asks at most so many dialogs in each setting. Each part is switched off in turn: on dev, on systems left out
-and on systems hardly heard (``task6_settings.py``; test dialogs are never read). A part that buys nothing in any of them
-should not be there. All of it takes about half an hour on one core, 12 minutes with ``--most 600``.
+and on systems hardly heard (``task6_settings.py``; test dialogs are never read). A part that buys nothing in any of
+them should not be there. All of it takes about half an hour on one core, 12 minutes with ``--most 600``.
 """
 
 from __future__ import annotations
@@ -71,14 +71,13 @@ PARTS: dict[str, Switch] = {
     "values by analogy": instead(inventory, "_with_analogies", lambda lexicon, texts: lexicon),
     "belief in experts": instead(systems, "_TEMPER", 0.0),
     "a floor of belief": instead(systems, "_FLOOR", 1e-12),
-    "texts said before": without_marks("text: "),
-    "values the user said": without_marks("user"),
-    "values the bot said": without_marks("bot"),
-    "values of calls": without_marks("call"),
-    "values of names": without_marks("of the"),
-    "what an open field follows": without_marks("open, "),
+    "texts said": without_marks("text: "),
+    "values the user said before": without_marks("user before"),
+    "values the user said since the call": without_marks("since call"),
+    "values the bot said": without_marks(": bot"),
     "names said": without_marks("name: said"),
-    "results": without_marks("name: waiting", "name: result"),
+    "results": without_marks("first result"),
+    "proposals waiting": without_marks("first waiting"),
 }
 OPTIONS = {"experts of their own": {"own_penalty": "1000000"}}
 #: Of the transductive ranker.
