@@ -308,6 +308,18 @@ def test_bad_settings_are_refused(task: RankingTask, options: dict[str, str], me
         ranker.fit(task)
 
 
+@pytest.mark.parametrize("kind", [Templates, TemplatesTransductive])
+@pytest.mark.parametrize("turns", [1, 2])
+def test_small_talk_without_facts_calls_or_slots_can_be_learned(kind: type[Templates], turns: int) -> None:
+    talk = (Line("user", "hi"), Line("bot", "hello"), Line("user", "so"), Line("bot", "bye"))[: 2 * turns]
+    trn = tuple(Episode(f"d{number}", talk, tuple(range(0, 2 * turns, 2))) for number in range(5))
+    ranker = kind(0)
+    ranker.fit(RankingTask(number=0, splits={"trn": trn}, candidates=("hello", "bye", "never said")))
+    points = trn[0].points()
+    assert [ranker.candidates[at] for at in ranker.scores(points).argmax(axis=1)] == ["hello", "bye"][:turns]
+    assert ranker.scores([]).shape == (0, 3)
+
+
 def test_calls_of_another_world_are_an_error(task: RankingTask) -> None:
     ranker = Templates(0)
     with pytest.raises(DialgaugeError, match="values of no relation"):

@@ -69,7 +69,8 @@ class Filling:
 
     def log_probabilities(self, points: Sequence[Sequence[Mark]]) -> Floats:
         """Points × candidates."""
-        of_entities = (self.marked(points) @ self.weights).reshape(len(points), -1)
+        shape = len(points), len(self._inventory.entities) + 1
+        of_entities = (self.marked(points) @ self.weights).reshape(shape)
         scores: Floats = sum(of_entities[:, entities] for entities in self._entities.T)
         return self._normalised(scores)
 
