@@ -61,9 +61,8 @@ PARTS: dict[str, Switch] = {
     "(all parts)": nullcontext,
     "the user's words": without_cues("word"),
     "pairs of words": without_cues("words "),
-    "the state": without_cues("called", "outcome", "mentions", "changes"),
+    "the state": without_cues("called", "outcome", "changes"),
     "calls and outcomes": without_cues("called", "outcome"),
-    "mentions": without_cues("mentions"),
     "changes": without_cues("changes"),
     "the last two replies": without_cues("reply"),
     "all replies": without_cues("said"),
@@ -72,12 +71,10 @@ PARTS: dict[str, Switch] = {
     "belief in experts": instead(systems, "_TEMPER", 0.0),
     "a floor of belief": instead(systems, "_FLOOR", 1e-12),
     "texts said": without_marks("text: "),
-    "values the user said before": without_marks("user before"),
-    "values the user said since the call": without_marks("since call"),
-    "values the bot said": without_marks(": bot"),
+    "values said before": without_marks("R_cuisine: said before", "R_location: said before", "R_price: said before"),
+    "values said since the call": without_marks("said since"),
     "names said": without_marks("name: said"),
-    "results": without_marks("first result"),
-    "proposals waiting": without_marks("first waiting"),
+    "names waiting": without_marks("name: first"),
 }
 OPTIONS = {"experts of their own": {"own_penalty": "1000000"}}
 #: Of the transductive ranker.
@@ -88,7 +85,6 @@ ADAPTING: dict[str, Switch] = {
         unheard, "_speakers", lambda rates: np.vstack([rates + 1e-3, 1e-9 * rates[0]])
     ),
     "paraphrases": instead(unheard, "paraphrases", lambda inventory, uses: {}),
-    "saturation": instead(unheard.Novelty, "expected_new", lambda self, uses: self.slope * uses),
 }
 
 

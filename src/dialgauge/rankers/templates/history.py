@@ -27,15 +27,13 @@ class DialogHistory:
 
     def __init__(self, inventory: Inventory, aliases: Aliases) -> None:
         self.inventory, self.lexicon, self._aliases = inventory, inventory.lexicon, aliases
-        fields = self.lexicon.fields
         self.turn = 0
         #: What the user said in this turn, and last since the bot told something.
         self.words: list[str] = []
         self.unanswered: list[str] = []
         #: Fields of which the user named a value in this turn.
         self.now: set[str] = set()
-        self.by_user: dict[str, list[Mention]] = {field: [] for field in fields}
-        self.by_bot: dict[str, list[Mention]] = {field: [] for field in fields}
+        self.by_user: dict[str, list[Mention]] = {field: [] for field in self.lexicon.fields}
         self.user_name = ""
         self.calls: list[tuple[str, ...]] = []
         self.call_turn = -1
@@ -81,11 +79,8 @@ class DialogHistory:
             self.results = {}
             return
         self.unanswered = []
-        for slot in slots:
-            if slot.kind in self.by_bot:
-                self.by_bot[slot.kind].append(Mention(self.turn, slot.value))
-            elif slot.kind == NAME:
-                self.offered = [*(name for name in self.offered if name != slot.value), slot.value]
+        for name in [slot.value for slot in slots if slot.kind == NAME]:
+            self.offered = [*(other for other in self.offered if other != name), name]
 
     def _learn(self, text: str) -> None:
         if text == NO_RESULT:
@@ -152,14 +147,13 @@ def _begins_like(word: str, value: str) -> bool:
 
 
 def _revealed_values(dialog: Episode, inventory: Inventory) -> Iterator[tuple[list[str], Slot]]:
-    """(what the user said, a value that the next reply names) where nobody had named the value before."""
+    """(what the user said, a value that the next reply names) where the user had not named the value before."""
     history = DialogHistory(inventory, {})
     for line in dialog.lines:
         if line.kind == "bot" and not inventory.is_call(inventory.parse(line.text).template):
             named = {slot.kind for slot in map(history.value, history.unanswered) if slot}
             for slot in inventory.parse(line.text).slots:
-                if slot.kind in history.by_user and slot.kind not in named:
-                    said = (*history.by_user[slot.kind], *history.by_bot[slot.kind])
-                    if all(mention.value != slot.value for mention in said):
-                        yield history.unanswered, slot
+                said = history.by_user.get(slot.kind)
+                if said is not None and slot.kind not in named and slot.value not in {one.value for one in said}:
+                    yield history.unanswered, slot
         history.take(line)

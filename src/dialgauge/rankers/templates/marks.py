@@ -1,8 +1,8 @@
 """Marks: what an entity has to do with the dialog so far, as the choice of what to fill in needs it.
 
-A mark says nothing about which entity is right; its weight is learned. For a value: said last or before, by the user or
-the bot; or that it leaves a field of a call open. For a name: said last, first of the results, first of those not yet
-said. For a whole candidate: said last, said before.
+A mark says nothing about which entity is right; its weight is learned. For a value: the user said it last, before, or
+since the latest call; or that it leaves a field of a call open. For a name: the bot said it last, the user named it, or
+it is the first result not yet proposed. For a whole candidate: the bot said it last, or before.
 """
 
 from __future__ import annotations
@@ -39,10 +39,7 @@ def _of_texts(history: DialogHistory) -> Iterator[_Given]:
 
 def _of_names(history: DialogHistory) -> Iterator[_Given]:
     when = "after a call" if history.just_called else "in silence" if not history.words else "spoken to"
-    ranked = history.ranked()
-    for name in ranked[:1]:
-        yield name, "first result"
-    for name in [name for name in ranked if name not in history.offered][:1]:
+    for name in [name for name in history.ranked() if name not in history.offered][:1]:
         yield name, f"first waiting, {when}"
     for name in history.offered[-1:]:
         yield name, f"said last, {when}"
@@ -51,12 +48,11 @@ def _of_names(history: DialogHistory) -> Iterator[_Given]:
 
 
 def _of_field(history: DialogHistory, field: str) -> Iterator[_Given]:
-    for who, said in (("user", history.by_user[field]), ("bot", history.by_bot[field])):
-        for mention in said[-1:]:
-            yield mention.value, f"{who} last"
-        for mention in said[:-1]:
-            yield mention.value, f"{who} before"
-    for mention in history.by_user[field][-1:]:
-        if history.calls and mention.turn > history.call_turn:
-            yield mention.value, "user since call"
     yield field, "open"
+    said = history.by_user[field]
+    for mention in said[:-1]:
+        yield mention.value, "said before"
+    for mention in said[-1:]:
+        yield mention.value, "said last"
+        if history.calls and mention.turn > history.call_turn:
+            yield mention.value, "said since the call"

@@ -1,17 +1,13 @@
 """Adapting to a candidate file: every candidate was said in some dialog, so those that the known dialogs lack tell
 which system the unknown ones are from and how often it uses each template.
 
-Of n uses of template t in known dialogs, n₁ had a filling that occurs only once. By Good and Turing the next use has a
-new filling with probability u ≈ n₁ / n, and the more uses, the fewer fillings are left: N further uses bring
+Of n uses of template t in known dialogs, n₁ had a filling that occurs only once; by Good and Turing a use has a new
+filling with probability u_t ≈ n₁ / n. Unknown dialogs are D dialogs of one of the known systems, or of one with the
+words of both. With r_t uses per dialog in that system,
 
-    E[new | N] = u · c · ln(1 + N / c),     c = n / (1 − u)
+    N_t = D · r_t · g_t,     g_t ~ Gamma(κ, κ),     new texts m_t ~ Poisson(u_t · N_t)
 
-(Fisher's log series). Unknown dialogs are D dialogs of one of the known systems, or of one with the words of both. With
-r_t uses per dialog in that system,
-
-    N_t = D · r_t · g_t,     g_t ~ Gamma(κ, κ),     new texts m_t ~ Poisson(g_t · E[new | D · r_t])
-
-so m_t is negative binomial, and given D and the system E[g_t] = (m_t + κ) / (E[new | D · r_t] + κ).
+so m_t is negative binomial, and given D and the system E[g_t] = (m_t + κ) / (u_t · D · r_t + κ).
 """
 
 from __future__ import annotations
@@ -86,12 +82,6 @@ class Novelty(NamedTuple):
         slotted = np.array([len(members) > 1 for members in inventory.members])
         return cls(uses, new, (once + 0.5) / (uses + 1.0), slotted & (uses > 0))
 
-    def expected_new(self, uses: Floats) -> Floats:
-        """E[new | N]; the last axis of ``uses`` runs over the templates."""
-        scale = (self.uses + 1.0) / (1.0 - self.slope)
-        expected: Floats = self.slope * scale * np.log1p(uses / scale)
-        return expected
-
 
 class Expected(NamedTuple):
     """Of unknown dialogs: uses of each template, the same had no new text been seen, and belief in each system."""
@@ -104,7 +94,7 @@ class Expected(NamedTuple):
 def expectation(novelty: Novelty, rates: Floats, dialogs: int) -> Expected:
     """What the new texts say; ``rates`` are uses per dialog in the known systems, ``dialogs`` how many are known."""
     uses = dialogs * np.exp(_DIALOGS)[:, None, None] * _speakers(rates)
-    expected_new = novelty.expected_new(uses) + _STRAY
+    expected_new = novelty.slope * uses + _STRAY
     evidence = log_negative_binomial(novelty.new, expected_new)[:, :, novelty.telling].sum(axis=2)
     log_posterior = evidence - 0.5 * (_DIALOGS - _HALF)[:, None] ** 2
     posterior = np.exp(log_posterior - np.logaddexp.reduce(log_posterior, axis=None))
