@@ -163,15 +163,15 @@ class Reproduction:
         """How many lines could not come out otherwise."""
         return sum(not item.counted for item in self.items)
 
-
-def _tells(theirs: PrintedNumber, ours: float) -> bool:
-    """Whether a comparison tells anything."""
-    return bool(theirs.value or ours)
-
     @property
     def is_empty(self) -> bool:
         """Whether there is no line with anything of ours."""
         return all(item.verdict == IMPOSSIBLE for item in self.items)
+
+
+def _tells(theirs: PrintedNumber, ours: float) -> bool:
+    """Whether a comparison tells anything."""
+    return bool(theirs.value or ours)
 
 
 # A reproduction as tables, Markdown and JSON. What is missing is said first.

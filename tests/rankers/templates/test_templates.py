@@ -11,14 +11,15 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, points_of
+from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, Point, points_of
 from dialgauge.rankers.model_folder import load_ranker, save_ranker
 from dialgauge.rankers.ranker import checked_scores, ranker_class
 from dialgauge.rankers.task import RankingTask
+from dialgauge.rankers.templates.history import learn_aliases
 from dialgauge.rankers.templates.inventory import CALL, Inventory, Slot, learn_lexicon
+from dialgauge.rankers.templates.model import replies_of
 from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
-from dialgauge.rankers.templates.resemblance import learn_aliases
-from dialgauge.rankers.templates.systems import Systems, most_likely, template_counts
+from dialgauge.rankers.templates.systems import template_counts, told_apart
 from dialgauge.responses.evaluation import evaluate
 
 COOKED = ("thai", "french", "british", "korean", "indian", "italian", "spanish", "turkish")
@@ -149,25 +150,10 @@ def test_other_words_for_values_are_learned(task: RankingTask) -> None:
 
 def test_the_mixture_tells_systems_apart_by_wording(task: RankingTask) -> None:
     inventory = inventory_of(task)
-    said = [[inventory.parse(point.reply).template for point in points_of([one])] for one in task.split("trn")]
-    counts = template_counts(inventory, said)
-    found = most_likely(Systems.fitted(inventory, counts, seed=3).posterior(counts))
+    counts = template_counts(inventory, list(map(replies_of, task.split("trn"))))
+    found = told_apart(inventory, counts).argmax(axis=1)
     gold = ["AABAB"[number % 5] == "B" for number in range(len(found))]
     assert found.tolist() == [int(is_b) for is_b in gold]
-
-
-def test_paraphrases_share_an_act(task: RankingTask) -> None:
-    ranker = Templates(0)
-    ranker.options = {"experts": "false"}
-    ranker.fit(task)
-    inventory, act_of = ranker.model.inventory, ranker.model.act_of
-    for texts in (OFFER, SORRY):
-        templates = [
-            inventory.parse(texts[system].format(name="thai_north_inn", food="thai", area="north")).template
-            for system in "AB"
-        ]
-        assert len({int(act_of[template]) for template in templates}) == 1
-    assert len(set(act_of.tolist())) == len(inventory.templates) - 2
 
 
 def test_everything_but_the_first_wording_is_right(task: RankingTask, fitted: Templates) -> None:
@@ -198,25 +184,28 @@ def test_a_saved_model_gives_the_same_scores(task: RankingTask, fitted: Template
     assert np.array_equal(loaded.scores(points), fitted.scores(points))
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"), [(Templates, {"experts": "false"}), (TemplatesTransductive, {})], ids=["acts", "transductive"]
-)
-def test_a_saved_model_of_acts_gives_the_same_scores(
-    kind: type[Templates], options: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_saved_transductive_model_gives_the_same_scores(tmp_path: Path) -> None:
     task = task_of(dialogs("AAB", 0, 60), dialogs("B", 200, 12))
-    ranker = kind(0)
-    ranker.options = options
+    ranker = TemplatesTransductive(0)
     ranker.fit(RankingTask(number=6, splits={"trn": task.split("trn")}, candidates=task.candidates, facts=task.facts))
     save_ranker(ranker, tmp_path, 6)
     points = points_of(task.split("tst"))
     loaded = load_ranker(tmp_path, task=task)
-    assert isinstance(loaded, kind)
+    assert isinstance(loaded, TemplatesTransductive)
     assert np.array_equal(loaded.scores(points), ranker.scores(points))
-    for name in ("act_of", "stand_in", "acts", "wording", "adapted_extra"):
-        short = {**ranker.arrays(), name: ranker.arrays()[name][:-1]}
-        with pytest.raises(DialgaugeError, match="do not fit"):
-            other_than(ranker).restore(ranker.settings(), short)
+
+
+@pytest.mark.parametrize("name", ["experts", "filling", "prior", "source", "shift"])
+def test_numbers_of_another_model_are_refused(fitted: Templates, name: str) -> None:
+    short = {**fitted.arrays(), name: fitted.arrays()[name][:-1]}
+    with pytest.raises(DialgaugeError, match="do not fit"):
+        other_than(fitted).restore(fitted.settings(), short)
+
+
+def test_templates_that_no_candidate_has_are_refused(fitted: Templates) -> None:
+    beyond = {**fitted.arrays(), "source": fitted.arrays()["source"] + 1}
+    with pytest.raises(DialgaugeError, match="names templates that its candidates do not have"):
+        other_than(fitted).restore(fitted.settings(), beyond)
 
 
 def other_than(fitted: Templates) -> Templates:
@@ -229,15 +218,15 @@ def other_than(fitted: Templates) -> Templates:
 @pytest.mark.parametrize("cues", [-1, 1])
 def test_weights_of_other_cues_are_refused(fitted: Templates, cues: int) -> None:
     settings = fitted.settings()
-    changed = settings["expert_cues"][:-1] if cues < 0 else [*settings["expert_cues"], "word never"]
+    changed = settings["cues"][:-1] if cues < 0 else [*settings["cues"], "word never"]
     with pytest.raises(DialgaugeError, match="do not fit its cues"):
-        other_than(fitted).restore({**settings, "expert_cues": changed}, fitted.arrays())
+        other_than(fitted).restore({**settings, "cues": changed}, fitted.arrays())
 
 
 def test_weights_of_another_inventory_are_refused(fitted: Templates) -> None:
     other = other_than(fitted)
     other.candidates = fitted.candidates[:-3]
-    with pytest.raises(DialgaugeError, match="do not fit its templates"):
+    with pytest.raises(DialgaugeError, match="do not fit its cues and templates"):
         other.restore(json.loads(json.dumps(fitted.settings())), fitted.arrays())
 
 
@@ -258,6 +247,24 @@ def test_fitting_twice_gives_the_same_model(task: RankingTask, fitted: Templates
     again.fit(task)
     assert again.settings() == fitted.settings()
     assert all(np.array_equal(again.arrays()[name], value) for name, value in fitted.arrays().items())
+
+
+@pytest.mark.parametrize("kind", [Templates, TemplatesTransductive])
+def test_the_seed_changes_nothing(kind: type[Templates], task: RankingTask) -> None:
+    one, other = kind(0), kind(1)
+    one.fit(task)
+    other.fit(task)
+    assert all(np.array_equal(other.arrays()[name], value) for name, value in one.arrays().items())
+
+
+def test_values_that_only_a_candidate_has_are_known(task: RankingTask) -> None:
+    """The candidates say what the templates and values are: both rankers learn that much from them."""
+    unheard = f"{CALL} martian north"
+    ranker = Templates(0)
+    ranker.fit(RankingTask(number=6, splits=task.splits, candidates=(*task.candidates, unheard), facts=task.facts))
+    heard = [Line("user", "martian food please"), Line("bot", WHERE)]
+    point = Point("d", 1, tuple(heard), "the north", "")
+    assert ranker.candidates[int(ranker.scores([point]).argmax())] == unheard
 
 
 def test_test_dialogs_are_not_looked_at(task: RankingTask, fitted: Templates) -> None:
@@ -288,9 +295,9 @@ def test_the_transductive_ranker_learns_the_wording_of_test_from_the_candidates(
         ({"penalti": "3"}, "no setting 'penalti'.*penalty"),
         ({"penalty": "0"}, "must be above 0"),
         ({"penalty": "nan"}, "must be above 0"),
-        ({"fill_own_penalty": "inf"}, "must be above 0 and finite"),
+        ({"fill_penalty": "inf"}, "must be above 0 and finite"),
         ({"penalty": "many"}, "wrong kind of value"),
-        ({"without": "wrods"}, "no cues named 'wrods'.*words"),
+        ({"experts": "false"}, "no setting 'experts'"),
         ({"learn_from": "tst"}, "wrong kind of value"),
     ],
 )
@@ -299,6 +306,18 @@ def test_bad_settings_are_refused(task: RankingTask, options: dict[str, str], me
     ranker.options = options
     with pytest.raises(DialgaugeError, match=message):
         ranker.fit(task)
+
+
+@pytest.mark.parametrize("kind", [Templates, TemplatesTransductive])
+@pytest.mark.parametrize("turns", [1, 2])
+def test_small_talk_without_facts_calls_or_slots_can_be_learned(kind: type[Templates], turns: int) -> None:
+    talk = (Line("user", "hi"), Line("bot", "hello"), Line("user", "so"), Line("bot", "bye"))[: 2 * turns]
+    trn = tuple(Episode(f"d{number}", talk, tuple(range(0, 2 * turns, 2))) for number in range(5))
+    ranker = kind(0)
+    ranker.fit(RankingTask(number=0, splits={"trn": trn}, candidates=("hello", "bye", "never said")))
+    points = trn[0].points()
+    assert [ranker.candidates[at] for at in ranker.scores(points).argmax(axis=1)] == ["hello", "bye"][:turns]
+    assert ranker.scores([]).shape == (0, 3)
 
 
 def test_calls_of_another_world_are_an_error(task: RankingTask) -> None:

@@ -1,12 +1,14 @@
-"""What has happened in a dialog so far, as the cues and marks need it: mentions, calls, results and proposals."""
+"""What has happened in a dialog so far: mentions, calls, results and proposals. Whatever the ranker learns from dialogs
+or answers in them, it reads them through :class:`DialogHistory`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Line, Point
+from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line
 from dialgauge.rankers.templates.inventory import NAME, Inventory, Slot, is_number
 
 #: Words that users say for a value, such as ``center`` for ``centre``.
@@ -14,11 +16,10 @@ Aliases = Mapping[str, Slot]
 
 
 class Mention(NamedTuple):
-    """A value that was said: in which turn, which value, and whether by another word for it."""
+    """A value that was said, and in which turn."""
 
     turn: int
     value: str
-    alias: bool = False
 
 
 class DialogHistory:
@@ -26,18 +27,18 @@ class DialogHistory:
 
     def __init__(self, inventory: Inventory, aliases: Aliases) -> None:
         self.inventory, self.lexicon, self._aliases = inventory, inventory.lexicon, aliases
-        fields = self.lexicon.fields
         self.turn = 0
+        #: What the user said in this turn, and last since the bot told something.
         self.words: list[str] = []
+        self.unanswered: list[str] = []
+        #: Fields of which the user named a value in this turn.
         self.now: set[str] = set()
-        self.by_user: dict[str, list[Mention]] = {field: [] for field in fields}
-        self.by_bot: dict[str, list[Mention]] = {field: [] for field in fields}
+        self.by_user: dict[str, list[Mention]] = {field: [] for field in self.lexicon.fields}
         self.user_name = ""
         self.calls: list[tuple[str, ...]] = []
         self.call_turn = -1
-        #: Names and facts that the latest call returned; None before the first.
+        #: Names that the latest call returned, with their facts; None before the first.
         self.results: dict[str, dict[str, str]] | None = None
-        self.facts: dict[str, dict[str, str]] = {}
         #: Names the bot has said, the latest last.
         self.offered: list[str] = []
         #: Templates and texts of the bot's replies.
@@ -57,14 +58,13 @@ class DialogHistory:
     def _hear(self, text: str) -> None:
         self.turn += 1
         self.words = [] if text == SILENCE else text.lower().split()
+        self.unanswered = self.words or self.unanswered
         self.now = set()
         self._answered = False
         for word in self.words:
-            slot, alias = self.lexicon.value(word), False
-            if slot is None:
-                slot, alias = self._aliases.get(word), True
+            slot = self.value(word)
             if slot is not None:
-                self.by_user[slot.kind].append(Mention(self.turn, slot.value, alias))
+                self.by_user[slot.kind].append(Mention(self.turn, slot.value))
                 self.now.add(slot.kind)
             elif "_" in word:
                 self.user_name = next(iter(self.lexicon.named(word)), self.user_name)
@@ -78,11 +78,9 @@ class DialogHistory:
             self.call_turn = self.turn
             self.results = {}
             return
-        for slot in slots:
-            if slot.kind in self.by_bot:
-                self.by_bot[slot.kind].append(Mention(self.turn, slot.value))
-            elif slot.kind == NAME:
-                self.offered = [*(name for name in self.offered if name != slot.value), slot.value]
+        self.unanswered = []
+        for name in [slot.value for slot in slots if slot.kind == NAME]:
+            self.offered = [*(other for other in self.offered if other != name), name]
 
     def _learn(self, text: str) -> None:
         if text == NO_RESULT:
@@ -92,7 +90,10 @@ class DialogHistory:
             self.results, self._answered = {}, True
         name, relation, value = text.split(" ", 2)
         self.results.setdefault(name, {})[relation] = value
-        self.facts.setdefault(name, {})[relation] = value
+
+    def value(self, word: str) -> Slot | None:
+        """The field value a user's word stands for, if any."""
+        return self.lexicon.value(word) or self._aliases.get(word)
 
     @property
     def just_called(self) -> bool:
@@ -104,11 +105,6 @@ class DialogHistory:
         said = self.by_user[field]
         return said[-1].value if said else ""
 
-    def fact(self, name: str, relation: str) -> str:
-        """What is known of a name, from the dialog first."""
-        known = self.facts.get(name, {}).get(relation) or self.lexicon.about.get(name, {}).get(relation)
-        return known or ""
-
     def ranked(self) -> list[str]:
         """The names of the latest results by the number that facts give them (a rating), highest first."""
         results = self.results or {}
@@ -119,66 +115,45 @@ def _number(facts: Mapping[str, str]) -> float:
     return next((float(value) for value in facts.values() if is_number(value)), float("-inf"))
 
 
-class Follower:
-    """Follows dialogs point by point, going on from the last point where the next one extends it."""
+# Aliases, learned from what the bot answers.
 
-    def __init__(self, inventory: Inventory, aliases: Aliases) -> None:
-        self._inventory, self._aliases = inventory, aliases
-        self._history = DialogHistory(inventory, aliases)
-        self._taken: tuple[Line, ...] = ()
-
-    def at(self, point: Point) -> DialogHistory:
-        """The dialog up to and including the user's words; valid until the next call."""
-        lines = (*point.history, Line("user", point.utterance))
-        done = len(self._taken)
-        if lines[:done] != self._taken or done >= len(lines):
-            self._history, done = DialogHistory(self._inventory, self._aliases), 0
-        for line in lines[done:]:
-            self._history.take(line)
-        self._taken = lines
-        return self._history
+_LETTERS = 3
+_TIMES = 2
+_SHARE = 0.5
 
 
-class PointChain(NamedTuple):
-    """Points of dialogs, each after its predecessor; ``places`` says where those asked for are."""
+def learn_aliases(dialogs: Iterable[Episode], inventory: Inventory) -> dict[str, Slot]:
+    """Aliases by word.
 
-    points: list[Point]
-    #: The place of the point before, -1 for the first of a dialog.
-    before: list[int]
-    #: What the bot said at the point before.
-    said: list[str]
-    places: list[int]
-
-
-def with_predecessors(points: Sequence[Point]) -> PointChain:
-    """The points, and before each the earlier points of its dialog, as far as not already there.
-
-    Points come in any order and from any place of a dialog; those of one dialog that follow each other share theirs.
+    A word is an alias of value v of a field when it begins like v, and at least half of the replies that name a value
+    of that field, right after an utterance with the word and without any value of the field, name v.
     """
-    chain = PointChain([], [], [], [])
-    for point in points:
-        prompts = _prompts(point.history)
-        if not (chain.points and prompts and _extends(point, prompts[-1], chain.points[-1])):
-            for turn, at in enumerate(prompts):
-                earlier = Point(point.dialogue, turn, point.history[:at], point.history[at].text)
-                _add(chain, earlier, prompts[:turn])
-        _add(chain, point, prompts)
-        chain.places.append(len(chain.points) - 1)
-    return chain
+    together: Counter[tuple[str, Slot]] = Counter()
+    alone: Counter[tuple[str, str]] = Counter()
+    for words, slot in (pair for dialog in dialogs for pair in _revealed_values(dialog, inventory)):
+        for word in dict.fromkeys(words):
+            alone[word, slot.kind] += 1
+            if inventory.lexicon.value(word) is None and _begins_like(word, slot.value):
+                together[word, slot] += 1
+    return {
+        word: slot
+        for (word, slot), times in together.items()
+        if times >= _TIMES and times >= _SHARE * alone[word, slot.kind]
+    }
 
 
-def _add(chain: PointChain, point: Point, prompts: Sequence[int]) -> None:
-    chain.before.append(len(chain.points) - 1 if prompts else -1)
-    chain.said.append(point.history[prompts[-1] + 1].text if prompts else "")
-    chain.points.append(point)
+def _begins_like(word: str, value: str) -> bool:
+    return len(word) >= _LETTERS and any(part.startswith(word[:_LETTERS]) for part in value.split("_"))
 
 
-def _prompts(history: Sequence[Line]) -> list[int]:
-    """Where a user line is answered by the bot."""
-    kinds = [line.kind for line in history]
-    return [at for at, pair in enumerate(pairwise(kinds)) if pair == ("user", "bot")]
-
-
-def _extends(point: Point, at: int, last: Point) -> bool:
-    """Is the last point the one whose user line stands at this place of the history?"""
-    return last.utterance == point.history[at].text and last.history == point.history[:at]
+def _revealed_values(dialog: Episode, inventory: Inventory) -> Iterator[tuple[list[str], Slot]]:
+    """(what the user said, a value that the next reply names) where the user had not named the value before."""
+    history = DialogHistory(inventory, {})
+    for line in dialog.lines:
+        if line.kind == "bot" and not inventory.is_call(inventory.parse(line.text).template):
+            named = {slot.kind for slot in map(history.value, history.unanswered) if slot}
+            for slot in inventory.parse(line.text).slots:
+                said = history.by_user.get(slot.kind)
+                if said is not None and slot.kind not in named and slot.value not in {one.value for one in said}:
+                    yield history.unanswered, slot
+        history.take(line)

@@ -1,9 +1,9 @@
 """Texts as templates with slots: which words are entities, and of what kind.
 
-That is read off the knowledge base, the dialogs and the calls. Kinds are relations of the facts, and ``name`` for what
-the facts are about. A *field* is a relation that a call can set (``api_call italian R_location cheap``); a relation
-whose values belong to one name each (phone, address) is *owned*. Fields take values that no fact has (a cuisine nobody
-cooks): those come from calls, and by analogy from sentences that differ from others in one word only.
+That is read off the knowledge base, the facts in dialogs and the candidates. Kinds are relations of the facts, and
+``name`` for what the facts are about. A *field* is a relation that a call can set (``api_call italian R_location
+cheap``). Fields take values that no fact has (a cuisine nobody cooks): those come from the calls among the candidates,
+and by analogy from candidates that differ from others in one word only.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from dialgauge.rankers.episode import NO_RESULT, Episode
 Ints = NDArray[np.int64]
 
 NAME = "name"
+#: The kind of a whole candidate.
+TEXT = "text"
 CALL = "api_call"
 #: A shape with this many fillings has an open slot; a word that would complete it is a value of that slot.
 _FILLINGS = 6
@@ -163,7 +165,7 @@ class Parsed(NamedTuple):
 
 
 class Inventory:
-    """The candidates as templates, numbered in their order, and the entities in their slots, by kind and value.
+    """The candidates as templates, numbered in their order, and the one index of the entities they are told apart by.
 
     A shape that only one text has is no template with slots but a fixed sentence (``You can ask for restaurants …``
     though ``ask`` is also a restaurant).
@@ -171,6 +173,8 @@ class Inventory:
 
     def __init__(self, lexicon: EntityLexicon, candidates: Sequence[str]) -> None:
         self.lexicon, self.candidates = lexicon, tuple(candidates)
+        #: Candidate to its place in the file.
+        self.index = {text: place for place, text in enumerate(candidates)}
         split = [lexicon.split(text) for text in candidates]
         fillings: dict[str, set[tuple[Slot, ...]]] = {}
         for shape, slots in split:
@@ -182,17 +186,15 @@ class Inventory:
         ]
         self.templates = list(dict.fromkeys(shape for shape, _ in closed))
         self._number = {shape: number for number, shape in enumerate(self.templates)}
-        self.template_of: Ints = np.array([self._number[shape] for shape, _ in closed], dtype=np.int64)
-        self.slots = [slots for _, slots in closed]
-        self.members = [np.flatnonzero(self.template_of == number) for number in range(len(self.templates))]
         self._parsed: dict[str, Parsed] = {}
-        self._number_entities()
-
-    def _number_entities(self) -> None:
-        """Entities that fillings are told apart by: the name where there is one (the rest follows from it)."""
-        keys = [self._keys(slots) for slots in self.slots]
+        self.template_of: Ints = np.array([self._number[shape] for shape, _ in closed], dtype=np.int64)
+        self.members = [np.flatnonzero(self.template_of == number) for number in range(len(self.templates))]
+        #: The kinds of each template's slots, sorted.
+        self.signatures = [tuple(sorted(slot.kind for slot in closed[members[0]][1])) for members in self.members]
+        keys = [(Slot(TEXT, text), *self._keys(slots)) for text, (_, slots) in zip(candidates, closed, strict=True)]
+        #: Names, values and whole candidates, numbered.
         self.entities = {slot: number for number, slot in enumerate(dict.fromkeys(s for key in keys for s in key))}
-        self.entity_kinds = [slot.kind for slot in self.entities]
+        #: The entities of each candidate, the candidate itself first.
         self.keys = [[self.entities[slot] for slot in key] for key in keys]
 
     def _keys(self, slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
@@ -214,7 +216,3 @@ class Inventory:
     def is_call(self, template: int) -> bool:
         """Is it the template of the calls?"""
         return template >= 0 and self.templates[template] == CALL
-
-    def signature(self, template: int) -> tuple[str, ...]:
-        """The kinds of a template's slots, sorted."""
-        return tuple(sorted(slot.kind for slot in self.slots[self.members[template][0]]))

@@ -2,23 +2,56 @@
 
     score(candidate) = log P(template | cues) + log P(filling | template, marks)
 
-Both parts are learned from dialogs; see ``docs/task6.md``. The plain ranker mixes experts for the template
-(``MixtureModel``) and takes the candidates only as the list to choose from. The transductive one (its own name, shown
-apart) goes by way of acts (``Model``) and also learns from which texts stand in the list.
+All weights are learned from dialogs; see ``docs/task6.md``. From the candidates both rankers learn what the templates
+are and which words are values: a value that only a candidate has is known to them. The transductive ranker (its own
+name, shown apart) also learns from *which* texts stand in the list how often unknown dialogs use each template.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+import msgspec
 from numpy.typing import NDArray
 
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rankers.episode import Episode, Point
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
-from dialgauge.rankers.templates.model import Model, Options, learn, options_of, restored
+from dialgauge.rankers.templates.logistic import Floats
+from dialgauge.rankers.templates.model import Model, replies_of
+from dialgauge.rankers.templates.systems import SYSTEMS, template_counts, told_apart, use_rates
+from dialgauge.rankers.templates.unheard import Adaptation, adapted
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How a template ranker learns; defaults were chosen on dev and by leaving one system out."""
+
+    #: Penalties (L2) of what the experts share, of what each has of its own, and of the filling.
+    penalty: float = 3.0
+    own_penalty: float = 5.0
+    fill_penalty: float = 3.0
+    #: Dialogs to learn from.
+    learn_from: Literal["trn", "trn+dev"] = "trn"
+
+
+def options_of(given: Mapping[str, str]) -> Options:
+    """Options from texts such as ``{"penalty": "3"}``; unknown names and bad values are errors."""
+    for name in given:
+        if name not in Options.__struct_fields__:
+            raise DialgaugeError(
+                f"the template models have no setting '{name}'.{nearest(name, Options.__struct_fields__)}"
+            )
+    try:
+        options = msgspec.convert(dict(given), Options, strict=False)
+    except msgspec.ValidationError as error:
+        raise DialgaugeError(f"a setting of the model has the wrong kind of value: {error}") from error
+    if not all(0 < one < math.inf for one in (options.penalty, options.own_penalty, options.fill_penalty)):
+        raise DialgaugeError("penalty, own_penalty and fill_penalty must be above 0 and finite")
+    return options
 
 
 class Templates(Ranker):
@@ -27,18 +60,36 @@ class Templates(Ranker):
     name = "templates"
     summary = "templates classified and filled, for real calls (ours)"
     settable = Options.__struct_fields__
+    #: Does it learn from which texts no known dialog has?
+    transductive: ClassVar[bool] = False
     model: Model
 
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         options = options_of(self.options)
-        dialogs = [dialog for split in options.splits for dialog in task.split(split)]
+        splits = options.learn_from.split("+")
+        dialogs = [dialog for split in splits for dialog in task.split(split)]
         self.candidates = task.candidates
         inventory = Inventory(learn_lexicon(task.facts, dialogs, task.candidates), task.candidates)
-        self.model = learn(dialogs, inventory, options, seed=self.seed, known=self.known_dialogs(task), tell=tell)
+        besides = () if "dev" in splits or not self.transductive else task.splits.get("dev", ())
+        belongs, change = self._systems(dialogs, besides, inventory)
+        penalties = options.penalty, options.own_penalty, options.fill_penalty
+        self.model = Model.fitted(dialogs, inventory, belongs, change, penalties)
+        sizes = " and ".join(f"{size:,.0f}" for size in belongs.sum(axis=0))
+        cues, templates = len(self.model.experts.vocabulary.cues), len(inventory.templates)
+        tell(f"learned {cues:,} cues for {templates} templates from systems of {sizes} dialogs")
 
-    def known_dialogs(self, task: RankingTask) -> list[Episode] | None:
-        """The dialogs of train and dev; None when the candidates are but a list."""
-        return None
+    def _systems(
+        self, dialogs: Sequence[Episode], besides: Sequence[Episode], inventory: Inventory
+    ) -> tuple[Floats, Adaptation]:
+        """P(system | dialog) of dialogs to learn from, and how unknown ones differ; others are known ``besides``."""
+        replies = [replies_of(dialog) for dialog in (*dialogs, *besides)]
+        counts = template_counts(inventory, replies)
+        belongs = told_apart(inventory, counts)
+        own = belongs[: len(dialogs)]
+        if not self.transductive:
+            return own, Adaptation.none(SYSTEMS, len(inventory.templates))
+        learned = use_rates(counts[: len(dialogs)], own)
+        return own, adapted(inventory, replies, use_rates(counts, belongs), learned)
 
     def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         return self.model.scores(points)
@@ -50,7 +101,7 @@ class Templates(Ranker):
         return self.model.arrays()
 
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.model = restored(settings, arrays, self.candidates)
+        self.model = Model.restored(settings, arrays, self.candidates)
 
 
 class TemplatesTransductive(Templates):
@@ -58,7 +109,4 @@ class TemplatesTransductive(Templates):
 
     name = "templates-transductive"
     summary = "templates classified and filled, adapted to the candidate file (ours)"
-    settable = tuple(name for name in Options.__struct_fields__ if name != "experts")
-
-    def known_dialogs(self, task: RankingTask) -> list[Episode] | None:
-        return [dialog for split in ("trn", "dev") for dialog in task.splits.get(split, ())]
+    transductive = True
