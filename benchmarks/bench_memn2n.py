@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dialgauge.rankers.episode import Point, points_of
+from dialgauge.rankers.episode import AnsweredPoint, points_of
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.neural.training import Training
 from dialgauge.rankers.task import RankingTask, load_task
@@ -65,7 +65,7 @@ class Yardstick(nn.Module):
 class Dense:
     """Points as lists of word numbers, and as dense padded tensors."""
 
-    def __init__(self, points: list[Point], candidates: tuple[str, ...]) -> None:
+    def __init__(self, points: list[AnsweredPoint], candidates: tuple[str, ...]) -> None:
         texts = [line.text for point in points for line in point.history] + [point.utterance for point in points]
         words = dict.fromkeys(word for text in (*texts, *candidates) for word in text.lower().split())
         self.index = {word: number for number, word in enumerate(words, start=1)}

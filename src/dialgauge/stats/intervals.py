@@ -165,8 +165,7 @@ def _student(level: float, freedom: Floats) -> Floats:
     z = NormalDist().inv_cdf((1 + level) / 2)
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     n = np.maximum(freedom, 1.0)
-    result: Floats = z + sum(term / n ** (power + 1) for power, term in enumerate(terms))
-    return result
+    return np.asarray(z + sum(term / n ** (power + 1) for power, term in enumerate(terms)), np.float64)
 
 
 def group_mean_interval(num: ArrayLike, den: ArrayLike, level: float) -> tuple[float, float]:

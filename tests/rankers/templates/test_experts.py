@@ -54,7 +54,7 @@ def test_points_in_order_are_read_once(inventory: Inventory) -> None:
 def test_an_utterance_that_a_query_answers_tells_nothing_about_who_speaks(inventory: Inventory) -> None:
     """The bot's results come, silence, then its words: no reply was heard at the utterance."""
     lines = (Line("user", "hello"), Line("fact", NO_RESULT), Line("user", SILENCE), Line("bot", "x says 1"))
-    point = Point("d", 1, lines, "bye", "")
+    point = Point("d", 1, lines, "bye")
     assert [(moment.before, moment.heard) for moment in read([point], inventory, {})[0]] == [
         (-1, -1), (0, -1), (1, inventory.parse("x says 1").template)
     ]  # fmt: skip

@@ -263,7 +263,7 @@ def test_values_that_only_a_candidate_has_are_known(task: RankingTask) -> None:
     ranker = Templates(0)
     ranker.fit(RankingTask(number=6, splits=task.splits, candidates=(*task.candidates, unheard), facts=task.facts))
     heard = [Line("user", "martian food please"), Line("bot", WHERE)]
-    point = Point("d", 1, tuple(heard), "the north", "")
+    point = Point("d", 1, tuple(heard), "the north")
     assert ranker.candidates[int(ranker.scores([point]).argmax())] == unheard
 
 
