@@ -72,6 +72,13 @@ def test_sensitivity_says_it_too_and_so_does_a_stored_run(capsys: pytest.Capture
     assert run(capsys, "score", "--from", manifest.id, "--store", store).out == done.out
 
 
+def test_a_comparison_says_it_too() -> None:
+    gold, theirs = corpus()
+    for profile, said in (("trade", 1), ("canon", 0)):
+        compared = dialgauge.compare(gold, {"a": theirs, "b": theirs}, profile=profile, measures="JGA", resamples=10)
+        assert sum("gold scored against itself has JGA" in note for note in compared.notes) == said
+
+
 def test_profiles_explain_that_they_are_one_sided() -> None:
     assert "gold scored against itself may be below 100" in profile_named("trade").explain()
     assert "against itself" not in profile_named("canon").explain()

@@ -66,7 +66,7 @@ def compare_runs(
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
     if measures is not None:
         scores = scores.only(measures)
-    scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view)))
+    scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view), *view.notes(list(named.values()))))
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
 
 

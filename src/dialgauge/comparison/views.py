@@ -6,7 +6,7 @@ this room imports none above it. Runs of any other kind get the default view, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -59,6 +59,10 @@ class ComparisonView:
 
     #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
     own_parts: frozenset[str] = frozenset()
+
+    def notes(self, runs: Sequence[Run]) -> list[str]:
+        """What must be said beside all scores of these runs."""
+        return []
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""

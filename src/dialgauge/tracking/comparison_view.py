@@ -21,7 +21,7 @@ from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
-from dialgauge.tracking.results import SystemScores
+from dialgauge.tracking.results import Results, SystemScores
 from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, TURN_SCORES, frame_counts
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ _EMPTY = "-"
 
 class TrackingView(ComparisonView):
     """What tracking runs add to their comparison."""
+
+    def notes(self, runs: Sequence[Run]) -> list[str]:
+        """What gold itself scores, under profiles that do not give it 100."""
+        systems = [SystemScores(run) for run in runs if _is_complete(run)]
+        return Results(systems).ceilings() if systems else []
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""

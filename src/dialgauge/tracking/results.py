@@ -296,7 +296,7 @@ class Results:
                 "The systems were not scored on the same gold turns: compare them with care, or score missing "
                 "predictions as empty."
             )
-        notes += self._ceilings()
+        notes += self.ceilings()
         told = {system.name: system.remarks for system in self.systems if system.remarks}
         notes += [f"{name}: {'; '.join(one.sentence() for one in remarks)}." for name, remarks in told.items()]
         for system in self.systems:
@@ -305,7 +305,7 @@ class Results:
             notes += _mean_over_slots(system)
         return notes
 
-    def _ceilings(self) -> list[str]:
+    def ceilings(self) -> list[str]:
         """A sentence for each profile under which gold itself does not score 100."""
         limited = [system for system in self.systems if system.gold_against_itself]
         if not limited:
