@@ -3,7 +3,8 @@
 DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py [repetitions] [dialogues ...]
 
 Prints Markdown, as docs/measures.md has it. Dialogues are drawn with replacement from MultiWOZ 2.1's test set; the
-trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns: trackers near perfection.
+trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns: trackers near
+perfection.
 """
 
 from __future__ import annotations
