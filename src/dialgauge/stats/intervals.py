@@ -158,7 +158,7 @@ def _student(level: float, freedom: Floats) -> Floats:
     z = NormalDist().inv_cdf((1 + level) / 2)
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     n = np.maximum(freedom, 1.0)
-    result: Floats = z + sum(term / n ** (power + 1) for power, term in enumerate(terms))
+    result: Floats = z + terms[0] / n + terms[1] / n**2 + terms[2] / n**3
     return result
 
 
