@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dialgauge import score
 from dialgauge.comparison import paired_scores
-from dialgauge.stats import holm, paired_randomisation
+from dialgauge.stats import detectable, holm, paired_randomisation
 
 Floats = NDArray[np.float64]
 
@@ -44,11 +44,9 @@ def group_weights(groups: int) -> Floats:
     return weights
 
 
-def simulated(
-    num: Floats, den: Floats, systems: int, groups: int, random: np.random.Generator
-) -> tuple[Floats, Floats, Floats]:
-    """Scores of systems, (systems, 1, dialogues), and the true value of each."""
-    weights = group_weights(groups)[np.arange(systems) * groups // systems]
+def simulated(num: Floats, den: Floats, weights: Floats, random: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Scores of systems, (systems, 1, dialogues), and the true value of each; ``weights`` are (systems, trackers)."""
+    systems = len(weights)
     drawn = random.integers(0, len(den), DIALOGUES)
     chosen = (random.random((systems, DIALOGUES, 1)) > np.cumsum(weights, axis=1)[:, None, :]).sum(axis=2)
     above = num[:, drawn][chosen, np.arange(DIALOGUES)]
@@ -63,18 +61,33 @@ def main() -> None:
     num, den = real_scores(Path(os.environ["DIALGAUGE_DATA"]))
     pairs = systems * (systems - 1) // 2
     grown = max(10_000, math.ceil(10 * pairs / ALPHA))
+    print(json.dumps({"systems": systems, "found of '8 times in 10', %": _found(num, den, systems, repetitions)}))
     for groups in (1, max(2, systems // 2)):
         print(json.dumps(_run(num, den, systems, groups, repetitions, grown)), flush=True)
 
 
+def _found(num: Floats, den: Floats, systems: int, repetitions: int) -> float:
+    """How often the difference of the first two systems is found where it is as large as 'found 8 times in 10' says."""
+    random = np.random.default_rng(8)
+    alike = group_weights(1).repeat(systems, axis=0)
+    result = paired_randomisation(*simulated(num, den, alike, random)[:2])
+    target = float(detectable(result.reach, result.error).mean())
+    span = float((num[0].sum() - num[-1].sum()) / den.sum())
+    weights = alike.copy()
+    weights[0] += target / span * np.array([1.0, 0, 0, -1.0])
+    drawn = (simulated(num, den, weights, random)[:2] for _ in range(repetitions))
+    return round(100 * float(np.mean([paired_randomisation(*one).adjusted[0, 0] < ALPHA for one in drawn])), 1)
+
+
 def _run(num: Floats, den: Floats, systems: int, groups: int, repetitions: int, grown: int) -> dict[str, object]:
     random = np.random.default_rng(12)
+    weights = group_weights(groups)[np.arange(systems) * groups // systems]
     wrong: dict[str, int] = {}
     hits: dict[str, list[float]] = {}
     seconds: dict[str, float] = {}
     covered = {"single step": 0, "step-down": 0}
     for seed in range(repetitions):
-        above, below, truth = simulated(num, den, systems, groups, random)
+        above, below, truth = simulated(num, den, weights, random)
         start = time.process_time()
         result = paired_randomisation(above, below, seed=seed, level=LEVEL)
         seconds["step-down max-T"] = seconds.get("step-down max-T", 0) + time.process_time() - start

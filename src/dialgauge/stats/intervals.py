@@ -22,6 +22,7 @@ from dialgauge.stats.resampling import (
     bootstrap_weights,
     check_level,
     checked,
+    distinct_rows,
     divide,
     quantiles,
     varied,
@@ -94,7 +95,7 @@ def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int
     ratio = divide(totals, sizes)
     residual = above - np.nan_to_num(ratio)[:, None] * below
     # Most measures of most systems are over the same turns: what rests on these alone is summed once.
-    distinct, which = _distinct_rows(below)
+    distinct, which = distinct_rows(below)
     weights = bootstrap_weights(above.shape[1], resamples, seed)
     parts = weighted_sums(weights, above, residual**2, residual * below, distinct, distinct**2)
     drawn, squares, products, drawn_sizes, size_squares = (*parts[:3], parts[3][:, which], parts[4][:, which])
@@ -111,14 +112,6 @@ def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int
         scored=(below != 0).sum(axis=1).astype(np.float64),
         effective=divide(sizes**2, (below**2).sum(axis=1)),
     )
-
-
-def _distinct_rows(rows: Floats) -> tuple[Floats, list[int]]:
-    """The different rows, and for each row which of them it is."""
-    places: dict[bytes, int] = {}
-    which = [places.setdefault(row.tobytes(), len(places)) for row in rows]
-    first = [which.index(place) for place in range(len(places))]
-    return rows[first], which
 
 
 def studentised_intervals(draws: BootstrapDraws, level: float, bounds: ArrayLike = (-np.inf, np.inf)) -> Floats:
@@ -165,7 +158,8 @@ def _student(level: float, freedom: Floats) -> Floats:
     z = NormalDist().inv_cdf((1 + level) / 2)
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     n = np.maximum(freedom, 1.0)
-    return np.asarray(z + sum(term / n ** (power + 1) for power, term in enumerate(terms)), np.float64)
+    result: Floats = z + terms[0] / n + terms[1] / n**2 + terms[2] / n**3
+    return result
 
 
 def group_mean_interval(num: ArrayLike, den: ArrayLike, level: float) -> tuple[float, float]:

@@ -10,13 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.resampling import Floats, check_level, checked, divide, swap_masks, weighted_sums
+from dialgauge.stats.resampling import (
+    Floats,
+    check_level,
+    checked,
+    distinct_rows,
+    divide,
+    swap_masks,
+    weighted_sums,
+)
 
 #: Differences closer than this share of the scores' size are ties: sums in another order differ in the last bits.
 TIE = 1e-12
@@ -64,23 +73,20 @@ def paired_randomisation(
     check_level(level)
     numerators, denominators = checked_systems(num, den)
     systems, measures, dialogues = numerators.shape
-    sums = weighted_sums(
-        swap_masks(dialogues, resamples, seed),
-        numerators.reshape(-1, dialogues),
-        denominators.reshape(-1, dialogues),
-    )
-    moved_num, moved_den = (part.reshape(-1, systems, measures) for part in sums)
+    # Most measures of most systems are over the same turns, which need to be summed only once.
+    distinct, which = distinct_rows(denominators.reshape(-1, dialogues))
+    sums = weighted_sums(swap_masks(dialogues, resamples, seed), numerators.reshape(-1, dialogues), distinct)
+    moved_num, places = sums[0].reshape(-1, systems, measures), np.array(which).reshape(systems, measures)
     pairs = tuple(combinations(range(systems), 2))
     alpha = round(1 - level, 12)
     results = []
     for measure in range(measures):
-        own = denominators[:, measure]
         swaps = _Swaps(
             numerators[:, measure].sum(axis=1),
-            own.sum(axis=1),
+            denominators[:, measure].sum(axis=1),
             moved_num[:, :, measure],
-            moved_den[:, :, measure],
-            bool((own == own[0]).all()),
+            sums[1][:, places[:, measure]],
+            len(set(places[:, measure].tolist())) == 1,
             np.array(pairs).T,
         )
         results.append(_tested(swaps, alpha))
@@ -100,37 +106,59 @@ class _Swaps:
     """One measure: each system's sums, what leaves it in each resample, and the pairs as two rows of places."""
 
     totals: Floats
-    sizes: Floats
+    sizes_of: Floats
     num: Floats
     den: Floats
     same_sizes: bool
     pairs: NDArray[np.int64]
 
     def scores(self) -> tuple[Floats, Floats]:
-        ratios = divide(self.totals, self.sizes)
+        ratios = divide(self.totals, self.sizes_of)
         return ratios[self.pairs[0]], ratios[self.pairs[1]]
 
-    def blocks(self, chosen: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Resamples a block at a time, with the difference d* of the chosen pairs, and how far d* falls with δ.
-
-        What leaves one system on the swapped dialogues comes to the other. If a true difference δ is subtracted first,
-        half of it from each side, d* becomes ``d* - δ * slope``.
-        """
+    def blocks(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Floats, slice]]:
+        """Resamples a block at a time: the difference d* of the chosen pairs, and which rows these are."""
         size = max(1, _CELLS // max(1, len(chosen)))
         for start in range(0, len(self.num), size):
             rows = slice(start, start + size)
-            yield rows, *self._block(rows, *self.pairs[:, chosen])
+            yield self._differences(rows, *self.pairs[:, chosen]), rows
 
-    def _block(self, rows: slice, a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    @cached_property
+    def all_differences(self) -> Floats | None:
+        """The differences of all pairs, kept where they are few."""
+        if len(self.num) * self.pairs.shape[1] > _CELLS:
+            return None
+        return self._differences(slice(None), *self.pairs)
+
+    def sizes(self, chosen: NDArray[np.int64], scale: Floats) -> Iterator[Floats]:
+        """The statistics |d*| / s of the chosen pairs, a block of resamples at a time."""
+        if self.all_differences is not None:
+            yield np.abs(self.all_differences[:, chosen]) / scale[chosen]
+            return
+        for differences, _ in self.blocks(chosen):
+            yield np.abs(differences) / scale[chosen]
+
+    def slopes(self, rows: slice) -> Floats:
+        """How far d* falls with δ: if a true difference δ is subtracted first, half of it from each side, d* becomes
+        ``d* - δ * slope``. One column where it is the same for all pairs.
+        """
+        den = self.den[rows]
+        if self.same_sizes:
+            return divide(self.sizes_of[:1] - 2.0 * den[:, :1], self.sizes_of[:1])
+        a, b = self.pairs
+        both, shift = den[:, a] + den[:, b], den[:, b] - den[:, a]
+        below, other_below = self.sizes_of[a] + shift, self.sizes_of[b] - shift
+        return 0.5 * (divide(self.sizes_of[a] - both, below) + divide(self.sizes_of[b] - both, other_below))
+
+    def _differences(self, rows: slice, a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
+        """What leaves one system on the swapped dialogues comes to the other."""
         num, den = self.num[rows], self.den[rows]
         if self.same_sizes:  # the usual case: all systems are scored on the same turns
-            values = divide(self.totals - 2.0 * num, self.sizes)
-            return values[:, a] - values[:, b], divide(self.sizes[:1] - 2.0 * den[:, :1], self.sizes[:1])
+            values = divide(self.totals - 2.0 * num, self.sizes_of)
+            return values[:, a] - values[:, b]
         shift, shift_den = num[:, b] - num[:, a], den[:, b] - den[:, a]
-        below, other_below = self.sizes[a] + shift_den, self.sizes[b] - shift_den
-        difference = divide(self.totals[a] + shift, below) - divide(self.totals[b] - shift, other_below)
-        both = den[:, a] + den[:, b]
-        return difference, 0.5 * (divide(self.sizes[a] - both, below) + divide(self.sizes[b] - both, other_below))
+        first = divide(self.totals[a] + shift, self.sizes_of[a] + shift_den)
+        return first - divide(self.totals[b] - shift, self.sizes_of[b] - shift_den)
 
 
 def _tested(swaps: _Swaps, alpha: float) -> tuple[Floats, ...]:
@@ -156,16 +184,15 @@ def _alone(swaps: _Swaps, observed: Floats, tie: Floats) -> tuple[Floats, Floats
     everyone = np.arange(len(observed))
     extreme, defined = np.zeros(len(observed)), np.zeros(len(observed))
     sums = np.zeros((3, len(observed)))
-    for _, drawn, falling in swaps.blocks(everyone):
+    for drawn, rows in swaps.blocks(everyone):
         known = ~np.isnan(drawn)
         extreme += (np.abs(drawn) >= np.abs(observed) - tie).sum(axis=0)
         defined += known.sum(axis=0)
-        difference, slope = (
-            (drawn, falling) if known.all() else (np.where(known, part, 0.0) for part in (drawn, falling))
-        )
-        sums[0] += (difference * difference).sum(axis=0)
-        sums[1] += (difference * slope).sum(axis=0)
-        sums[2] += (slope * slope).sum(axis=0)
+        whole = bool(known.all())
+        difference, slope = (part if whole else np.where(known, part, 0.0) for part in (drawn, swaps.slopes(rows)))
+        sums[0] += np.einsum("rp,rp->p", difference, difference)
+        sums[1] += slope[:, 0] @ difference if slope.shape[1] == 1 else np.einsum("rp,rp->p", difference, slope)
+        sums[2] += np.einsum("rp,rp->p", slope, slope)
     p: Floats = (1.0 + extreme) / (1.0 + defined)
     p[np.isnan(observed)] = np.nan
     return p, divide(sums, defined)
@@ -193,20 +220,17 @@ def _step_down(
 
 def _adjusted(swaps: _Swaps, order: NDArray[np.int64], scale: Floats, statistic: Floats) -> Floats:
     extreme, defined = np.zeros(len(order)), 0
-    for _, difference, _ in swaps.blocks(order[::-1]):
-        sizes = np.abs(difference) / scale[order[::-1]]
-        largest = np.maximum.accumulate(np.where(np.isnan(sizes), -np.inf, sizes), axis=1)[:, ::-1]
+    for sizes in swaps.sizes(order[::-1], scale):
+        largest = np.fmax.accumulate(sizes, axis=1)[:, ::-1]
         extreme += (largest >= statistic[order]).sum(axis=0)
-        defined += int(np.isfinite(largest[:, 0]).sum())
+        defined += int((~np.isnan(largest[:, 0])).sum())
     shares: Floats = np.maximum.accumulate((1.0 + extreme) / (1.0 + defined))
     return shares
 
 
 def _critical(swaps: _Swaps, chosen: NDArray[np.int64], scale: Floats, alpha: float) -> float:
     """What a statistic of the chosen pairs must exceed: the smallest largest T* that leaves p below alpha."""
-    largest = np.concatenate(
-        [np.fmax.reduce(np.abs(difference) / scale[chosen], axis=1) for _, difference, _ in swaps.blocks(chosen)]
-    )
+    largest = np.concatenate([np.fmax.reduce(sizes, axis=1) for sizes in swaps.sizes(chosen, scale)])
     largest = largest[~np.isnan(largest)]
     allowed = int(np.ceil(alpha * (1 + len(largest)) - 1e-9)) - 2  # how many may be as large: (1 + k) / (1 + n) < alpha
     if allowed < 0:

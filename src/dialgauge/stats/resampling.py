@@ -55,6 +55,14 @@ def weighted_sums(masks: Iterator[Floats], *columns: Floats) -> list[Floats]:
     return np.split(np.vstack([block @ together for block in masks]), sizes, axis=1)
 
 
+def distinct_rows(rows: Floats) -> tuple[Floats, list[int]]:
+    """The different rows of an array, and for each row which of them it is."""
+    places: dict[bytes, int] = {}
+    which = [places.setdefault(row.tobytes(), len(places)) for row in rows]
+    first = [which.index(place) for place in range(len(places))]
+    return rows[first], which
+
+
 def checked(num: ArrayLike, den: ArrayLike, axes: int) -> tuple[Floats, Floats]:
     """The two arrays as floats of equal shape; a unit without a score (NaN) becomes 0 / 0, which adds nothing."""
     numerators, denominators = np.asarray(num, dtype=np.float64), np.asarray(den, dtype=np.float64)

@@ -1,0 +1,56 @@
+"""What is in F1(average=slot): predicted slots that gold never has count 0 each, and the output says so."""
+
+from __future__ import annotations
+
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.runs import Store
+
+MEASURES = ["F1(average=slot)", "F1(average=gold-slot)"]
+
+
+def corpora(extra: int) -> tuple[list[Dialogue], list[Dialogue]]:
+    """Ten dialogues about two slots, one of them always right; ``extra`` slots of no ontology are predicted once."""
+    gold: list[Dialogue] = []
+    predicted: list[Dialogue] = []
+    for number in range(10):
+        state: State = {"hotel": {"area": ("north",), "stars": ("4",)}}
+        guess: State = {"hotel": {"area": ("north",), "stars": ("4" if number % 2 else "3",)}}
+        if number < extra:
+            guess["hotel"][f"colour{number}"] = ("red",)
+        gold.append(Dialogue(id=f"d{number}", turns=(Turn(speaker="user", state=state),)))
+        predicted.append(Dialogue(id=f"d{number}", turns=(Turn(speaker="user", predicted=guess),)))
+    return gold, predicted
+
+
+def test_slots_that_gold_never_has_are_left_out_on_request() -> None:
+    results = dialgauge.score(*corpora(extra=2), measures=MEASURES)
+    assert results[0]["F1(average=slot)"] == pytest.approx((1 + 0.5 + 0 + 0) / 4)
+    assert results[0]["F1(average=gold-slot)"] == pytest.approx((1 + 0.5) / 2)
+
+
+def test_what_is_in_the_mean_is_said_and_it_has_no_interval() -> None:
+    results = dialgauge.score(*corpora(extra=2), measures=MEASURES)
+    scores = results[0].scores
+    assert (scores["F1(average=slot)"].low, scores["F1(average=slot)"].high) == (None, None)
+    low, high = scores["F1(average=gold-slot)"].low, scores["F1(average=gold-slot)"].high
+    assert low is not None and high is not None and low < 0.75 < high
+    (note,) = [note for note in results.notes() if "F1(average=slot)" in note]
+    assert "counts 2 predicted slots that gold never has, each as 0" in note
+    assert "it is 75.00 instead of 37.50. No interval" in note
+
+
+def test_a_mean_over_slots_of_gold_alone_is_as_before() -> None:
+    results = dialgauge.score(*corpora(extra=0), measures=MEASURES)
+    scores = results[0].scores
+    assert scores["F1(average=slot)"].value == scores["F1(average=gold-slot)"].value
+    assert scores["F1(average=slot)"].low is not None
+    assert not any("predicted slot" in note for note in results.notes())
+
+
+def test_a_stored_run_says_it_too(tmp_path: str) -> None:
+    store = Store(tmp_path)
+    run = store.add(dialgauge.score(*corpora(extra=1), measures=MEASURES)[0].run)
+    assert store.open(run.id).details["slots_without_gold"] == {"slots": 1, "gold_slots": 2, "value": 0.75}
