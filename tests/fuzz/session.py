@@ -31,7 +31,7 @@ from typing import NamedTuple
 from dialgauge.errors import DialgaugeError
 from fuzz.targets import Target, targets
 
-#: Seconds of computing, seconds by the clock, and bytes that a case may take.
+#: Seconds of computing, seconds without any, and bytes that a case may take.
 MOST_SECONDS = 10.0
 MOST_WAITING = 120.0
 MOST_MEMORY = 1 << 30
@@ -231,14 +231,29 @@ def _count(tally: Tally, names: Sequence[str], start: int, count: int) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], note: Path) -> str:
-    """Wait for the process, or end it where one case takes too long; how it ended."""
+    """Wait for the process, or end it where one case takes too long; how it ended.
+
+    A busy machine may leave it without a processor for long, so the clock counts only while it does nothing at all.
+    """
+    case, began, seen, since = -1, 0.0, 0.0, time.monotonic()
     while True:
         try:
             _, said = process.communicate(timeout=2)
             return f"ended with {process.returncode}: {said.decode(errors='replace')[-2000:]}"
         except subprocess.TimeoutExpired:
-            _, _, began = _NOTE.unpack(note.read_bytes())
-            if time.time() - began > MOST_WAITING:
-                process.kill()
-                process.communicate()
-                return f"stood still for {MOST_WAITING:g} seconds"
+            now, used = _NOTE.unpack(note.read_bytes())[0], _computed(process.pid)
+        if now != case or used > seen:
+            case, began, seen, since = now, used if now != case else began, used, time.monotonic()
+        if used - began > 4 * MOST_SECONDS or time.monotonic() - since > MOST_WAITING:
+            process.kill()
+            process.communicate()
+            return f"took {used - began:g} seconds of computing, and stood still for {time.monotonic() - since:g}"
+
+
+def _computed(process: int) -> float:
+    """Seconds that a process has computed so far (fields 14 and 15 of proc(5)); the clock, where that is not told."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -396,6 +396,56 @@ def _first_seen(content: bytes, folder: Path) -> None:
     Folder(folder).remember({"http://x": "0"})
 
 
+_ANSWER: dict[str, Any] = {
+    "status": 200,
+    "headers": {"ETag": '"one"', "Content-Length": "3", "Content-Range": "bytes 0-2/3", "Retry-After": "1"},
+    "body": "abc",
+    "part": "a",
+    "note": '{"url":"http://example.org/f","validator":"\\"one\\""}',
+}
+
+
+def _answers(*, refusals: bool = False) -> list[bytes]:
+    """Answers that bring the file; or that send on, put off and refuse."""
+    rest = {"status": 206, "headers": {**_ANSWER["headers"], "Content-Range": "bytes 1-2/3"}, "body": "bc"}
+    moved = {"status": 302, "headers": {**_ANSWER["headers"], "Location": "http://example.org/elsewhere"}}
+    others: list[dict[str, Any]] = [moved, *({"status": status} for status in (404, 416, 503))]
+    return [json.dumps({**_ANSWER, **one}).encode() for one in (others if refusals else [{}, rest])]
+
+
+def _make_answer(chance: Random) -> bytes:
+    return mutations.damage_json(chance.choice(_answers(refusals=chance.random() < 0.5)), chance)
+
+
+def _download(content: bytes, folder: Path) -> None:
+    """A server that answers what it likes, twice, and what an earlier try left."""
+    import httpx
+
+    from dialgauge.data.fetch import Patience, fetch
+
+    try:
+        answer = {**_ANSWER, **json.loads(content)}
+        headers = {str(name): str(value) for name, value in dict(answer["headers"]).items()}
+        body, part, note = (str(answer[key]).encode("utf-8", "surrogatepass") for key in ("body", "part", "note"))
+        fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+        status = min(max(int(answer["status"]), 100), 599)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return  # what no server can send
+
+    def answered(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(status, headers=fields, stream=httpx.ByteStream(body))
+
+    (folder / "f.part").write_bytes(part)
+    (folder / "f.part.json").write_bytes(note)
+    whole = httpx.Client
+    httpx.Client = partial(whole, transport=httpx.MockTransport(answered))  # type: ignore[misc, assignment]
+    try:
+        patience = Patience(tries=2, sleep=lambda seconds: None)
+        fetch("http://example.org/f", folder / "f", patience=patience, limit=10_000)
+    finally:
+        httpx.Client = whole  # type: ignore[misc]
+
+
 @cache
 def stored_run() -> Path:
     """A store with one run, made once."""
@@ -608,6 +658,7 @@ def _targets() -> Iterator[Target]:
         "model": (partial(_model_files, "ranker.json"), mutations.JSON, _model_manifest, 5),
         "arrays": (partial(_model_files, "arrays.npz"), mutations.BYTES, _model_arrays, 5),
     }
+    yield Target("side:download", _make_answer, _download, _answers, weight=5)
     for name, (make_seeds, how, run, weight) in side.items():
         yield _damaging(f"side:{name}", make_seeds, how, run, weight)
 

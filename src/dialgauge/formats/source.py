@@ -348,6 +348,8 @@ def faults(name: str) -> Iterator[None]:
         raise DialgaugeError("no permission to read it", file=name) from error
     except FileNotFoundError as error:
         raise DialgaugeError("there is no such file", file=name) from error
+    except MemoryError as error:
+        raise DialgaugeError("it asks for more memory than there is", file=name) from error
     except EOFError as error:
         raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
     except Exception as error:

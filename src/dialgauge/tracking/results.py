@@ -202,7 +202,7 @@ class Results:
     def signature(self) -> Signature:
         """What all scores share; where systems differ in the turns or slots they were scored on, it is left open."""
         shared = Signature.shared(system.signature for system in self.systems)
-        profiles = "+".join(dict.fromkeys(system.signature["profile"] for system in self.systems))
+        profiles = "+".join(dict.fromkeys(system.signature.get("profile", "unknown") for system in self.systems))
         interval = str(self.resampling) if self.resampling else ""
         return Signature(**({"profile": "", **shared} | {"profile": profiles})).with_(interval=interval)
 
