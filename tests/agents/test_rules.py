@@ -89,7 +89,7 @@ def test_an_agent_is_started_once_for_each_dialogue_that_comes_in_order() -> Non
     replier = AgentReplier(
         agent, SystemContext(dialogue_id="", database=FactDatabase(task.facts), candidates=task.candidates, task=5)
     )
-    points: list[Point] = points_of(task.split("tst")[:3])
+    points = points_of(task.split("tst")[:3])
     for one in points:
         assert replier.reply(one) == one.reply
     assert agent.started == 1 + 3

@@ -104,7 +104,7 @@ def test_fresh_does_not_take_up_what_was_left(data: Path, tmp_path: Path, capsys
 def test_two_at_once_never_share_a_checkpoint(tmp_path: Path) -> None:
     task, said = tiny_task(1), list[str]()
     first, second = (ranker_class("memn2n")(0) for _ in range(2))
-    key = CellKey.of(first, task, "tst", "data")
+    key = CellKey.planned(first, task, "tst")
     with (
         checkpointed(first, key, Store(tmp_path), said.append),
         checkpointed(second, key, Store(tmp_path), said.append),
@@ -118,7 +118,7 @@ def test_splits_share_a_training_and_nothing_else_does(tmp_path: Path) -> None:
     task, folders = tiny_task(1), list[str]()
     for model, seed, split in (("memn2n", 0, "tst"), ("memn2n", 0, "dev"), ("memn2n", 1, "tst"), ("typed", 0, "tst")):
         ranker = ranker_class(model)(seed)
-        with checkpointed(ranker, CellKey.of(ranker, task, split, "data"), Store(tmp_path), folders.append):
+        with checkpointed(ranker, CellKey.planned(ranker, task, split), Store(tmp_path), folders.append):
             assert ranker.checkpoint is not None
             folders.append(ranker.checkpoint.parent.name)
     assert folders[0] == folders[1]
