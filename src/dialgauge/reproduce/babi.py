@@ -134,8 +134,8 @@ def _results(record: Reproduction, data: Path | None, tasks: list[RankingTask] |
     if kept is not None:
         note = (
             f"Learned models: kept from '{kept.command}' (commit {kept.commit}; {kept.hardware}), trained by our "
-            "default preset (the paper's sizes; Adam, cross entropy, entity dropout), not by the paper's. "
-            "--fresh trains anew."
+            "default preset (the paper's sizes; Adam, cross entropy, entity dropout), not by the paper's. --fresh "
+            "trains anew."
         )
         record.notes |= {part: [note] for part in sorted(set(LEARNED.values()))}
     return _Results(kept.cells if kept else [], samples.samples if samples else [], samples.command if samples else "")

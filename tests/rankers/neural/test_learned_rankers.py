@@ -44,7 +44,7 @@ def fitted(name: str, number: int = 5) -> LearnedRanker:
     return made(name, number)
 
 
-def asked(number: int = 5, split: str = "tst") -> list[AnsweredPoint]:
+def asked(number: int = 5, split: str = "tst") -> Sequence[Point]:
     return points_of(tiny_task(number).split(split))[:60]
 
 
