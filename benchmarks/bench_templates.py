@@ -61,9 +61,10 @@ PARTS: dict[str, Switch] = {
     "(all parts)": nullcontext,
     "the user's words": without_cues("word"),
     "pairs of words": without_cues("words "),
-    "the state": without_cues("called", "outcome", "changes"),
+    "the state": without_cues("called", "outcome", "changes", "matches"),
     "calls and outcomes": without_cues("called", "outcome"),
     "changes": without_cues("changes"),
+    "matches": without_cues("matches"),
     "the last two replies": without_cues("reply"),
     "all replies": without_cues("said"),
     "aliases": instead(model, "learn_aliases", lambda dialogs, inventory: {}),
@@ -71,15 +72,16 @@ PARTS: dict[str, Switch] = {
     "belief in experts": instead(systems, "_TEMPER", 0.0),
     "a floor of belief": instead(systems, "_FLOOR", 1e-12),
     "texts said": without_marks("text: "),
-    "values said before": without_marks("R_cuisine: said before", "R_location: said before", "R_price: said before"),
-    "values said since the call": without_marks("said since"),
+    "values the user said before": without_marks("user before"),
+    "values the user said since the call": without_marks("user since"),
+    "values the bot said": without_marks(": bot"),
     "names said": without_marks("name: said"),
-    "names waiting": without_marks("name: first"),
+    "the first result": without_marks("name: first result"),
+    "the first name waiting": without_marks("name: first waiting"),
 }
 OPTIONS = {"experts of their own": {"own_penalty": "1000000"}}
-#: Of the transductive ranker.
+#: Of the transductive ranker alone.
 ADAPTING: dict[str, Switch] = {
-    "(all parts)": nullcontext,
     "belief in systems": instead(unheard, "_LEAST_BELIEF", 1.0),
     "a system with the words of both": instead(
         unheard, "_speakers", lambda rates: np.vstack([rates + 1e-3, 1e-9 * rates[0]])
@@ -157,7 +159,7 @@ def main() -> None:
         settings = [one.sampled(given.most) for one in (*world.fixed(), *list(world.drawn(0))[:2])]
         with fits_kept():
             table(task, settings, Templates, PARTS, given.parts)
-            table(task, settings, TemplatesTransductive, ADAPTING, given.parts)
+            table(task, settings, TemplatesTransductive, {**ADAPTING, **PARTS}, given.parts)
 
 
 if __name__ == "__main__":

@@ -39,17 +39,20 @@ def _replies(history: DialogHistory) -> Iterator[str]:
 
 
 def _state(history: DialogHistory) -> Iterator[str]:
-    """Calls, their outcome and the user's constraints, alone and together."""
+    """Calls, their outcome, the user's constraints and how many names meet them, alone and together."""
     fields = history.lexicon.fields
     called = "just" if history.just_called else "before" if history.calls else "never"
     outcome = "none" if history.results is None else "some" if history.results else "empty"
     changes = "".join(_change(history, field) for field in fields)
+    matches = _size(history.lexicon.matches({field: history.constraint(field) for field in fields}))
     now = "".join("x" if field in history.now else "-" for field in fields)
     yield f"called {called}"
     yield f"outcome {outcome}"
     yield f"outcome {outcome} called {called}"
     yield f"changes {changes}"
     yield f"changes {changes} {now} {outcome}"
+    yield f"matches {matches}"
+    yield f"matches {matches} {outcome} {called}"
 
 
 def _change(history: DialogHistory, field: str) -> str:
@@ -58,3 +61,10 @@ def _change(history: DialogHistory, field: str) -> str:
     if not constraint:
         return "."
     return "=" if history.calls and history.calls[-1][history.lexicon.fields.index(field)] == constraint else "!"
+
+
+def _size(number: int) -> str:
+    """A number, roughly."""
+    if number < 3:
+        return str(number)
+    return "3-5" if number < 6 else "6-10" if number < 11 else "11+"

@@ -34,6 +34,7 @@ class DialogHistory:
         #: Fields of which the user named a value in this turn.
         self.now: set[str] = set()
         self.by_user: dict[str, list[Mention]] = {field: [] for field in self.lexicon.fields}
+        self.by_bot: dict[str, list[Mention]] = {field: [] for field in self.lexicon.fields}
         self.user_name = ""
         self.calls: list[tuple[str, ...]] = []
         self.call_turn = -1
@@ -79,8 +80,11 @@ class DialogHistory:
             self.results = {}
             return
         self.unanswered = []
-        for name in [slot.value for slot in slots if slot.kind == NAME]:
-            self.offered = [*(other for other in self.offered if other != name), name]
+        for slot in slots:
+            if slot.kind in self.by_bot:
+                self.by_bot[slot.kind].append(Mention(self.turn, slot.value))
+            elif slot.kind == NAME:
+                self.offered = [*(name for name in self.offered if name != slot.value), slot.value]
 
     def _learn(self, text: str) -> None:
         if text == NO_RESULT:

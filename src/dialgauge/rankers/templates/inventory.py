@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -59,6 +59,7 @@ class EntityLexicon(msgspec.Struct, dict=True):
                 self.kinds.setdefault(value.lower(), Slot(field, value))
         self._names = {name.lower(): name for name in self.about}
         self._name_pattern = _any_name(self.about)
+        self._matches: dict[frozenset[tuple[str, str]], int] = {}
 
     def value(self, word: str) -> Slot | None:
         """The field value a word is, if any."""
@@ -68,6 +69,13 @@ class EntityLexicon(msgspec.Struct, dict=True):
     def named(self, text: str) -> list[str]:
         """The names a text has, in order."""
         return [self._names[match[0].lower().replace(" ", "_")] for match in self._name_pattern.finditer(text)]
+
+    def matches(self, constraints: Mapping[str, str]) -> int:
+        """How many names have all of these values; an empty text wants none."""
+        wanted = frozenset((field, value) for field, value in constraints.items() if value)
+        if wanted not in self._matches:
+            self._matches[wanted] = sum(wanted <= facts.items() for facts in self.about.values())
+        return self._matches[wanted]
 
     def split(self, text: str) -> tuple[str, tuple[Slot, ...]]:
         """The shape of a bot's text, with ``<kind>`` for each entity, and the entities in order."""

@@ -1,8 +1,9 @@
 """Marks: what an entity has to do with the dialog so far, as the choice of what to fill in needs it.
 
-A mark says nothing about which entity is right; its weight is learned. For a value: the user said it last, before, or
-since the latest call; or that it leaves a field of a call open. For a name: the bot said it last, the user named it, or
-it is the first result not yet proposed. For a whole candidate: the bot said it last, or before.
+A mark says nothing about which entity is right; its weight is learned. For a value: said last or before, by the user or
+the bot, or by the user since the latest call; or that it leaves a field of a call open. For a name: the bot said it
+last, the user named it, it is the first result, or the first not yet proposed. For a whole candidate: the bot said it
+last, or before.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def _of_texts(history: DialogHistory) -> Iterator[_Given]:
 
 def _of_names(history: DialogHistory) -> Iterator[_Given]:
     when = "after a call" if history.just_called else "in silence" if not history.words else "spoken to"
-    for name in [name for name in history.ranked() if name not in history.offered][:1]:
+    ranked = history.ranked()
+    for name in ranked[:1]:
+        yield name, "first result"
+    for name in [name for name in ranked if name not in history.offered][:1]:
         yield name, f"first waiting, {when}"
     for name in history.offered[-1:]:
         yield name, f"said last, {when}"
@@ -49,10 +53,11 @@ def _of_names(history: DialogHistory) -> Iterator[_Given]:
 
 def _of_field(history: DialogHistory, field: str) -> Iterator[_Given]:
     yield field, "open"
-    said = history.by_user[field]
-    for mention in said[:-1]:
-        yield mention.value, "said before"
-    for mention in said[-1:]:
-        yield mention.value, "said last"
+    for who, said in (("user", history.by_user[field]), ("bot", history.by_bot[field])):
+        for mention in said[-1:]:
+            yield mention.value, f"{who} last"
+        for mention in said[:-1]:
+            yield mention.value, f"{who} before"
+    for mention in history.by_user[field][-1:]:
         if history.calls and mention.turn > history.call_turn:
-            yield mention.value, "said since the call"
+            yield mention.value, "user since the call"

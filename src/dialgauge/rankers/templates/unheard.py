@@ -31,7 +31,7 @@ _DROPPED = 0.01
 #: New texts that are expected of any template, however rare.
 _STRAY = 0.01
 #: A system of which nothing is heard is still believed this much, relative to the other.
-_LEAST_BELIEF = 0.1
+_LEAST_BELIEF = 0.3
 #: ln of D relative to the known dialogs: what is tried, and the mean of a broad prior.
 _DIALOGS, _HALF = np.linspace(-3.0, 1.5, 46), np.log(0.5)
 #: Least words in common (Jaccard) of paraphrases.
