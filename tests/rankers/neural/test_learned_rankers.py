@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.interaction import interact, move_to
-from dialgauge.rankers.episode import AnsweredPoint, Point, points_of
+from dialgauge.rankers.episode import Point, points_of
 from dialgauge.rankers.model_folder import load_ranker, save_ranker
 from dialgauge.rankers.neural.encoding import words_of
 from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss
