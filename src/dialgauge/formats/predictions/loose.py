@@ -60,17 +60,18 @@ class _Loose(Generic[T]):
     def optional(self, raw: msgspec.Raw) -> T | None:
         """The meaning of a member that may be left out or null: then nothing is recorded."""
         content = bytes(raw)
-        known = self._known.get(content)
-        if known is not None and not self._odd:  # nearly every turn of nearly every file
-            return known
         return None if content in NOTHING else self.read(content)
 
     def read(self, content: bytes) -> T:
         """The meaning of a member that is there."""
         meaning = self._known.get(content)
         if meaning is None:
-            meaning = self._known[content] = self._first(content)
-        if content in self._odd:
+            try:
+                meaning = self._strict(content)
+            except DialgaugeError as error:
+                meaning = self._loosely(content, error)
+            self._known[content] = meaning
+        if self._odd and content in self._odd:
             self.note(self._odd[content])
         return meaning
 
@@ -79,14 +80,11 @@ class _Loose(Generic[T]):
         for what, count in (+seen).items():
             self._notes.add_at(what, count, f"dialogue {self.dialogue}, turn {self.turn}")
 
-    def _first(self, content: bytes) -> T:
+    def _loosely(self, content: bytes, error: DialgaugeError) -> T:
         try:
-            return self._strict(content)
-        except DialgaugeError as error:
-            try:
-                value = msgspec.json.decode(content)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                raise error from None
+            value = msgspec.json.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise error from None
         seen: Seen = Counter()
         meaning = self._loose(value, seen)
         if +seen:

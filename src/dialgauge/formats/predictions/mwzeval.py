@@ -18,7 +18,6 @@ from msgspec import Raw
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, decode
-from dialgauge.formats.located import Remembered
 from dialgauge.formats.predictions.common import built, members, sample_dialogues, some_have
 from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
@@ -50,7 +49,7 @@ class MwzEval(DialogueFormat):
         return some_have((entry for item in dialogues for entry in item), "response")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = LooseStates(Remembered(_STATE, clean_state, part).made, part, notes)
+        states = LooseStates(lambda content: clean_state(decode(_STATE, content, part)), part, notes)
 
         def build(dialogue: str, raw: Raw) -> Dialogue:
             states.dialogue = dialogue
