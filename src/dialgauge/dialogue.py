@@ -30,7 +30,7 @@ Values: TypeAlias = tuple[str, ...]
 State: TypeAlias = dict[str, dict[str, Values]]
 
 
-class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One dialogue act: its name as the source writes it, the domain (service) it belongs to, a slot and its values."""
 
     name: str
@@ -56,7 +56,7 @@ class Fact(Struct, frozen=True, array_like=True):
     value: str
 
 
-class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
     """One message of one speaker, and what is known about it.
 
     ``None`` means "not recorded"; an empty container means "recorded, and there was nothing".
@@ -122,7 +122,7 @@ class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     details: dict[str, str] = {}
 
 
-class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
     """A conversation: id, turns, and where known the user's goal, the domains (services) it is about, its outcome."""
 
     id: str

@@ -161,11 +161,14 @@ class Hearing:
 def confusions(turns: Iterable[Turn], hearing: Hearing | None = None) -> Counter[Confusion]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
     known = hearing or Hearing()
-    counts: Counter[Confusion] = Counter()
+    alike: dict[tuple[Speaker, int, int], list[Turn]] = {}
     for turn in turns:
-        if turn.acts is not None:
-            for confusion in known.confusions(turn):
-                counts[confusion] += 1
+        if turn.acts is not None and turn.heard is not None:
+            alike.setdefault((turn.speaker, id(turn.acts), id(turn.heard)), []).append(turn)
+    counts: Counter[Confusion] = Counter()
+    for group in alike.values():
+        for confusion in known.confusions(group[0]):
+            counts[confusion] += len(group)
     return counts
 
 

@@ -14,7 +14,7 @@ from dialgauge.dialogue import Task
 from dialgauge.users.context import DialogueContext, Parameters, Signals
 from dialgauge.users.faults import Reason
 from dialgauge.users.labels import OUTSIDE, REPEATED
-from dialgauge.users.records import Ledger
+from dialgauge.users.records import Behaviour, Ledger
 from dialgauge.users.turns import EQUALS, PreparedTurn
 
 MEASURE: Final = "I-GCDF1"
@@ -59,6 +59,7 @@ class _DomainScorer:
 
     def __init__(self, context: DialogueContext, domain: str, said: dict[str, list[int]]) -> None:
         self._context, self._domain, self._said = context, domain, said
+        self._both = context.with_booking(domain)
         self._options = context.config.igcd_f1
         self._signals = Signals(context, domain)
         self._repetitions = Repetitions(context, self._signals, domain)
@@ -117,17 +118,17 @@ class _DomainScorer:
 
     def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
         excuses, checks = self._repetitions.why(text, slot, first, second)
-        labels = tuple(excuses) or (UNEXCUSED,)
-        for label in (*checks, *labels):
-            self._context.record(MEASURE, label, self._domain, text, turns=(first, second))
-        if excuses and ordinal <= self._options.repetitions.max_repetitions:
-            self._ledger.warranted(text, second, "repeated-forgiven", labels)
-            return
-        blame = self._context.blame
-        if excuses:
-            reason = blame.excused_too_often(labels, second)
+        labels = (*checks, *excuses) if excuses else (*checks, UNEXCUSED)
+        span = (first, second)
+        for label in labels:
+            self._context.behaviours.append(Behaviour(MEASURE, label, self._domain, text, span))
+        if not excuses:
+            reason = self._context.blame.unexcused(labels, self._both, first, second)
+        elif ordinal > self._options.repetitions.max_repetitions:
+            reason = self._context.blame.excused_too_often(excuses, second)
         else:
-            reason = blame.unexcused((*labels, *checks), self._context.with_booking(self._domain), first, second)
+            self._ledger.warranted(text, second, "repeated-forgiven", excuses)
+            return
         self._ledger.said_wrong(text, second, "repeated-penalised", *reason)
 
     def _outside_goal(self, text: str, slot: str, turns: list[int]) -> None:
@@ -312,15 +313,36 @@ class Repetitions:
     def __init__(self, context: DialogueContext, signals: Signals, domain: str) -> None:
         self._context, self._signals, self._domain = context, signals, domain
         self._own = context.with_booking(domain)
+        self._taxi = context.profile.taxi_domain
         self._checks = context.config.igcd_f1.repetitions.sys_behaviours
+        self._known: dict[tuple[str, int, int, int, bool, bool], tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._failures: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
         self._user: dict[tuple[int, int], list[str]] = {}
 
-    def why(self, text: str, slot: str, first: int, second: int) -> tuple[list[str], list[str]]:
+    def why(self, text: str, slot: str, first: int, second: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The behaviours that excuse saying ``text`` in turn ``second`` again after ``first``, and the failed checks.
 
-        The system's behaviours come first; the user's own are only looked at when the system gave no cause.
+        Users that loop repeat the same exchange: one that is made of the same acts and leaves no other trace than its
+        answer is looked at once.
         """
+        if second - first > 2:
+            return self._why(text, slot, first, second)
+        said, answer, again = self._context.turns[first : second + 1]
+        taxi = self._taxi
+        key = (text, id(said.heard), id(answer.said), id(again.said), taxi in answer.text, taxi in again.text)
+        known = self._known.get(key)
+        if known is None:
+            traces = self._traces()
+            known = self._why(text, slot, first, second)
+            if self._traces() == traces:
+                self._known[key] = known
+        return known
+
+    def _traces(self) -> tuple[int, int]:
+        return len(self._context.warnings), len(self._context.attempts)
+
+    def _why(self, text: str, slot: str, first: int, second: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The system's behaviours come first; the user's own are only looked at when the system gave no cause."""
         span = (first, second)
         failures = self._failures.get(span)
         if failures is None:
@@ -331,7 +353,7 @@ class Repetitions:
             causes = [_QUESTION, *excuses]
         if self._checks.nlu and not self._heard(text, first, second):
             causes = [*causes, _NLU]
-        return causes or self._user_causes(first, second), failed_checks
+        return tuple(causes or self._user_causes(first, second)), tuple(failed_checks)
 
     def _heard(self, text: str, first: int, second: int) -> bool:
         """Did the system understand the constraint in any turn of the span? Every turn is looked at, as the reference

@@ -145,7 +145,7 @@ class DialogueContext:
         known = self._heard.get(position)
         if known is None:
             heard, before = self.turns[position].heard, len(self.attempts)
-            texts = {} if heard is None else self._texts("nlu", position, heard, INFORM)
+            texts = {} if heard is None else self._texts("nlu", [position], heard, INFORM)
             self._heard[position] = texts, self.attempts[before:]
             return texts.get(domain, ())
         texts, attempts = known
@@ -154,28 +154,34 @@ class DialogueContext:
         return texts.get(domain, ())
 
     def _parameters(self, source: str, families: int, positions: Iterable[int]) -> Parameters:
-        parameters: Parameters = {}
+        """Turns with the same acts are looked at together; the first mention still decides the order."""
+        places: dict[Utterance, list[int]] = {}
         for position in positions:
             said = self.turns[position].said
-            if not said.families & families:
-                continue
-            for service, texts in self._texts(source, position, said, families).items():
+            if said.families & families:
+                places.setdefault(said, []).append(position)
+        parameters: Parameters = {}
+        for said, at in places.items():
+            for service, texts in self._texts(source, at, said, families).items():
                 constraints = parameters.setdefault(service, {})
                 for text in texts:
-                    constraints.setdefault(text, []).append(position)
+                    constraints.setdefault(text, []).extend(at)
+        for constraints in parameters.values():
+            for mentions in constraints.values():
+                mentions.sort()
         return parameters
 
-    def _texts(self, source: str, position: int, said: Utterance, families: int) -> dict[str, list[str]]:
-        """The distinct parameters of one turn by service, normalised; what that took is kept with the turn."""
+    def _texts(self, source: str, positions: list[int], said: Utterance, families: int) -> dict[str, list[str]]:
+        """The distinct parameters of some acts by service, normalised; what that took is kept with their turns."""
         known = self._said.get((said, families))
         if known is None:
             try:
                 known = self._said[said, families] = self._normalised(said, families)
             except DialgaugeError as error:
-                raise error.at(turn=position) from error
+                raise error.at(turn=positions[0]) from error
         texts, attempts = known
         if attempts:
-            self.attempts.extend((source, position, attempt) for attempt in attempts)
+            self.attempts.extend((source, position, attempt) for position in positions for attempt in attempts)
         return texts
 
     def _normalised(self, said: Utterance, families: int) -> tuple[dict[str, list[str]], list[Attempt]]:

@@ -56,15 +56,22 @@ class Blame:
     ) -> None:
         self._turns, self._prepared = turns, prepared
         self.loops, self.end, self.hearing = loops, end, hearing
+        self._looping: dict[int, Cause] = {
+            turn: loop.cause for loop in loops for turn in range(loop.first + 1, loop.last + 1)
+        }
+        self._in_loops: dict[tuple[str, ...], tuple[str, ...]] = {}
         #: The loop the conversation ended in.
         self._last = loops[-1] if end == "loop" else None
 
     def looping(self, turn: int) -> Cause | None:
         """The cause of the loop in which a turn says the same again."""
-        for loop in self.loops:
-            if loop.first < turn <= loop.last:
-                return loop.cause
-        return None
+        return self._looping.get(turn)
+
+    def _in_loop(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        found = self._in_loops.get(labels)
+        if found is None:
+            found = self._in_loops[labels] = (*labels, LOOP)
+        return found
 
     def excused_too_often(self, labels: tuple[str, ...], turn: int) -> Reason:
         """A repetition with an excuse that no longer counts."""
@@ -75,9 +82,9 @@ class Blame:
 
     def unexcused(self, labels: tuple[str, ...], services: tuple[str, ...], first: int, second: int) -> Reason:
         """What was said in turn ``first`` is said again in ``second``; ``services`` are those it is about."""
-        cause = self.looping(second)
+        cause = self._looping.get(second)
         if cause is not None:
-            return (*labels, LOOP), cause
+            return self._in_loop(labels), cause
         if self._misheard(first + 1) or self._misheard(second - 1):
             return (*labels, MISHEARD), "user NLU"
         if any(

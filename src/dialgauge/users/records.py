@@ -161,7 +161,7 @@ def score(truth: Counter[str], said: Counter[str]) -> PrfScore | None:
     wanted, given = truth.total(), said.total()
     if not wanted and not given:
         return None
-    tp = sum(min(count, said[item]) for item, count in truth.items())
+    tp = sum([min(count, said.get(item, 0)) for item, count in truth.items()])
     precision = tp / given if given else 1.0
     recall = tp / wanted if wanted else 1.0
     both = precision + recall
@@ -184,12 +184,12 @@ class Ledger:
 
     def said_right(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that finds its copy in the truth."""
-        self.said[item] += 1
+        self.said[item] = self.said.get(item, 0) + 1
         self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 1, 0, 0))
 
     def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...], cause: Cause) -> None:
         """A mention that finds none."""
-        self.said[item] += 1
+        self.said[item] = self.said.get(item, 0) + 1
         self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 0, 1, 0, cause))
 
     def warranted(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
@@ -239,8 +239,9 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> tuple[dict[str, PrfSco
         if ledger.domain == COMBINED:
             raise DialgaugeError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
         verdicts += ledger.verdicts
-        truth.update(ledger.truth)
-        said.update(ledger.said)
+        for pool, items in ((truth, ledger.truth), (said, ledger.said)):
+            for item, count in items.items():
+                pool[item] = pool.get(item, 0) + count
         of_domain = score(ledger.truth, ledger.said)
         if of_domain is not None:
             scores[ledger.domain] = of_domain
@@ -258,8 +259,8 @@ def _pooled(
     apart: Counter[str] = Counter()
     for ledger in ledgers:
         for item, count in ledger.truth.items():
-            apart[item] += min(count, ledger.said[item])
-    matched = {item: min(count, said[item]) - apart[item] for item, count in truth.items()}
+            apart[item] = apart.get(item, 0) + min(count, ledger.said.get(item, 0))
+    matched = {item: min(count, said.get(item, 0)) - apart[item] for item, count in truth.items()}
     return [
         MentionVerdict(measure, COMBINED, item, "pooled", None, (), tp=count, fp=-count, fn=-count)
         for item, count in matched.items()

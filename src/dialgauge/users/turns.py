@@ -6,7 +6,7 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -60,6 +60,9 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
     in_domains: int = 0
     unknown: tuple[str, ...] = ()
     slots: frozenset[tuple[str, str]] = frozenset()
+
+
+_SILENCE = Utterance({}, 0)
 
 
 class ActLexicon:
@@ -212,41 +215,31 @@ def prepared_turns(
             f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
             turn=max_turns,
         )
-    utterance = _by_identity(lexicon)
-    return [_prepared(place, turn, utterance, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+    known = _utterances(dialogue.turns, lexicon)
+    return [_prepared(place, turn, known, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
 
 
-def _by_identity(lexicon: ActLexicon) -> Callable[[tuple[Act, ...]], Utterance]:
-    """The lexicon for one dialogue, whose turns share the acts they have in common: looking at those is slower."""
-    known: dict[int, Utterance] = {}
-
-    def utterance(acts: tuple[Act, ...]) -> Utterance:
-        found = known.get(id(acts))
-        if found is None:
-            found = known[id(acts)] = lexicon.utterance(acts)
-        return found
-
-    return utterance
+def _utterances(turns: Sequence[Turn], lexicon: ActLexicon) -> dict[int, Utterance]:
+    """What was said and heard, by the identity of the acts: turns share those they have in common."""
+    acts = {id(each): each for turn in turns for each in (turn.acts, turn.heard) if each is not None}
+    return {identity: lexicon.utterance(each) for identity, each in acts.items()}
 
 
-def _prepared(
-    position: int, turn: Turn, utterance: Callable[[tuple[Act, ...]], Utterance], carry_service: bool
-) -> PreparedTurn:
+def _prepared(position: int, turn: Turn, known: dict[int, Utterance], carry_service: bool) -> PreparedTurn:
     expected = "system" if position % 2 else "user"
     if turn.speaker != expected:
         raise DialgaugeError(
             f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
             turn=position,
         )
-    acts = turn.acts or ()
-    said = utterance(acts)
+    said = _SILENCE if turn.acts is None else known[id(turn.acts)]
     services = said.services
     if "" in services:
         raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
     requested = {} if not turn.requested else _requested(turn.requested, carry_service)
     if turn.requested is None and position % 2 == 0:
         requested = _requests_in_acts(services)
-    heard = None if turn.heard is None else utterance(turn.heard)
+    heard = None if turn.heard is None else known[id(turn.heard)]
     return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
 
