@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import pytest
 
 import dialgauge
@@ -185,3 +186,12 @@ def test_an_excuse_that_counts_no_more_is_named_as_such() -> None:
     run = dialgauge.score_users([talk(HOTEL, *turns, id="often")], resamples=0).run
     shown = "".join(table.render("markdown") for table in explanation(run, "often"))
     assert "more often than excuses are accepted (the excuse was: the system had found nothing" in shown
+
+
+def test_where_nobody_recorded_what_was_understood_it_is_said() -> None:
+    heard = talk(HOTEL, (NORTH,), (), id="d")
+    shown = str(dialgauge.score_users([heard], resamples=0))
+    assert "nobody recorded" not in shown
+    turns = tuple(msgspec.structs.replace(turn, heard=None) for turn in heard.turns)
+    deaf = str(dialgauge.score_users([msgspec.structs.replace(heard, turns=turns)], resamples=0))
+    assert "nobody recorded what the user understood, so its NLU cannot be told from its policy" in deaf

@@ -24,6 +24,8 @@ WARNINGS = "warnings"
 LOST = "lost"
 #: Where a run keeps how well its profile fits the conversations.
 FIT = "fit"
+#: Where a run keeps in how many dialogues it was recorded what a side understood.
+HEARD = "heard"
 #: Where a run keeps whether goals were recorded, derived, or either.
 GOALS = "goals"
 
@@ -111,6 +113,10 @@ def _lost_table(run: Run, domains: Sequence[str]) -> list[Table]:
         splits = [lost.get(measure, {}).get(domain, {}) for measure in MEASURES]
         if any(splits):
             table.add(domain, *(split.get(fault) for split in splits for fault in FAULTS))
+    deaf = [side for side, dialogues in run.details.get(HEARD, {}).items() if not dialogues]
+    table.notes += [
+        f"nobody recorded what the {side} understood, so its NLU cannot be told from its policy" for side in deaf
+    ]
     return [table]
 
 

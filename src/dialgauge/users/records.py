@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Goal, Task
+from dialgauge.dialogue import Goal, Speaker, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.analyses import Cause, Confusion, End, Loop, Pattern
 from dialgauge.users.normalise import Attempt
@@ -130,6 +130,8 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     #: Turns with words, and with acts.
     worded: int = 0
     acting: int = 0
+    #: The sides of whom it was recorded what they understood.
+    heard_by: tuple[Speaker, ...] = ()
     #: Values that were brought to a canonical form, as often as the reference evaluator records each.
     attempts: tuple[tuple[str, int, Attempt], ...] = ()
     #: Domains whose requests a failed search removed from the goal before R-GCDF1.

@@ -32,7 +32,7 @@ from dialgauge.measures import (
 from dialgauge.runs import Run, new_run
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
-from dialgauge.users.presentation import FIT, GOALS, LOST, SCORED, WARNINGS, as_system, score_tables
+from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
 from dialgauge.users.records import MEASURES
 from dialgauge.users.scoring import Conversations, ScoredConversations, UserOptions, score_conversations
 from dialgauge.users.tables import run_tables
@@ -142,6 +142,7 @@ def users_run(
             },
             FIT: msgspec.structs.asdict(fit),
             GOALS: scored.goals(),
+            HEARD: {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
             WARNINGS: sum(len(result.warnings) for result in scored.results),
         },
         notes=[

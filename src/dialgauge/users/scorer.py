@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Goal, dialogue_key
+from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.analyses import Hearing, confusions, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
@@ -163,6 +163,7 @@ class Scorer:
             unknown_acts=tuple(name for turn in context.turns for name in turn.said.unknown),
             worded=sum([turn.text != "" for turn in dialogue.turns]),
             acting=sum([bool(turn.acts) for turn in dialogue.turns]),
+            heard_by=_listeners(dialogue.turns),
             attempts=tuple(context.attempts),
             requests_removed=tuple(context.requests_removed),
             warnings=tuple(context.warnings),
@@ -185,6 +186,11 @@ class Scorer:
                 yield self.score(dialogue)
             except DialgaugeError as error:
                 yield Failure.of(error)
+
+
+def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
+    sides: tuple[tuple[Speaker, int], ...] = (("system", 0), ("user", 1))
+    return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
 def _fit(context: DialogueContext) -> ProfileFit:
