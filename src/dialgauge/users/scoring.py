@@ -206,14 +206,18 @@ class _Scoring(Work[Scorer, _File | _Batch]):
 
     def do(self, state: Scorer, unit: Unit[_File | _Batch]) -> bytes:
         with bulk_load():
-            source = unit.payload
-            if isinstance(source, _Batch):
-                return msgspec.msgpack.encode(_score(state, source.dialogues, source.file))
-            dialogues, notes = source.read()
-            result = _score(state, dialogues, source.part.name)
-            result.dialogues = dialogues
-            _add_reading(result, notes)
-            return msgspec.msgpack.encode(result)
+            return msgspec.msgpack.encode(self.result(state, unit))
+
+    def result(self, state: Scorer, unit: Unit[_File | _Batch]) -> _UnitResult:
+        """What comes of a unit."""
+        source = unit.payload
+        if isinstance(source, _Batch):
+            return _score(state, source.dialogues, source.file)
+        dialogues, notes = source.read()
+        result = _score(state, dialogues, source.part.name)
+        result.dialogues = dialogues
+        _add_reading(result, notes)
+        return result
 
 
 def _score(scorer: Scorer, dialogues: Iterable[Dialogue], file: str | None) -> _UnitResult:
@@ -248,13 +252,19 @@ def score_conversations(
     chosen = options or UserOptions()
     gathering = _Gathering(source, chosen, name)
     work = _Scoring(gathering.scored.settings)
+    told = on_unit or (lambda units: None)
     with bulk_load():
-        for done in engine.run(work, gathering.units(elsewhere=workers not in (None, 1)), workers=workers):
+        if workers in (None, 1):  # nothing to send: packing and unpacking would cost a tenth of the time
+            scorer = work.open()
+            for unit in gathering.units(elsewhere=False):
+                gathering.take(unit.key, work.result(scorer, unit))
+                told(1)
+            return gathering.finished()
+        for done in engine.run(work, gathering.units(elsewhere=True), workers=workers):
             if done.content is None:
                 raise DialgaugeError(done.failure or "a file could not be scored")
             gathering.add(done.key, done.content)
-            if on_unit:
-                on_unit(1)
+            told(1)
     return gathering.finished()
 
 
@@ -312,8 +322,11 @@ class _Gathering:
         return self.scored
 
     def add(self, key: str, content: bytes) -> None:
+        """Take in what came of a unit elsewhere."""
+        self.take(key, self._decoder.decode(content))
+
+    def take(self, key: str, result: _UnitResult) -> None:
         """Take in what came of a unit; the second dialogue of an id is a failure."""
-        result = self._decoder.decode(content)
         file = self._files[int(key)].part.name if self._files is not None else None
         if key in self._read:
             batch, notes = self._read.pop(key)
