@@ -2,8 +2,8 @@
 
     DIALGAUGE_DATA=../shared/data python benchmarks/bench_users.py
 
-The reference evaluator needs 35 s of CPU for the same 1,000 conversations; the limit here is 1.75 s, start-up apart. CPU
-seconds depend on the machine, so the ratio to ``json.load`` of the same files in the same run is printed as well.
+The reference evaluator needs 35 s of CPU for the same 1,000 conversations; the limit here is 1.75 s, start-up apart.
+CPU seconds depend on the machine, so the ratio to ``json.load`` of the same files in the same run is printed as well.
 """
 
 from __future__ import annotations
