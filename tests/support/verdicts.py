@@ -1,4 +1,4 @@
-"""The law of explanations: verdicts sum to the counts of the scores, in every domain and combined."""
+"""The law of explanations: verdicts sum to the counts of the scores, and every lost point has a reason and a fault."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from dialgauge.users.records import COMBINED, DialogueScore
 
 def assert_verdicts_add_up(score: DialogueScore) -> None:
     """For each measure, the verdicts of a domain sum to its counts, and all together to the combined counts."""
+    for each in score.verdicts:
+        lost = each.verdict != "pooled" and each.fp + each.fn > 0
+        assert lost == (each.cause is not None), (score.id, each)
+        assert each.behaviours or not lost, (score.id, each)
     for measure, scores in score.scores.items():
         for domain, found in scores.items():
             rows = [
@@ -16,3 +20,4 @@ def assert_verdicts_add_up(score: DialogueScore) -> None:
             ]
             sums = tuple(sum(getattr(row, key) for row in rows) for key in ("tp", "fp", "fn"))
             assert sums == (found.tp, found.fp, found.fn), (score.id, measure, domain)
+            assert sum(score.lost[measure].get(domain, {}).values()) == found.fp + found.fn, (score.id, measure, domain)

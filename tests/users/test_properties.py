@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
@@ -52,6 +52,8 @@ def talks(draw: st.DrawFn) -> Dialogue:
     return talk(draw(goals), *turns)
 
 
+#: A busy machine is no fault of the code.
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SETTINGS = ScorerSettings.load(UserOptions())
 RECOMMENDED = Scorer(GcdfConfig(mode="recommended"))
 ONCE = {"igcd_f1.repetitions.count_fp": False, "rgcd_f1.repetitions.count_fp": False}
@@ -59,6 +61,7 @@ SEVERE = {"igcd_f1.repetitions.max_repetitions": 0, "igcd_f1.compensate_preempti
 SCORERS = (Scorer(), RECOMMENDED, *(Scorer(with_overrides(GcdfConfig(), options)) for options in (ONCE, SEVERE)))
 
 
+@UNTIMED
 @given(talks())
 def test_verdicts_sum_to_the_counts(dialogue: Dialogue) -> None:
     for scorer in SCORERS:
@@ -72,6 +75,7 @@ def test_verdicts_sum_to_the_counts(dialogue: Dialogue) -> None:
                 )
 
 
+@UNTIMED
 @given(goals)
 def test_a_perfect_user_scores_one(goal: dict[str, Task]) -> None:
     turns: list[list[str]] = []
@@ -87,6 +91,7 @@ def test_a_perfect_user_scores_one(goal: dict[str, Task]) -> None:
         assert all(found.f1 == found.precision == found.recall == 1.0 for found in scores.values())
 
 
+@UNTIMED
 @given(talks(), st.data())
 def test_dropping_a_stated_constraint_never_raises_recall(dialogue: Dialogue, data: st.DataObject) -> None:
     """Of a user that says everything once: repetitions can be credited, so dropping one of several may help."""
@@ -126,6 +131,7 @@ def _goal_texts(dialogue: Dialogue, domain: str) -> set[str]:
     return {f"{slot}==={value}" for part in (task.info, task.fail_info, task.book) for slot, value in part.items()}
 
 
+@UNTIMED
 @given(talks(), st.randoms(use_true_random=False))
 def test_the_order_of_acts_of_different_services_does_not_matter(dialogue: Dialogue, random: object) -> None:
     turns = []
@@ -140,7 +146,7 @@ def test_the_order_of_acts_of_different_services_does_not_matter(dialogue: Dialo
     assert Counter(shuffled.behaviours) == Counter(plain.behaviours)
 
 
-@settings(max_examples=20)
+@settings(UNTIMED, max_examples=20)
 @given(st.lists(talks(), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_the_order_of_dialogues_does_not_matter(dialogues: list[Dialogue], random: object) -> None:
     named = [msgspec.structs.replace(each, id=f"d{place}") for place, each in enumerate(dialogues)]
