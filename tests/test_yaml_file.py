@@ -234,11 +234,11 @@ PATTERNS = {
 def test_a_pattern_that_cannot_be_used_is_one_sentence(pattern: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(f"name: mine\nrules:\n  - regex: [['{pattern}', 'x']]\n")
-    with pytest.raises(DialgaugeError, match=r"mine\.yaml: rule 1: '.*' is no regular expression") as error:
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml: rule 1: '.*' is no valid regular expression") as error:
         _profile(path)
     assert len(str(error.value)) < 400
     path.write_text(f"name: mine\nacts: {{inform: ['{pattern}']}}\ndomains: {{}}\n")
-    with pytest.raises(DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is no regular expr"):
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is no valid regular expr"):
         _dataset_profile(path)
 
 

@@ -100,7 +100,7 @@ def compiled(expression: str, what: str) -> re.Pattern[str]:
     except (re.error, RecursionError, OverflowError, ValueError, MemoryError) as error:
         reason = str(error) or "nested too deeply"
         shown = expression if len(expression) <= 80 else f"{expression[:80]}…"
-        raise DialgaugeError(f"{what}: '{shown}' is no regular expression that can be used ({reason})") from error
+        raise DialgaugeError(f"{what}: '{shown}' is no valid regular expression ({reason})") from error
 
 
 def as_record(content: Any, kind: type[T], what: str, *, file: str | None = None) -> T:

@@ -40,6 +40,9 @@ _MOST_DATA = 3 << 30
 #: Cases after which a process makes room for a fresh one, so that what piles up is not taken for one case's need.
 _LIFETIME = 20_000
 
+#: Where the contents of findings are kept.
+FINDINGS = Path(tempfile.gettempdir(), "dialgauge-fuzz-findings")
+
 _NOTE = struct.Struct("<QQd")  # the case, how many were run, when it began
 
 
@@ -116,7 +119,7 @@ def guarded(target: Target, seed: int, case: int, tally: Tally) -> None:
     """Run one case and note what came of it."""
     content = case_content(target, seed, case)
     tally.runs[target.name] += 1
-    what = ""
+    what, before = "", peak_memory()
     try:
         tally.refused[target.name] += run_case(target, content) is not None
     except KeyboardInterrupt:
@@ -124,7 +127,7 @@ def guarded(target: Target, seed: int, case: int, tally: Tally) -> None:
     except BaseException:  # a panic of a library written in Rust is no Exception
         what = traceback.format_exc(limit=-8)
     peak = peak_memory()
-    if peak > MOST_MEMORY:
+    if peak > max(before, MOST_MEMORY):  # and not only because of what this process did before
         what += f"the process grew to {peak:,} bytes"
     if what:
         tally.findings.append(finding(target, seed, case, what, content))
@@ -132,9 +135,8 @@ def guarded(target: Target, seed: int, case: int, tally: Tally) -> None:
 
 def finding(target: Target, seed: int, case: int, what: str, content: bytes | None = None) -> Finding:
     """What was found, its content kept in a file."""
-    place = Path(tempfile.gettempdir(), "dialgauge-fuzz-findings")
-    place.mkdir(exist_ok=True)
-    file = place / f"{target.name.replace(':', '-').replace(' ', '-')}-{seed}-{case}"
+    FINDINGS.mkdir(exist_ok=True)
+    file = FINDINGS / f"{target.name.replace(':', '-').replace(' ', '-')}-{seed}-{case}"
     file.write_bytes(case_content(target, seed, case) if content is None else content)
     return Finding(target.name, seed, case, what, str(file))
 

@@ -598,7 +598,7 @@ def _targets() -> Iterator[Target]:
     for name in sorted(EXAMPLES):
         is_json = EXAMPLES[name].lstrip()[:1] in (b"{", b"[")
         how = mutations.JSON if is_json else mutations.TEXT
-        yield _damaging(f"read:{name}", partial(seeds_of, name), how, partial(read_as, name), 40)
+        yield _damaging(f"read:{name}", partial(seeds_of, name), how, partial(read_as, name), 100)
     anything = (*mutations.JSON, mutations.damage_text)
     yield _damaging("recognise", _any_seed, anything, recognised, 60)
     yield _damaging("read", _dialogue_seeds, anything, whole_file, 60)
@@ -619,7 +619,7 @@ def _targets() -> Iterator[Target]:
         "any": (_profile_seeds, _with_path(_yaml_any)),
     }
     for name, (seeds, run) in yaml.items():
-        yield _damaging(f"yaml:{name}", seeds, mutations.YAML, run, 15)
+        yield _damaging(f"yaml:{name}", seeds, mutations.YAML, run, 30)
     yield Target("archive:read", make_archive, opened, weight=50)
     yield Target("archive:unpack", make_archive, unpacked, weight=50)
     side: dict[str, tuple[Callable[[], list[bytes]], tuple[Mutation, ...], Callable[[bytes, Path], None], int]] = {
@@ -653,7 +653,7 @@ def _targets() -> Iterator[Target]:
             name: (partial(_files_of_run, f"{name}.parquet"), mutations.BYTES, partial(_parquet, name), 1)
             for name in ("dialogue_scores", "dialogues", "turns", "slot_scores")
         },
-        "sql": (lambda: _QUERIES, (mutations.damage_text, mutations.damage_bytes), _sql, 2),
+        "sql": (lambda: _QUERIES, (mutations.damage_text, mutations.damage_bytes), _sql, 1),
         "measure": (lambda: _NAMES, mutations.BYTES, _measure, 40),
         "model": (partial(_model_files, "ranker.json"), mutations.JSON, _model_manifest, 5),
         "arrays": (partial(_model_files, "arrays.npz"), mutations.BYTES, _model_arrays, 5),
