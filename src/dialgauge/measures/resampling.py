@@ -40,7 +40,9 @@ def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resamplin
         if not evidence.dialogues:
             continue
         for place, measure in enumerate(measures):
-            if measure.grouped:
+            if measure.card.statistics:
+                bounds[number][place] = _of_statistics(measure, evidence, how)
+            elif measure.grouped:
                 bounds[number][place] = _of_groups(measure.by_group(evidence), how)
             else:
                 above, below = measure.by_dialogue(evidence)
@@ -71,4 +73,18 @@ def _of_groups(sums: Rows, how: Resampling) -> Bounds:
     ratios = divide(drawn, sizes)
     means = np.where(np.isnan(ratios), observed, ratios).mean(axis=1)
     low, high = quantiles(means[:, None], how.level)[0].tolist()
+    return low, high
+
+
+def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Bounds:
+    """Of a value that is made of several sums."""
+    from dialgauge.stats import bootstrap_weights, quantiles
+
+    card = measure.card
+    if card.statistics is None or card.of_sums is None:
+        raise TypeError(f"{measure} is not made of several sums")
+    sums = card.statistics(evidence, measure.settings(evidence))
+    blocks = bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
+    drawn = np.concatenate([weights @ sums.T for weights in blocks])
+    low, high = quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
     return low, high

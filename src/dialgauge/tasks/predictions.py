@@ -78,7 +78,9 @@ class TaskPredictions:
             if lacking and lacking < self.turns:
                 message = f"{lacking:,} of {counted(self.turns, 'turn')} lack the key '{what}', so {then}"
                 if strict:
-                    raise DialgaugeError(f"{message}; add the key, or leave out --strict", file=self.source or self.name)
+                    raise DialgaugeError(
+                        f"{message}; add the key, or leave out --strict", file=self.source or self.name
+                    )
                 notes.append(message)
         if self.stateless == self.turns:
             notes.append("it has no states, so gold states are used: a score of the policy, not of the whole system")

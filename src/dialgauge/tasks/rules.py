@@ -68,6 +68,15 @@ class DialogueVerdict(Struct, frozen=True):
         return " ".join(f"{name}:{int(one.inform)}{int(one.success)}" for name, one in each.items())
 
 
+class JudgedDialogue(Struct, frozen=True, eq=False):
+    """One dialogue of a system beside its gold, with the verdicts of both rule sets."""
+
+    gold: GoldTask
+    turns: Sequence[TaskTurn]
+    states: Sequence[TaskState]
+    verdicts: Mapping[Rules, DialogueVerdict | None]
+
+
 class Mentions(Struct, frozen=True):
     """The placeholders of a response by owner: a domain, or "" where only the context tells."""
 
@@ -93,9 +102,7 @@ def mentions(response: str) -> Mentions:
         word = CLASSES.get(name)
         if word:
             owned.setdefault(_owner(name, word), set()).add(word)
-    return Mentions(
-        {owner: frozenset(words) for owner, words in owned.items()}, frozenset().union(*owned.values())
-    )
+    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, frozenset().union(*owned.values()))
 
 
 def _owner(name: str, word: str) -> str:

@@ -1,0 +1,187 @@
+"""The task measures, as cards. The evidence is :class:`TaskEvidence`: a unit is a dialogue of the gold file.
+
+Inform and Success take a rule set and a domain: ``Success``, ``Success(rules=grounded)``, ``Inform[hotel]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
+from dialgauge.tasks.texts import STATISTICS, bleu_of
+
+INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
+OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED = "OfferP", "ReqP", "ReqR", "stuffed"
+#: What the standard evaluator prints of richness, and the rest of it.
+RICHNESS = ("tokens", "unigrams", "bigrams", "trigrams", "entropy", "conditional entropy", "MSTTR-50")
+COMPANIONS = (OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED)
+DEFAULT = (
+    INFORM, SUCCESS, BLEU, COMBINED, f"{INFORM}(rules=grounded)", f"{SUCCESS}(rules=grounded)", *COMPANIONS,
+)  # fmt: skip
+
+_STANDARD = "Nekvinda and Dušek 2021, Shades of BLEU, Flavours of Success: The Case of MultiWOZ"
+_BUDZIANOWSKI = "Budzianowski et al. 2018, MultiWOZ; rules: " + _STANDARD
+_OURS = "dialgauge: credit only for what the response and the database support"
+_RULES = Parameter(
+    "rules", "mwzeval", RULES, "the standard evaluator's rules, or ours, which cannot be gamed so cheaply"
+)
+
+
+class TaskEvidence:
+    """The verdicts on the dialogues of a gold file, and the responses as texts.
+
+    Under ``mwzeval`` a dialogue that the system lacks has no verdict; under ``grounded`` it has failed.
+    """
+
+    def __init__(
+        self,
+        verdicts: Mapping[Rules, Sequence[DialogueVerdict | None]],
+        turns: Sequence[int],
+        bleu: NDArray[np.float64] | None,
+        richness: Mapping[str, float],
+    ) -> None:
+        self.verdicts = verdicts
+        self.turns = np.array(turns, np.float64)
+        self.bleu = bleu
+        self.richness = richness
+        self.dialogues = len(turns)
+        self.dialogue: NDArray[np.integer[Any]] = np.arange(len(turns))
+
+    def domains(self) -> list[str]:
+        """The domains of the goals, by name."""
+        return sorted({domain for each in self.verdicts["grounded"] if each for domain in each.domains})
+
+    def flags(self, aspect: str, rules: Rules, domain: str = "") -> Rows:
+        """1 of 1 for each dialogue that has a verdict and meets it."""
+        above, below = np.zeros(self.dialogues), np.zeros(self.dialogues)
+        for place, verdict in enumerate(self.verdicts[rules]):
+            part = verdict if verdict is None or not domain else verdict.domains.get(domain)
+            if part is not None:
+                above[place], below[place] = getattr(part, aspect), 1.0
+        return above, below
+
+    def counts(self, above: str, below: str) -> Rows:
+        """Two counts that ``grounded`` keeps, by dialogue."""
+        verdicts = [verdict for verdict in self.verdicts["grounded"] if verdict is not None]
+        return (
+            np.array([getattr(verdict, above) for verdict in verdicts], np.float64),
+            np.array([getattr(verdict, below) for verdict in verdicts], np.float64),
+        )
+
+
+def _flags(aspect: str, evidence: TaskEvidence, settings: Settings) -> Rows:
+    rules: Rules = "grounded" if settings["rules"] == "grounded" else "mwzeval"
+    return evidence.flags(aspect, rules, str(settings.get("part", "")))
+
+
+def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
+    domain = str(settings.get("part", ""))
+    return None if not domain or domain in evidence.domains() else f"no goal has the domain '{domain}'"
+
+
+def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
+    return evidence.counts(above, below)
+
+
+def _stuffed(evidence: TaskEvidence, settings: Settings) -> Rows:
+    return evidence.counts("stuffed", "stuffed")[0], evidence.turns
+
+
+def _nothing(evidence: TaskEvidence, settings: Settings) -> Rows:
+    """No dialogue has a sum of its own."""
+    return np.zeros(evidence.dialogues), np.zeros(evidence.dialogues)
+
+
+def _bleu_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
+    return np.zeros((STATISTICS, evidence.dialogues)) if evidence.bleu is None else evidence.bleu
+
+
+def _combined_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
+    flags = [evidence.flags(aspect, "mwzeval") for aspect in ("inform", "success")]
+    return np.concatenate([_bleu_sums(evidence, settings), np.stack([flags[0][0], flags[1][0], flags[0][1]])])
+
+
+def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    inform, success, dialogues = (sums[..., STATISTICS + place] for place in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        done: NDArray[np.float64] = 50 * (inform / dialogues + success / dialogues)
+    return bleu_of(sums[..., :STATISTICS]) + done
+
+
+def _no_references(evidence: TaskEvidence, settings: Settings) -> str | None:
+    return "there are no references" if evidence.bleu is None else None
+
+
+def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
+    return evidence.richness[name]
+
+
+def _share(name: str, title: str, summary: str, formula: str, rows: Callable[..., Rows], **more: Any) -> Card[Any]:
+    return Card(name=name, family="tasks", title=title, summary=summary, formula=formula, rows=rows, **more)
+
+
+_UNITS = {
+    "tokens": ("words", "words per response", "sum of words / responses"),
+    "unigrams": ("words", "different words", "|{w}|"),
+    "bigrams": ("pairs", "different pairs of words", "|{(v, w)}|"),
+    "trigrams": ("triples", "different triples of words", "|{(u, v, w)}|"),
+    "entropy": ("bits", "entropy of words", "-sum p(w) log2 p(w)"),
+    "conditional entropy": ("bits", "entropy of a word given the one before", "-sum c(v, w)/T log2 c(v, w)/c(v)"),
+    "MSTTR-50": ("share", "mean share of different words in windows of fifty", "mean of distinct / 50"),
+}
+
+CARDS: tuple[Card[Any], ...] = (
+    _share(
+        INFORM, "Inform", "Share of the dialogues in which something that fits the goal was offered in every domain.",
+        "dialogues with a fitting offer in each goal domain / dialogues", partial(_flags, "inform"),
+        source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
+    ),
+    _share(
+        SUCCESS, "Success", "Share of the dialogues that are informed and in which all that was asked for was told.",
+        "informed dialogues with every request met / dialogues", partial(_flags, "success"),
+        source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
+    ),
+    Card(
+        name=BLEU, family="tasks", title="BLEU", unit="points", upper=100.0, source="Papineni et al. 2002; sacreBLEU",
+        summary="How much of their wording responses share with the human ones, values replaced by classes.",
+        formula="BP exp(mean of log precisions of 1- to 4-grams)", rows=_nothing, statistics=_bleu_sums,
+        of_sums=bleu_of, obstacle=_no_references,
+    ),
+    Card(
+        name=COMBINED, family="tasks", title="Combined", unit="points", upper=200.0, source="Mehri et al. 2019",
+        summary="BLEU plus the mean of Inform and Success (rule set mwzeval), all in percent.",
+        formula="BLEU + 0.5 (Inform + Success)", rows=_nothing, statistics=_combined_sums, of_sums=_combined,
+        obstacle=_no_references,
+    ),
+    _share(
+        OFFER_PRECISION, "precision of offers", "Share of the offers at whose time the state led to fitting rows only.",
+        "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
+    ),
+    _share(
+        REQUEST_PRECISION, "precision of what is told", "Share of what was told (phone, address, ...) that was asked for.",
+        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS,
+    ),
+    _share(
+        REQUEST_RECALL, "recall of requests", "Share of what was asked for (phone, address, ...) that was told at all.",
+        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS,
+    ),
+    _share(
+        STUFFED, "stuffed responses", "Share of the responses that tell so much that they answer nothing.",
+        "responses with four of five request classes, or a venue and a train / responses", _stuffed, source=_OURS,
+        higher_is_better=False,
+    ),
+    *(
+        Card(
+            name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
+            upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
+            value=partial(_richness, name), higher_is_better=None,
+        )
+        for name, (unit, title, formula) in _UNITS.items()
+    ),
+)  # fmt: skip
