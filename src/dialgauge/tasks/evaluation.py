@@ -8,7 +8,8 @@ print(tasks[0].explain("mul0003"))
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,14 +17,14 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import bulk_load
 from dialgauge.measures import (
     Count,
     Coverage,
     Measure,
     Resampling,
+    Scores,
     Signature,
     SystemEvidence,
     asked_for,
@@ -33,24 +34,28 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import new_run
 from dialgauge.tasks.delexical import cleaned
-from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, TaskState, read_gold
-from dialgauge.tasks.measures import DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
+from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
+from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
 from dialgauge.tasks.predictions import (
+    MODES,
     DomainMode,
     TaskPredictions,
     active_domains,
+    estimated_domains,
     human_responses,
+    named_domains,
     read_predictions,
     states_of,
 )
-from dialgauge.tasks.results import TaskScores
-from dialgauge.tasks.rules import JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
-from dialgauge.tasks.tables import run_tables
-from dialgauge.tasks.texts import References, bleu_signature, richness
+from dialgauge.tasks.results import KIND, TaskScores
+from dialgauge.tasks.rules import RULES, JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
+from dialgauge.tasks.tables import run_dialogues, run_tables
+from dialgauge.tasks.texts import REFERENCE_KINDS, ReferenceKind, References, bleu_obstacle, bleu_signature
+from dialgauge.tasks.texts import read_references as read_reference_file
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
-KIND = "tasks"
 Missing: TypeAlias = Literal["skip", "fail"]
+MISSING: tuple[Missing, ...] = ("skip", "fail")
 #: A prediction file, or what one holds.
 Predictions: TypeAlias = str | Path | TaskPredictions
 
@@ -65,6 +70,15 @@ class TaskOptions(Struct, frozen=True, kw_only=True):
     resamples: int = 1000
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        _require("--domains", self.mode, MODES)
+        _require("--missing", self.missing, MISSING)
+
+
+def _require(what: str, chosen: str | None, known: Sequence[str]) -> None:
+    if chosen is not None and chosen not in known:
+        raise DialgaugeError(f"{what} is one of {', '.join(known)}, not '{chosen}'.{nearest(chosen, known)}")
+
 
 def score_tasks(
     gold: str | Path | GoldTasks,
@@ -72,7 +86,7 @@ def score_tasks(
     *,
     database: str | Path | TownDatabase | None = None,
     references: str | Path | References | None = None,
-    references_are: Literal["raw", "clean"] | None = None,
+    references_are: ReferenceKind | None = None,
     mode: DomainMode | None = None,
     missing: Missing = "skip",
     strict: bool = False,
@@ -92,8 +106,7 @@ def score_tasks(
         mode=mode, missing=missing, strict=strict, measures=tuple(measures), resamples=resamples, seed=seed
     )
     evaluation = TaskEvaluation(gold, database, references, references_are, options)
-    humans = evaluation.human() if human else None
-    return [evaluation.score(each, humans=humans) for each in _listed(systems)]
+    return [evaluation.score(each, human=human) for each in _listed(systems)]
 
 
 def _listed(systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions]) -> list[TaskPredictions]:
@@ -114,29 +127,66 @@ class TaskEvaluation:
         gold: str | Path | GoldTasks,
         database: str | Path | TownDatabase | None = None,
         references: str | Path | References | None = None,
-        references_are: Literal["raw", "clean"] | None = None,
+        references_are: ReferenceKind | None = None,
         options: TaskOptions | None = None,
     ) -> None:
         self.options = options or TaskOptions()
         self.measures = task_measures(self.options.measures)  # a misspelt one is an error before the work
-        self.town = _town(database, gold)
         with bulk_load():
             self.gold = gold if isinstance(gold, GoldTasks) else read_gold(gold)
+            self.town = _town(database, self.gold)
         self.references = _references(references, references_are, self.gold)
-        self._gold_checksum = _checksum(self.gold)
-        self._bleu_signature = bleu_signature()
         self._inputs = [("gold", self.gold.source)] if self.gold.source else []
+        self._inputs += [("database", file) for file in self.town.files]
+        self._inputs += [("references", str(references))] if isinstance(references, str | Path) else []
 
-    def human(self) -> TaskScores:
-        """The corpus's own responses, as a system."""
-        return self.score(human_responses(self.gold))
-
-    def score(
-        self, system: TaskPredictions, *, humans: TaskScores | None = None, advance: Callable[[int], None] | None = None
-    ) -> TaskScores:
-        """One system as a run in memory."""
+    def score(self, system: TaskPredictions, *, human: bool = True) -> TaskScores:
+        """One system as a run in memory; with ``human``, the human responses' values stand beside its own."""
         system.require_known(self.gold)
         notes = system.notes(strict=self.options.strict)
+        mode = self._mode(system)
+        judged = self._judge(system, mode)
+        signature = self._signature(system, mode)
+        options = self.options
+        how = Resampling(options.resamples, options.seed) if options.resamples else None
+        evidence = self._evidence(system, judged)
+        coverage = _coverage(judged, counted=options.missing == "fail")
+        scores = self._scores(evidence, signature, coverage, how)
+        run = new_run(
+            kind=KIND,
+            name=system.name,
+            scores=scores,
+            tables=run_tables(judged, self.town),
+            corpus=lambda: run_dialogues(judged),
+            config={"system": system.name, "domains": mode, "missing": options.missing},
+            inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
+            seeds=options.seed,
+            signature=signature.with_(interval=str(how) if how else ""),
+            details={
+                "domains": mode,
+                "states": "file" if system.has_states else "gold",
+                "references": self._reference_name,
+                "domains_per_turn": _domains_per_turn(system, mode),
+                "human": self.human_values if human else {},
+                "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
+                "missing_dialogues": [each.gold.id for each in judged if not each.turns],
+            },
+            notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
+        )
+        return TaskScores(run)
+
+    @cached_property
+    def human_values(self) -> dict[str, float | None]:
+        """What the corpus's own responses reach, as a system; BLEU only against references that are not themselves."""
+        if not self.gold.has_spans:
+            return {}
+        system = human_responses(self.gold)
+        evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
+        return {
+            str(measure): float(measure.value(evidence)) for measure in self.measures if not measure.obstacle(evidence)
+        }
+
+    def _mode(self, system: TaskPredictions) -> DomainMode:
         mode = self.options.mode or system.default_mode
         if mode == "file" and system.listless:
             raise DialgaugeError(
@@ -144,88 +194,107 @@ class TaskEvaluation:
                 "choose --domains state or placeholders",
                 file=system.source or system.name,
             )
-        judged = [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
-        evidence = self._evidence(judged, system)
-        signature = Signature(
-            domains=mode,
-            states="file" if system.has_states else f"gold={GOLD_STATES}",
-            missing=self.options.missing,
-            references=self.references.name,
-            bleu=self._bleu_signature,
-            dialogues=str(len(system.dialogues)),
-            turns=str(system.turns),
-            gold=self._gold_checksum,
-        )
-        how = Resampling(self.options.resamples, self.options.seed) if self.options.resamples else None
-        measured, left_out = _possible(self.measures, evidence, self.options.measures)
-        [scores] = score_systems(
-            [
-                SystemEvidence(
-                    evidence=evidence,
-                    measures=measured,
-                    dialogues=[each.gold.id for each in judged],
-                    signature=signature,
-                    coverage=_coverage(judged),
-                    left_out=left_out,
-                )
-            ],
-            how,
-        )
-        run = new_run(
-            kind=KIND,
-            name=system.name,
-            scores=scores,
-            tables=run_tables(judged, self.town),
-            corpus=lambda: _dialogues(judged),
-            config={"system": system.name, "domains": mode, "missing": self.options.missing},
-            inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
-            seeds=self.options.seed,
-            signature=signature.with_(interval=str(how) if how else ""),
-            details={
-                "domains": mode,
-                "states": "file" if system.has_states else "gold",
-                "listed_domains": _listed_domains(system, mode),
-                "human": {name: score.value for name, score in humans.scores.items()} if humans else {},
-                "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
-                "missing_dialogues": [each.gold.id for each in judged if not each.turns],
-            },
-            notes=notes,
-        )
-        if advance:
-            advance(1)
-        return TaskScores(run)
+        return mode
+
+    def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
+        return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
 
     def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
         if key not in system.dialogues:
             failed = missing_verdict(gold)
             standard = failed if self.options.missing == "fail" else None
             return JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed})
-        turns = system.dialogues[key]
+        turns = system.dialogues[key][: len(gold.answers)]
         states = states_of(turns, gold, own=system.has_states)
-        active = active_domains(turns, states, mode)
+        estimate = estimated_domains(states)
+        active = active_domains(turns, estimate, mode)
         return JudgedDialogue(
             gold,
             turns,
             states,
             {
                 "mwzeval": judge_mwzeval(gold, turns, states, active, self.town),
-                "grounded": judge_grounded(gold, turns, states, self.town),
+                "grounded": judge_grounded(gold, turns, states, estimate, self.town),
             },
         )
 
-    def _evidence(self, judged: Sequence[JudgedDialogue], system: TaskPredictions) -> TaskEvidence:
-        texts = {
-            key: [cleaned(turn.response) for turn in turns[: len(self.gold.dialogues[key].answers)]]
-            for key, turns in system.dialogues.items()
-        }
-        sums = {key: self.references.statistics(key, each) for key, each in texts.items()}
-        none = np.zeros_like(next(iter(sums.values())))
+    def _evidence(
+        self, system: TaskPredictions, judged: Sequence[JudgedDialogue], *, bleu: bool = True
+    ) -> TaskEvidence:
+        obstacle = self._bleu_obstacle if bleu else "the references are these responses"
         return TaskEvidence(
-            {rules: [each.verdicts[rules] for each in judged] for rules in ("mwzeval", "grounded")},
+            {rules: [each.verdicts[rules] for each in judged] for rules in RULES},
             [len(each.turns) for each in judged],
-            np.stack([sums.get(key, none) for key in self.gold.dialogues], axis=1),
-            richness([text for turns in system.dialogues.values() for text in (cleaned(t.response) for t in turns)]),
+            obstacle or self._bleu_sums(judged),
+            [turn.response for turns in system.dialogues.values() for turn in turns],
         )
+
+    def _bleu_sums(self, judged: Sequence[JudgedDialogue]) -> Any:
+        references = self.references
+        if references is None:
+            raise TypeError("there are no references")
+        keys = self.gold.dialogues
+        sums = [
+            references.statistics(key, [cleaned(turn.response) for turn in each.turns])
+            for key, each in zip(keys, judged, strict=True)
+        ]
+        return np.array(sums, np.float64).T
+
+    @cached_property
+    def _bleu_obstacle(self) -> str | None:
+        if not any(measure.card.statistics for measure in self.measures):
+            return "it was not asked for"
+        if self.references is None:
+            return "the gold file has no span_info, so there are no references; name some with --references"
+        return bleu_obstacle()
+
+    @property
+    def _reference_name(self) -> str:
+        return self.references.name if self.references else ""
+
+    @cached_property
+    def _gold_checksum(self) -> str:
+        """Of everything on the gold side that can change a verdict."""
+        digest = hashlib.sha256()
+        for key in sorted(self.gold.dialogues):
+            each = self.gold.dialogues[key]
+            goals = {domain: (goal.informable, sorted(goal.requestable)) for domain, goal in each.domains.items()}
+            digest.update(msgspec.json.encode([key, goals, [sorted(booked) for booked in each.booked], each.states]))
+        return digest.hexdigest()[:12]
+
+    def _signature(self, system: TaskPredictions, mode: DomainMode) -> Signature:
+        return Signature(
+            domains=mode,
+            states="file" if system.has_states else f"gold={GOLD_STATES}",
+            missing=self.options.missing,
+            dialogues=str(len(system.dialogues)),
+            turns=str(system.turns),
+            gold=self._gold_checksum,
+            database=self.town.checksum,
+        )
+
+    def _scores(
+        self, evidence: TaskEvidence, signature: Signature, coverage: Coverage, how: Resampling | None
+    ) -> Scores:
+        """Scores of tasks and of texts, which depend on references too."""
+        possible, left_out = _possible(self.measures, evidence, self.options.measures)
+        texts = [measure for measure in possible if measure.card.statistics]
+        named = signature.with_(references=self._reference_name, bleu=bleu_signature()) if texts else signature
+        tasks, more = score_systems(
+            [
+                SystemEvidence(
+                    evidence=evidence,
+                    measures=measures,
+                    dialogues=[each.id for each in self.gold.dialogues.values()],
+                    signature=signed,
+                    coverage=coverage,
+                    left_out=left_out,
+                )
+                for measures, signed in (([each for each in possible if each not in texts], signature), (texts, named))
+            ],
+            how,
+        )
+        return tasks.joined(more)
 
 
 def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
@@ -234,19 +303,13 @@ def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
 
 
 def _lists() -> dict[str, Any]:
-    by_domain = [
-        f"{name}{rules}[{domain}]"
-        for rules in ("", "(rules=grounded)")
-        for name in (INFORM, SUCCESS)
-        for domain in ("attraction", "hotel", "restaurant", "taxi", "train")
-    ]
     return {
         "default": DEFAULT,
-        "domains": by_domain,
+        "domains": BY_DOMAIN,
         "richness": RICHNESS,
         "all": lambda: [
             *DEFAULT,
-            *by_domain,
+            *BY_DOMAIN,
             *RICHNESS,
             *(cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}),
         ],
@@ -263,96 +326,50 @@ def _possible(
     return [measure for measure in measures if str(measure) not in obstacles], obstacles
 
 
-def _town(database: str | Path | TownDatabase | None, gold: str | Path | GoldTasks) -> TownDatabase:
+def _town(database: str | Path | TownDatabase | None, gold: GoldTasks) -> TownDatabase:
     if isinstance(database, TownDatabase):
         return database
     if database is not None:
         return load_town(database)
-    source = gold.source if isinstance(gold, GoldTasks) else gold
-    if not source:
-        raise DialgaugeError("name the folder of the MultiWOZ database")
-    return town_beside(source)
-
-
-_REFERENCE_FILE = msgspec.json.Decoder(dict[str, list[str]])
+    if not gold.source:
+        raise DialgaugeError("the gold dialogues come from no file; say where the MultiWOZ database is (database=...)")
+    return town_beside(gold.source)
 
 
 def _references(
-    given: str | Path | References | None, are: Literal["raw", "clean"] | None, gold: GoldTasks
-) -> References:
-    from dialgauge.dialogue import dialogue_key
-    from dialgauge.formats import resolve, system_name
-
+    given: str | Path | References | None, are: ReferenceKind | None, gold: GoldTasks
+) -> References | None:
+    _require("--references-are", are, REFERENCE_KINDS)
     if isinstance(given, References):
         return given
-    if given is None:
-        return References(SPAN_REFERENCES, gold.references)
-    if are is None:
-        raise DialgaugeError(
-            "say what your references are: raw (with placeholders in brackets) or clean (used as they are); "
-            "cleaning them twice would destroy the classes",
-            file=str(given),
-        )
-    try:
-        texts = _REFERENCE_FILE.decode(resolve(given)[0].read())
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DialgaugeError(
-            f"references are an object of dialogue to list of texts ({error})", file=str(given)
-        ) from error
-    plain = {
-        dialogue_key(name): [cleaned(one) for one in each] if are == "raw" else each for name, each in texts.items()
-    }
-    digest = hashlib.sha256(msgspec.json.encode(plain)).hexdigest()[:8]
-    return References(f"{system_name(given)}-{are}-{digest}", plain)
+    if given is not None:
+        return read_reference_file(given, are)
+    if are is not None:
+        raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
+    return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
 
 
-def _checksum(gold: GoldTasks) -> str:
-    """Of everything on the gold side that can change a verdict."""
-    digest = hashlib.sha256()
-    for key in sorted(gold.dialogues):
-        each = gold.dialogues[key]
-        content = [key, each.goal.tasks, [sorted(booked) for booked in each.booked], each.states]
-        digest.update(msgspec.json.encode(content))
-    return digest.hexdigest()[:12]
-
-
-def _coverage(judged: Sequence[JudgedDialogue]) -> Coverage:
-    expected = sum(len(each.gold.answers) for each in judged)
-    read = sum(len(each.turns) for each in judged)
-    scored = sum(min(len(each.turns), len(each.gold.answers)) for each in judged)
-    there = sum(bool(each.turns) for each in judged)
+def _coverage(judged: Sequence[JudgedDialogue], *, counted: bool) -> Coverage:
+    """How much there is; with ``counted``, what is missing is scored, as failed."""
+    turns, gold = [len(each.turns) for each in judged], [len(each.gold.answers) for each in judged]
+    scored = [there or (wanted if counted else 0) for there, wanted in zip(turns, gold, strict=True)]
     return Coverage(
         {
-            "dialogues": Count(expected=len(judged), read=there, scored=there, failed=0),
-            "turns": Count(expected=expected, read=read, scored=scored, failed=0),
-        }
+            "dialogues": _count(len(judged), sum(map(bool, turns)), sum(map(bool, scored))),
+            "turns": _count(sum(gold), sum(turns), sum(scored)),
+        },
+        policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
     )
 
 
-def _listed_domains(system: TaskPredictions, mode: DomainMode) -> float | None:
-    """How many domains the lists of a file have on average, where they are what counts."""
-    if mode != "file":
+def _count(expected: int, read: int, scored: int) -> Count:
+    return Count(expected=expected, read=read, scored=scored, failed=0)
+
+
+def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None:
+    """How many domains the lists or the placeholders of a file give a turn on average, where they are what counts."""
+    if mode == "state":
         return None
-    sizes = [len(set(turn.active or ())) for turns in system.dialogues.values() for turn in turns]
-    return sum(sizes) / len(sizes)
-
-
-def _dialogues(judged: Sequence[JudgedDialogue]) -> Iterable[Dialogue]:
-    """What was said: the user's recorded words, and the system's responses."""
-    for each in judged:
-        turns: list[Turn] = []
-        for number, words in enumerate(each.gold.user_texts):
-            theirs = each.turns[number] if number < len(each.turns) else None
-            state = theirs.state if theirs else None
-            predicted = None if state is None else _as_state(state)
-            turns.append(
-                Turn(speaker="user", text=words, predicted=predicted, active=theirs.active if theirs else None,
-                     state=_as_state(each.gold.states[number]) if number < len(each.gold.states) else None)
-            )  # fmt: skip
-            if theirs is not None:
-                turns.append(Turn(speaker="system", text=theirs.response))
-        yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
-
-
-def _as_state(state: TaskState) -> dict[str, dict[str, tuple[str, ...]]]:
-    return {domain: {slot: (value,) for slot, value in slots.items()} for domain, slots in state.items()}
+    turns = [turn for each in system.dialogues.values() for turn in each]
+    named = (set(turn.active or ()) if mode == "file" else named_domains(turn.response) for turn in turns)
+    return sum(map(len, named)) / len(turns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Goal, Task, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Keyed, Notes, Part, decode, resolve
+from dialgauge.formats import Keyed, Notes, Part, decode, recognise, resolve
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.worlds.town import DONT_CARE, normal_slot, normal_value
 
@@ -24,7 +24,6 @@ GOLD_STATES, SPAN_REFERENCES = "mwz21", "mwz21-span"
 
 _REQUESTS = {"phone": PHONE, "address": ADDRESS, "postcode": POST, "trainID": TRAINID}
 _UNFILLED = DONT_CARE | {"", "none"}
-_NOT_DOMAINS = ("message", "topic")
 _SPAN_CLASSES = {
     "Name": NAME, "Area": "AREA", "Type": TYPE, "Car": TYPE, "Food": "FOOD", "Addr": ADDRESS, "Phone": PHONE,
     "Post": POST, "Price": "PRICE", "Ticket": "PRICE", "Fee": "PRICE", "Id": TRAINID, "Ref": REFERENCE, "Leave": TIME,
@@ -41,11 +40,11 @@ class DomainGoal(Struct, frozen=True, eq=False):
     requestable: frozenset[str]
 
     @classmethod
-    def of(cls, task: Task) -> DomainGoal:
+    def of(cls, info: Mapping[str, str], requests: Iterable[str], *, books: bool) -> DomainGoal:
         """The part of a goal that the evaluation looks at. Constraints that first fail are not in it."""
-        requests = {_REQUESTS[name] for name in task.requests if name in _REQUESTS}
-        informable = {normal_slot(slot): value for slot, value in task.info.items()}
-        return cls(informable, frozenset(requests | ({REFERENCE} if task.book else set())))
+        classes = {_REQUESTS[name] for name in requests if name in _REQUESTS}
+        informable = {normal_slot(slot): value for slot, value in info.items()}
+        return cls(informable, frozenset(classes | {REFERENCE} if books else classes))
 
 
 class GoldTask(Struct, eq=False):
@@ -84,7 +83,7 @@ class _Domain(Struct, gc=False):
 
 
 class _GoalPart(Struct, gc=False):
-    info: dict[str, str | bool] = {}
+    info: dict[str, str] = {}
     fail_info: dict[str, str | bool] = {}
     book: dict[str, str | bool] = {}
     fail_book: dict[str, str | bool] = {}
@@ -93,9 +92,9 @@ class _GoalPart(Struct, gc=False):
     def task(self) -> Task:
         """As the data model has it; ``invalid`` says what the database answers, not what the user wants."""
         return Task(
-            info=_texts(self.info),
+            info=self.info,
             fail_info=_texts(self.fail_info),
-            book=_texts(self.book) or ({"invalid": "no"} if self.book else {}),
+            book=_texts(self.book),
             fail_book=_texts(self.fail_book),
             requests=tuple(self.reqt),
         )
@@ -124,6 +123,11 @@ class GoldTasks:
         """The reference ``mwz21-span``: human responses by dialogue and turn, values replaced by classes."""
         return {key: each.references() for key, each in self.dialogues.items()}
 
+    @cached_property
+    def has_spans(self) -> bool:
+        """Does the file say which words are values? Without that there are no references."""
+        return any(bytes(raw) != b"[]" for each in self.dialogues.values() for _, raw in each.answers)
+
 
 def read_gold(source: str | Path) -> GoldTasks:
     """The gold side of a MultiWOZ file (the ``data.json`` of 2.0 to 2.4, or a split of it)."""
@@ -136,7 +140,30 @@ def read_gold(source: str | Path) -> GoldTasks:
 
 def _read_part(part: Part) -> list[GoldTask]:
     reader = _Reader(part)
-    return [reader.dialogue(name, raw) for name, raw in _FILE.decode(part.read(), part, Notes())]
+    try:
+        return [reader.dialogue(name, raw) for name, raw in _FILE.decode(part.read(), part, Notes())]
+    except DialgaugeError as error:
+        raise _other_file(part) or error from error
+
+
+def _other_file(part: Part) -> DialgaugeError | None:
+    """The error for a file that is sound, but no gold file; None where it is one, or nothing known."""
+    name = format_name(part)
+    if name in (None, "multiwoz"):
+        return None
+    if name == "mwzeval":
+        message = "these are the responses of a system, and GOLD comes first: dialgauge tasks score GOLD PRED..."
+    else:
+        message = f"its format is '{name}', and GOLD must be a MultiWOZ file with goals (data.json, or a split of it)"
+    return DialgaugeError(message, file=part.name)
+
+
+def format_name(part: Part) -> str | None:
+    """What format a file that could not be read is in, as far as its beginning tells."""
+    try:
+        return recognise(part).name
+    except DialgaugeError:
+        return None
 
 
 class _Reader:
@@ -150,13 +177,18 @@ class _Reader:
         if not raw.goal:
             raise DialgaugeError("it has no goal, so nobody can say whether the job was done",
                                  file=self._part.name, dialogue=name)  # fmt: skip
-        goal = self._goal(raw.goal, name)
+        wanted = self._goal(raw.goal, name)
         answers = raw.log[1::2]
-        parts = [[(domain, *self._domain(bytes(one))) for domain, one in entry.metadata.items()] for entry in answers]
+        try:
+            parts = [[(key, *self._domain(bytes(one))) for key, one in entry.metadata.items()] for entry in answers]
+        except DialgaugeError as error:
+            raise error.at(dialogue=name) from error
         return GoldTask(
             id=name,
-            goal=goal,
-            domains={domain: DomainGoal.of(task) for domain, task in goal.tasks.items()},
+            goal=Goal(tasks={domain: part.task() for domain, part in wanted.items()}),
+            domains={
+                domain: DomainGoal.of(part.info, part.reqt, books=bool(part.book)) for domain, part in wanted.items()
+            },
             user_texts=[entry.text for entry in raw.log[::2]],
             booked=[frozenset(domain for domain, _, booked in part if booked and domain != "taxi") for part in parts],
             states=[{domain: slots for domain, slots, _ in part if slots} for part in parts],
@@ -164,12 +196,12 @@ class _Reader:
             file=self._part.name,
         )
 
-    def _goal(self, raw: dict[str, Raw], name: str) -> Goal:
-        tasks = {}
-        for domain in DOMAINS:
-            if domain in raw and bytes(raw[domain]) != b"{}":
-                tasks[domain] = decode(_GOAL_PART, raw[domain], self._part, dialogue=name).task()
-        return Goal(tasks={domain: tasks[domain] for domain in raw if domain in tasks})
+    def _goal(self, raw: dict[str, Raw], name: str) -> dict[str, _GoalPart]:
+        return {
+            domain: decode(_GOAL_PART, content, self._part, dialogue=name)
+            for domain, content in raw.items()
+            if domain in DOMAINS and bytes(content).strip(b"{} \t\r\n")
+        }
 
     def _decoded(self, content: bytes) -> tuple[dict[str, str], bool]:
         """The filled slots of a domain, and whether something is booked there."""

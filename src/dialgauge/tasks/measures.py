@@ -6,15 +6,16 @@ Inform and Success take a rule set and a domain: ``Success``, ``Success(rules=gr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.tasks.delexical import cleaned
 from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
-from dialgauge.tasks.texts import STATISTICS, bleu_of
+from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
 
 INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
 OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED = "OfferP", "ReqP", "ReqR", "stuffed"
@@ -24,6 +25,13 @@ COMPANIONS = (OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED)
 DEFAULT = (
     INFORM, SUCCESS, BLEU, COMBINED, f"{INFORM}(rules=grounded)", f"{SUCCESS}(rules=grounded)", *COMPANIONS,
 )  # fmt: skip
+#: Inform and Success of each domain that goals have.
+BY_DOMAIN = tuple(
+    f"{name}{rules}[{domain}]"
+    for rules in ("", "(rules=grounded)")
+    for name in (INFORM, SUCCESS)
+    for domain in ("attraction", "hotel", "restaurant", "taxi", "train")
+)
 
 _STANDARD = "Nekvinda and Dušek 2021, Shades of BLEU, Flavours of Success: The Case of MultiWOZ"
 _BUDZIANOWSKI = "Budzianowski et al. 2018, MultiWOZ; rules: " + _STANDARD
@@ -36,35 +44,52 @@ _RULES = Parameter(
 class TaskEvidence:
     """The verdicts on the dialogues of a gold file, and the responses as texts.
 
-    Under ``mwzeval`` a dialogue that the system lacks has no verdict; under ``grounded`` it has failed.
+    Under ``mwzeval`` a dialogue that the system lacks has no verdict; under ``grounded`` it has failed. ``turns`` are
+    the scored responses of each dialogue, ``bleu`` the sums behind BLEU, (sums, dialogues), or why there are none, and
+    ``responses`` all that the system has, in its order.
     """
 
     def __init__(
         self,
         verdicts: Mapping[Rules, Sequence[DialogueVerdict | None]],
         turns: Sequence[int],
-        bleu: NDArray[np.float64] | None,
-        richness: Mapping[str, float],
+        bleu: NDArray[np.float64] | str,
+        responses: Sequence[str],
     ) -> None:
         self.verdicts = verdicts
         self.turns = np.array(turns, np.float64)
         self.bleu = bleu
-        self.richness = richness
+        self.responses = responses
         self.dialogues = len(turns)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(len(turns))
 
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
-        return sorted({domain for each in self.verdicts["grounded"] if each for domain in each.domains})
+        return sorted(domain for rules, domain in self._flags if rules == "grounded" and domain)
 
-    def flags(self, aspect: str, rules: Rules, domain: str = "") -> Rows:
+    @cached_property
+    def _flags(self) -> dict[tuple[Rules, str], NDArray[np.float64]]:
+        """By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue."""
+        flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
+        for rules, verdicts in self.verdicts.items():
+            for place, verdict in enumerate(verdicts):
+                if verdict is None:
+                    continue
+                for domain, part in (("", verdict), *verdict.domains.items()):
+                    if (rules, domain) not in flags:
+                        flags[rules, domain] = np.zeros((3, self.dialogues))
+                    flags[rules, domain][:, place] = part.inform, part.success, 1.0
+        return flags
+
+    def flags(self, aspect: Literal["inform", "success"], rules: Rules, domain: str = "") -> Rows:
         """1 of 1 for each dialogue that has a verdict and meets it."""
-        above, below = np.zeros(self.dialogues), np.zeros(self.dialogues)
-        for place, verdict in enumerate(self.verdicts[rules]):
-            part = verdict if verdict is None or not domain else verdict.domains.get(domain)
-            if part is not None:
-                above[place], below[place] = getattr(part, aspect), 1.0
-        return above, below
+        rows = self._flags.get((rules, domain), np.zeros((3, self.dialogues)))
+        return rows[0 if aspect == "inform" else 1], rows[2]
+
+    @cached_property
+    def richness(self) -> dict[str, float]:
+        """How rich the responses are."""
+        return richness([cleaned(response) for response in self.responses])
 
     def counts(self, above: str, below: str) -> Rows:
         """Two counts that ``grounded`` keeps, by dialogue."""
@@ -75,7 +100,7 @@ class TaskEvidence:
         )
 
 
-def _flags(aspect: str, evidence: TaskEvidence, settings: Settings) -> Rows:
+def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, settings: Settings) -> Rows:
     rules: Rules = "grounded" if settings["rules"] == "grounded" else "mwzeval"
     return evidence.flags(aspect, rules, str(settings.get("part", "")))
 
@@ -99,12 +124,12 @@ def _nothing(evidence: TaskEvidence, settings: Settings) -> Rows:
 
 
 def _bleu_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
-    return np.zeros((STATISTICS, evidence.dialogues)) if evidence.bleu is None else evidence.bleu
+    return np.zeros((STATISTICS, evidence.dialogues)) if isinstance(evidence.bleu, str) else evidence.bleu
 
 
 def _combined_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
-    flags = [evidence.flags(aspect, "mwzeval") for aspect in ("inform", "success")]
-    return np.concatenate([_bleu_sums(evidence, settings), np.stack([flags[0][0], flags[1][0], flags[0][1]])])
+    (inform, counted), (success, _) = evidence.flags("inform", "mwzeval"), evidence.flags("success", "mwzeval")
+    return np.concatenate([_bleu_sums(evidence, settings), np.stack([inform, success, counted])])
 
 
 def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -115,7 +140,7 @@ def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _no_references(evidence: TaskEvidence, settings: Settings) -> str | None:
-    return "there are no references" if evidence.bleu is None else None
+    return evidence.bleu if isinstance(evidence.bleu, str) else None
 
 
 def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
@@ -164,7 +189,8 @@ CARDS: tuple[Card[Any], ...] = (
         "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
     ),
     _share(
-        REQUEST_PRECISION, "precision of what is told", "Share of what was told (phone, address, ...) that was asked for.",
+        REQUEST_PRECISION, "precision of what is told",
+        "Share of what was told (phone, address, ...) that was asked for.",
         "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS,
     ),
     _share(

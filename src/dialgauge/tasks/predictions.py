@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Keyed, Notes, Part, decode, resolve, system_name
+from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
-from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState
+from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
 from dialgauge.text import counted
 from dialgauge.worlds.town import normal_slot, normal_value
 
 #: Where the domains that a response is about come from.
 DomainMode: TypeAlias = Literal["file", "state", "placeholders"]
 MODES: tuple[DomainMode, ...] = ("file", "state", "placeholders")
+#: How many odd names a note lists.
+_SHOWN = 5
 
 
 class TaskTurn(Struct, eq=False):
@@ -69,25 +74,50 @@ class TaskPredictions:
 
     def notes(self, *, strict: bool = False) -> list[str]:
         """What a reader of the scores must know about the file; ``strict`` refuses what would be switched."""
-        notes = []
-        for lacking, what, then in (
-            (self.stateless, "state", "gold states are used for ALL turns of the file: this is a score of the policy, "
-             "not of the whole system, and must not stand beside end-to-end scores"),
-            (self.listless, "active_domains", "the lists it does have are ignored and domains are estimated from states"),
-        ):  # fmt: skip
-            if lacking and lacking < self.turns:
-                message = f"{lacking:,} of {counted(self.turns, 'turn')} lack the key '{what}', so {then}"
-                if strict:
-                    raise DialgaugeError(
-                        f"{message}; add the key, or leave out --strict", file=self.source or self.name
-                    )
-                notes.append(message)
+        notes = [self._switched(*key, strict=strict) for key in self._partial_keys()]
         if self.stateless == self.turns:
             notes.append("it has no states, so gold states are used: a score of the policy, not of the whole system")
         if self.unknown:
-            shown = ", ".join(f"[{name}] {count}" for name, count in self.unknown.most_common(5))
+            shown = ", ".join(f"[{name}] {count}" for name, count in self.unknown.most_common(_SHOWN))
             notes.append(f"placeholders of no known class, which count for nothing: {shown}")
+        if strange := self._strange_domains():
+            shown = ", ".join(f"'{name}' {count}" for name, count in strange.most_common(_SHOWN))
+            notes.append(f"states or active_domains name what is no domain of MultiWOZ and counts for nothing: {shown}")
         return notes
+
+    def _partial_keys(self) -> list[tuple[str, int, str]]:
+        keys = [
+            ("state", self.stateless, "gold states are used for ALL turns of the file: this is a score of the policy, "
+             "not of the whole system, and must not stand beside end-to-end scores"),
+            ("active_domains", self.listless, "the lists that are there are ignored too, and domains are estimated "
+             "from states"),
+        ]  # fmt: skip
+        return [key for key in keys if 0 < key[1] < self.turns]
+
+    def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> str:
+        message = f"{lacking:,} of {counted(self.turns, 'turn')} lack the key '{key}', so {then}"
+        if not strict:
+            return message
+        dialogue, turn = next(
+            (name, number)
+            for name, turns in self.dialogues.items()
+            for number, each in enumerate(turns)
+            if (each.state if key == "state" else each.active) is None
+        )
+        raise DialgaugeError(
+            f"{message}; add the key to every turn, or leave out --strict",
+            file=self.source or self.name,
+            dialogue=dialogue,
+            turn=turn,
+        )
+
+    def _strange_domains(self) -> Counter[str]:
+        """Names that are no domain, each with its turns; writing 'Hotel' for 'hotel' makes a state disappear."""
+        strange: Counter[str] = Counter()
+        for turns in self.dialogues.values():
+            for turn in turns:
+                strange.update({*(turn.state or ()), *(turn.active or ())}.difference(DOMAINS))
+        return strange
 
 
 class _Entry(Struct, gc=False):
@@ -98,11 +128,30 @@ class _Entry(Struct, gc=False):
 
 _FILE = Keyed(list[_Entry])
 _SLOTS = msgspec.json.Decoder(dict[str, str])
+_LOOSE_SLOTS = msgspec.json.Decoder(dict[str, Any])
+_ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
 
 
 def read_predictions(source: str | Path, name: str | None = None) -> TaskPredictions:
     """A prediction file in the layout of MultiWOZ_Evaluation (``mwzeval``)."""
-    parts = resolve(source)
+    return _predictions(resolve(source), name or system_name(source), str(source))
+
+
+def predictions_from(name: str, dialogues: Mapping[str, Sequence[Mapping[str, Any]]]) -> TaskPredictions:
+    """What such a file holds, from Python: dialogue to list of turns with ``response`` and, if you have them, ``state``
+    and ``active_domains``. It is not changed.
+
+    >>> predictions_from("mine", {"SNG0073.json": [{"response": "[taxi_type] is on its way ."}]}).turns
+    1
+    """
+    try:
+        content = msgspec.json.encode(dialogues)
+    except TypeError as error:
+        raise DialgaugeError(f"the predictions of '{name}' hold what JSON has no word for: {error}") from error
+    return _predictions([Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)], name, "")
+
+
+def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictions:
     dialogues: dict[str, list[TaskTurn]] = {}
     for part in parts:
         for key, turns in _read_part(part):
@@ -111,14 +160,14 @@ def read_predictions(source: str | Path, name: str | None = None) -> TaskPredict
                                      file=part.name, dialogue=key)  # fmt: skip
             dialogues[key] = turns
     if not any(dialogues.values()):
-        raise DialgaugeError("it holds no responses", file=str(source))
-    return TaskPredictions(name or system_name(source), dialogues, str(source))
+        raise DialgaugeError("it holds no responses", file=source or name)
+    return TaskPredictions(name, dialogues, source)
 
 
 def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
     @cache
     def slots(content: bytes) -> dict[str, str]:
-        named = ((normal_slot(slot), value) for slot, value in decode(_SLOTS, content, part).items())
+        named = ((normal_slot(slot), value) for slot, value in _SLOTS.decode(content).items())
         return {slot: normal_value(slot, value) for slot, value in named}
 
     def turn(entry: _Entry, dialogue: str, number: int) -> TaskTurn:
@@ -126,14 +175,43 @@ def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
         if entry.state is not UNSET:
             try:
                 state = {domain: slots(bytes(raw)) for domain, raw in entry.state.items()}
-            except DialgaugeError as error:
-                raise error.at(dialogue=dialogue, turn=number) from error
+            except msgspec.DecodeError as error:
+                message = _unreadable_state(entry.state)
+                raise DialgaugeError(message, file=part.name, dialogue=dialogue, turn=number) from error
         return TaskTurn(entry.response, state, None if entry.active_domains is UNSET else entry.active_domains)
 
     return [
         (dialogue_key(name), [turn(entry, name, number) for number, entry in enumerate(entries)])
-        for name, entries in _FILE.decode(part.read(), part, Notes())
+        for name, entries in _entries(part)
     ]
+
+
+def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:
+    try:
+        return _FILE.decode(part.read(), part, Notes())
+    except DialgaugeError as error:
+        name = format_name(part)
+        if name == "multiwoz":
+            message = "this is a MultiWOZ file with goals, which comes first: dialgauge tasks score GOLD PRED..."
+            raise DialgaugeError(message, file=part.name) from error
+        if name not in (None, "mwzeval"):
+            message = f"its format is '{name}', which has no responses; PRED must be in the format 'mwzeval'"
+            raise DialgaugeError(message, file=part.name) from error
+        place = _ENTRY_PATH.search(error.message)
+        raise error.at(turn=int(place[1]) if place else None) from error
+
+
+def _unreadable_state(state: Mapping[str, Raw]) -> str:
+    """Which value of a state is no text."""
+    for domain, raw in state.items():
+        try:
+            slots = _LOOSE_SLOTS.decode(raw)
+        except msgspec.DecodeError:
+            return f"the state of '{domain}' must be an object of slot to text"
+        for slot, value in slots.items():
+            if not isinstance(value, str):
+                return f"the value of {domain}-{slot} must be a text, and is {msgspec.json.encode(value).decode()}"
+    return "the state cannot be read"
 
 
 def human_responses(gold: GoldTasks) -> TaskPredictions:
@@ -163,16 +241,18 @@ def states_of(turns: Sequence[TaskTurn], gold: GoldTask, *, own: bool) -> list[T
     return [turn.state or {} for turn in turns] if own else list(gold.states[: len(turns)])
 
 
-def active_domains(turns: Sequence[TaskTurn], states: Sequence[TaskState], mode: DomainMode) -> list[tuple[str, ...]]:
-    """For every turn the domains that the response is taken to be about."""
+def active_domains(
+    turns: Sequence[TaskTurn], estimate: Sequence[str | None], mode: DomainMode
+) -> list[tuple[str, ...]]:
+    """For every turn the domains that the response is taken to be about; ``estimate`` is that of the states."""
     if mode == "file":
         return [turn.active or () for turn in turns]
     if mode == "placeholders":
         return [named_domains(turn.response) for turn in turns]
-    return [() if domain is None else (domain,) for domain in estimated_domains(states)]
+    return [() if domain is None else (domain,) for domain in estimate]
 
 
-@cache
+@lru_cache(1 << 16)
 def named_domains(response: str) -> tuple[str, ...]:
     """The domains that the placeholders of a response name."""
     named = (name.partition("_")[0] for name in placeholders(response))

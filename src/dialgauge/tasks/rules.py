@@ -14,10 +14,12 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.tasks.delexical import (
+    ADDRESS,
     CLASSES,
     DOMAINS,
     NAME,
     PHONE,
+    POST,
     REFERENCE,
     REQUEST_CLASSES,
     TIME,
@@ -26,15 +28,19 @@ from dialgauge.tasks.delexical import (
     placeholders,
 )
 from dialgauge.tasks.gold import DomainGoal, GoldTask, TaskState
-from dialgauge.tasks.predictions import TaskTurn, estimated_domains
+from dialgauge.tasks.predictions import TaskTurn
 from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, minutes, normal_value, similarity
 
 Rules: TypeAlias = Literal["mwzeval", "grounded"]
 RULES: tuple[Rules, ...] = ("mwzeval", "grounded")
 
 _FREE_DOMAINS = ("taxi", "police", "hospital")
-_TOLD_ANYWHERE = (PHONE, "ADDRESS", "POST", TRAINID)
+#: Requests that are met wherever they are told; a REFERENCE counts after the wizard has booked only.
+_TOLD_ANYWHERE = (PHONE, ADDRESS, POST, TRAINID)
 _ALIKE = 90
+_NONE: frozenset[str] = frozenset()
+#: So many of the five request classes in one response answer nothing.
+_STUFFED = 4
 
 
 class DomainVerdict(Struct, frozen=True):
@@ -64,7 +70,7 @@ class DialogueVerdict(Struct, frozen=True):
 
     def flags(self) -> str:
         """In short: ``hotel:10 train:11 total:10``, Inform and Success of each domain and of all."""
-        each = {**self.domains, "total": self}
+        each: dict[str, DomainVerdict | DialogueVerdict] = {**self.domains, "total": self}
         return " ".join(f"{name}:{int(one.inform)}{int(one.success)}" for name, one in each.items())
 
 
@@ -82,16 +88,18 @@ class Mentions(Struct, frozen=True):
 
     owned: dict[str, frozenset[str]]
     classes: frozenset[str]
+    #: Does the response tell so much that it cannot be an answer to anything?
+    stuffed: bool
 
-    @property
-    def stuffed(self) -> bool:
-        """Does the response tell so much that it cannot be an answer to anything?"""
-        return len(self.classes.intersection(REQUEST_CLASSES)) >= 4 or {NAME, TRAINID} <= self.classes
+    def owners(self, about: str | None) -> set[str]:
+        """The domains that own a placeholder, in a turn that is about ``about``."""
+        named = self.owned.keys() - {""}
+        return named | {about} if about and "" in self.owned else named
 
-    def of(self, domain: str, estimate: str | None) -> frozenset[str]:
-        """The classes that belong to a domain, in a turn that is taken to be about ``estimate``."""
-        own = self.owned.get(domain, frozenset())
-        return own | self.owned.get("", frozenset()) if domain == estimate else own
+    def of(self, domain: str, about: str | None) -> frozenset[str]:
+        """The classes that belong to a domain, in a turn that is about ``about``."""
+        own = self.owned.get(domain, _NONE)
+        return own | self.owned.get("", _NONE) if domain == about else own
 
 
 @lru_cache(1 << 16)
@@ -102,7 +110,9 @@ def mentions(response: str) -> Mentions:
         word = CLASSES.get(name)
         if word:
             owned.setdefault(_owner(name, word), set()).add(word)
-    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, frozenset().union(*owned.values()))
+    classes = _NONE.union(*owned.values())
+    stuffed = len(classes.intersection(REQUEST_CLASSES)) >= _STUFFED or {NAME, TRAINID} <= classes
+    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, classes, stuffed)
 
 
 def _owner(name: str, word: str) -> str:
@@ -131,8 +141,8 @@ def judge_mwzeval(
                 continue
             if (NAME in said and domain in VENUE_DOMAINS) or (TRAINID in said and domain == "train"):
                 rows = town.answer(domain, state[domain]) if domain in state else 0
-                before = town.ids(domain, offered[domain][1])
-                if not before or not before <= town.ids(domain, rows):
+                before = offered[domain][1]
+                if not before or not town.ids_within(domain, before, rows):
                     offered[domain] = number, rows
             provided[domain].update(said.intersection(_TOLD_ANYWHERE))
             if REFERENCE in said and domain in booked:
@@ -157,31 +167,36 @@ def _informed(domain: str, goal: DomainGoal, offered: int, town: TownDatabase) -
         return True
     if not offered:
         return domain == "train" and TRAINID not in goal.requestable
-    return town.ids(domain, offered) <= town.ids(domain, town.answer(domain, goal.informable))
+    return town.ids_within(domain, offered, town.answer(domain, goal.informable))
 
 
 def judge_grounded(
-    gold: GoldTask, turns: Sequence[TaskTurn], states: Sequence[TaskState], town: TownDatabase
+    gold: GoldTask,
+    turns: Sequence[TaskTurn],
+    states: Sequence[TaskState],
+    estimate: Sequence[str | None],
+    town: TownDatabase,
 ) -> DialogueVerdict:
-    """Our verdict: placeholders belong to a domain, stuffed responses count for nothing, nothing is free."""
+    """Our verdict: placeholders belong to a domain, stuffed responses count for nothing, nothing is free.
+
+    ``estimate`` is the domain that each turn is about, by what changed in the state.
+    """
     last: dict[str, tuple[int, bool, int]] = {}
     provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
     told: dict[str, set[str]] = {}
     stuffed = valid_offers = offers = 0
     goal_rows = {d: town.answer(d, goal.informable) for d, goal in gold.domains.items() if d in DATABASE_DOMAINS}
-    for number, (turn, state, booked, estimate) in enumerate(
-        zip(turns, states, gold.booked, estimated_domains(states), strict=False)
-    ):
+    for number, (turn, state, booked, about) in enumerate(zip(turns, states, gold.booked, estimate, strict=False)):
         said = mentions(turn.response)
         if not said.classes:
             continue
-        for owner in {*said.owned, *([estimate] if "" in said.owned and estimate else [])} - {""}:
-            told.setdefault(owner, set()).update(said.of(owner, estimate).intersection(REQUEST_CLASSES))
+        for owner in said.owners(about):
+            told.setdefault(owner, set()).update(said.of(owner, about).intersection(REQUEST_CLASSES))
         if said.stuffed:
             stuffed += 1
             continue
         for domain, goal in gold.domains.items():
-            classes = said.of(domain, estimate)
+            classes = said.of(domain, about)
             if not classes:
                 continue
             rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0

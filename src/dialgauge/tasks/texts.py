@@ -6,25 +6,35 @@ has an interval and references are prepared once for all systems.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.errors import DialgaugeError
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.formats import Keyed, Notes, resolve, system_name
+from dialgauge.tasks.delexical import cleaned
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
 
 _ORDERS = 4
-#: Matches and n-grams of each order, length of the responses, length of the references.
+#: Matches of each order, n-grams of each order, length of the responses, length of the references.
 STATISTICS = 2 * _ORDERS + 2
 
 _DELETED = ("``", "''", "'", ".", ",", "?", "!", ")", "(", "%", "/", "-", "_", "SYM", ":", ";")
-_DELETED_MANY = re.compile("|".join(map(re.escape, _DELETED)))
 _SPACES = re.compile(r"\s+")
 _WINDOW = 50
 
@@ -76,57 +86,119 @@ def _msttr(tokens: Sequence[str]) -> float:
 # BLEU.
 
 
+ReferenceKind: TypeAlias = Literal["raw", "clean"]
+REFERENCE_KINDS: tuple[ReferenceKind, ...] = ("raw", "clean")
+
+
+class _ReferenceText(Struct, frozen=True, gc=False):
+    """A reference: its length, its n-grams of each order, and how often those occur that occur more than once."""
+
+    length: int
+    grams: tuple[frozenset[tuple[str, ...]], ...]
+    repeated: dict[tuple[str, ...], int]
+
+
 class References:
-    """Reference texts by dialogue and turn, tokenised and counted once."""
+    """Reference texts by dialogue key and turn, tokenised and counted once."""
 
     def __init__(self, name: str, texts: Mapping[str, Sequence[str]]) -> None:
         self.name = name
         self.texts = texts
-        tokenise = _bleu().tokenizer
+        self._counted: dict[str, list[_ReferenceText]] = {}
 
-        @lru_cache(1 << 16)
-        def counted(text: str) -> tuple[int, Counter[tuple[str, ...]]]:
-            tokens = tokenise(text).split()
-            return len(tokens), _grams(tokens)
+    @cached_property
+    def _tokens(self) -> Callable[[str], list[str]]:
+        tokenise: Callable[[str], str] = _bleu().tokenizer
+        return lambda text: tokenise(text.rstrip()).split()
 
-        self._counted = counted
+    def of(self, dialogue: str) -> list[_ReferenceText]:
+        """The references of a dialogue."""
+        if dialogue not in self._counted:
+            if dialogue not in self.texts:
+                raise DialgaugeError(f"the references ({self.name}) lack the dialogue", dialogue=dialogue)
+            self._counted[dialogue] = [_reference(self._tokens(text)) for text in self.texts[dialogue]]
+        return self._counted[dialogue]
 
-    def statistics(self, dialogue: str, responses: Sequence[str]) -> NDArray[np.float64]:
+    def statistics(self, dialogue: str, responses: Sequence[str]) -> list[int]:
         """The sums behind BLEU over the turns of one dialogue."""
-        if dialogue not in self.texts:
-            raise DialgaugeError(f"the references ({self.name}) lack the dialogue", dialogue=dialogue)
-        references = self.texts[dialogue]
+        references = self.of(dialogue)
         if len(responses) > len(references):
             raise DialgaugeError(
-                f"there are {len(responses)} responses and {len(references)} references ({self.name})",
+                f"there are {counted(len(responses), 'response')} and {counted(len(references), 'reference')} "
+                f"({self.name})",
                 dialogue=dialogue,
             )
         sums = [0] * STATISTICS
-        for text, wanted in zip(responses, references, strict=False):
-            length, grams = self._counted(text)
-            reference_length, reference = self._counted(wanted)
-            sums[-2] += length
-            sums[-1] += reference_length
-            for gram in grams.keys() & reference.keys():
-                sums[len(gram) - 1] += min(grams[gram], reference[gram])
-            for order in range(_ORDERS):
-                sums[_ORDERS + order] += max(length - order, 0)
-        return np.array(sums, np.float64)
+        for text, reference in zip(responses, references, strict=False):
+            tokens = self._tokens(text)
+            sums[-2] += len(tokens)
+            sums[-1] += reference.length
+            for order, known in enumerate(reference.grams):
+                # The n-grams of a text are hardly ever kept: set operations meet them as they are made.
+                shared = known.intersection(_grams(tokens, order + 1))
+                sums[order] += len(shared)
+                if reference.repeated and not shared.isdisjoint(reference.repeated):
+                    sums[order] += _repeated_matches(tokens, order + 1, reference.repeated)
+                sums[_ORDERS + order] += max(len(tokens) - order, 0)
+        return sums
 
 
-def _grams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
-    grams: Counter[tuple[str, ...]] = Counter()
-    for order in range(1, _ORDERS + 1):
-        grams.update(zip(*(tokens[start:] for start in range(order)), strict=False))
-    return grams
+_FILE = Keyed(list[str])
 
 
-def _bleu() -> Any:
+def read_references(source: str | Path, are: ReferenceKind | None) -> References:
+    """References of a user's own: one JSON object, dialogue to list of texts.
+
+    Raw texts have placeholders in brackets and are cleaned as responses are; clean ones are used as they are.
+    """
+    if are is None:
+        raise DialgaugeError(
+            "say what these references are with --references-are: raw (placeholders in brackets) or clean (used as "
+            "they are); cleaning twice would destroy the classes, so nobody guesses",
+            file=str(source),
+        )
+    texts: dict[str, list[str]] = {}
+    for part in resolve(source):
+        for name, given in _FILE.decode(part.read(), part, Notes()):
+            if dialogue_key(name) in texts:
+                raise DialgaugeError("two dialogues have this id (case and .json do not count)",
+                                     file=part.name, dialogue=name)  # fmt: skip
+            texts[dialogue_key(name)] = [cleaned(text) for text in given] if are == "raw" else given
+    digest = hashlib.sha256(msgspec.json.encode(texts)).hexdigest()[:8]
+    return References(f"{system_name(source)}-{are}-{digest}", texts)
+
+
+def _reference(tokens: list[str]) -> _ReferenceText:
+    counts = [Counter(_grams(tokens, order)) for order in range(1, _ORDERS + 1)]
+    repeated = {gram: count for each in counts for gram, count in each.items() if count > 1}
+    return _ReferenceText(len(tokens), tuple(map(frozenset, counts)), repeated)
+
+
+def _grams(tokens: Sequence[str], order: int) -> Iterable[tuple[str, ...]]:
+    return zip(*(tokens[start:] for start in range(order)), strict=False)
+
+
+def _repeated_matches(tokens: Sequence[str], order: int, repeated: Mapping[tuple[str, ...], int]) -> int:
+    """The matches beyond the first of n-grams that a reference has more than once."""
+    said = Counter(gram for gram in _grams(tokens, order) if gram in repeated)
+    return sum(min(count, repeated[gram]) - 1 for gram, count in said.items())
+
+
+def _bleu() -> BLEU:
     try:
-        from sacrebleu.metrics import BLEU
+        from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
-        raise DialgaugeError("BLEU needs the package sacrebleu: pip install 'dialgauge[tasks]'") from error
+        raise missing_extra("sacrebleu", "tasks", "BLEU") from error
     return BLEU()
+
+
+def bleu_obstacle() -> str | None:
+    """Why BLEU cannot be computed here, as the end of a sentence; None where it can."""
+    try:
+        _bleu()
+    except DialgaugeError as error:
+        return error.message
+    return None
 
 
 def bleu_signature() -> str:
@@ -152,7 +224,3 @@ def bleu_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         score = 100 * np.exp(logs + np.where(length > 0, brevity, -np.inf))
     return np.where((matches.sum(axis=-1) > 0) & (length > 0), score, 0.0)
 
-
-def total_bleu(dialogues: Iterable[NDArray[np.float64]]) -> float:
-    """BLEU over dialogues."""
-    return float(bleu_of(np.sum(list(dialogues), axis=0)))

@@ -6,6 +6,7 @@ stations, not 2,828 trains), and kept; an answer is then the AND of a few intege
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import decode, resolve
 from dialgauge.worlds.town.normal_values import DONT_CARE, minutes, normal_slot, normal_value, similarity
 
 VENUE_DOMAINS = ("restaurant", "hotel", "attraction")
@@ -48,7 +50,7 @@ class TownTable:
         self._by_likeness = _BY_LIKENESS[domain]
         self._fitting: dict[tuple[str, str], int] = {}
         self._answers: dict[tuple[tuple[str, str], ...], int] = {}
-        self._ids: dict[int, frozenset[str]] = {}
+        self._alike: dict[int, int] = {}
 
     @cached_property
     def columns(self) -> dict[str, dict[str, int]]:
@@ -72,12 +74,25 @@ class TownTable:
             self._answers[key] = answer
         return answer
 
-    def ids(self, rows: int) -> frozenset[str]:
-        """The ids of rows. Several trains can have one id."""
-        known = self._ids.get(rows)
+    @property
+    def id_column(self) -> str:
+        """Where a row has its id."""
+        return "trainid" if self.domain == "train" else "id"
+
+    @cached_property
+    def _shared_ids(self) -> list[int]:
+        """The rows of each id that several rows have: 336 ids of trains name two to four."""
+        return [rows for rows in self.columns[self.id_column].values() if rows.bit_count() > 1]
+
+    def same_ids(self, rows: int) -> int:
+        """These rows and all others that have one of their ids."""
+        known = self._alike.get(rows)
         if known is None:
-            column = "trainid" if self.domain == "train" else "id"
-            known = self._ids[rows] = frozenset(row[column] for row in self.at(rows))
+            known = rows
+            for group in self._shared_ids:
+                if rows & group:
+                    known |= group
+            self._alike[rows] = known
         return known
 
     def at(self, rows: int) -> list[dict[str, str]]:
@@ -107,8 +122,16 @@ class TownTable:
 class TownDatabase:
     """Restaurants, hotels, attractions and trains."""
 
-    def __init__(self, rows: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
+    def __init__(self, rows: Mapping[str, Iterable[Mapping[str, Any]]], files: Iterable[str] = ()) -> None:
         self.tables = {domain: TownTable(domain, rows[domain]) for domain in DATABASE_DOMAINS}
+        #: Where the rows were read from.
+        self.files = tuple(files)
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of all that can constrain."""
+        rows = {domain: table.rows for domain, table in self.tables.items()}
+        return hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:8]
 
     def answer(self, domain: str, constraints: Mapping[str, str]) -> int:
         """The rows of a domain that fit, as bits; none for a domain that has no table."""
@@ -116,18 +139,17 @@ class TownDatabase:
         return 0 if table is None else table.answer(constraints)
 
     def ids(self, domain: str, rows: int) -> frozenset[str]:
-        """The ids of rows of a domain."""
-        return self.tables[domain].ids(rows) if rows else frozenset()
-
-    def why_not(self, domain: str, row: Mapping[str, str], constraints: Mapping[str, str]) -> str | None:
-        """The first constraint that a row fails, as a sentence part; None where it fits."""
+        """The ids of rows of a domain; several trains can have one id."""
         table = self.tables[domain]
-        for slot, value in constraints.items():
-            if slot in table.columns and value not in DONT_CARE:
-                alone = table.answer({slot: value})
-                if not any(other is row or other == row for other in table.at(alone)):
-                    return f"{slot} is {row.get(slot, 'not known')}, wanted {value}"
-        return None
+        return frozenset(row[table.id_column] for row in table.at(rows))
+
+    def ids_within(self, domain: str, rows: int, others: int) -> bool:
+        """Are the ids of rows all among the ids of other rows?"""
+        return not rows & ~self.tables[domain].same_ids(others)
+
+    def failed_constraint(self, domain: str, row: int, constraints: Mapping[str, str]) -> str | None:
+        """The first constraint that a row (one bit) fails; None where it fits."""
+        return next((slot for slot, value in constraints.items() if not row & self.answer(domain, {slot: value})), None)
 
 
 def _plain(row: Mapping[str, Any], left_out: set[str]) -> dict[str, str]:
@@ -137,8 +159,8 @@ def _plain(row: Mapping[str, Any], left_out: set[str]) -> dict[str, str]:
 
 def load_town(folder: str | Path) -> TownDatabase:
     """The database in a folder with ``restaurant_db.json`` and the others, packed or not."""
-    place = Path(folder)
-    return TownDatabase({domain: _load(place, domain) for domain in DATABASE_DOMAINS})
+    paths = {domain: _file(Path(folder), domain) for domain in DATABASE_DOMAINS}
+    return TownDatabase({domain: _load(path) for domain, path in paths.items()}, map(str, paths.values()))
 
 
 def town_beside(gold: str | Path) -> TownDatabase:
@@ -154,15 +176,17 @@ def town_beside(gold: str | Path) -> TownDatabase:
     )
 
 
-def _load(folder: Path, domain: str) -> list[dict[str, Any]]:
-    from dialgauge.formats import resolve
-
+def _file(folder: Path, domain: str) -> Path:
     stem = f"{domain}_db.json"
     path = next((folder / name for name in (stem, f"{stem}.gz") if (folder / name).is_file()), None)
     if path is None:
-        raise DialgaugeError(f"the MultiWOZ database lacks {stem}", file=str(folder))
-    content = resolve(path)[0].read()
-    try:
-        return _ROWS.decode(content)
-    except msgspec.DecodeError as error:
-        raise DialgaugeError(f"it is no MultiWOZ database: {error}", file=str(path)) from error
+        raise DialgaugeError(f"there is no {stem} in this folder of a MultiWOZ database", file=str(folder))
+    return path
+
+
+def _load(path: Path) -> list[dict[str, Any]]:
+    (part,) = resolve(path)
+    rows = decode(_ROWS, part.read(), part)
+    if not rows:
+        raise DialgaugeError("the table of the MultiWOZ database is empty", file=str(path))
+    return rows
