@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         TaskPredictions,
         TaskTurn,
         human_responses,
+        predictions_from,
         read_predictions,
     )
     from dialgauge.tasks.published import PublishedRow, published_mode, published_rows
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.texts import References, richness
+    from dialgauge.tasks.texts import References, read_references, richness
 
 __all__ = [
     "MODES",
@@ -45,10 +46,12 @@ __all__ = [
     "explanation",
     "human_responses",
     "placeholders",
+    "predictions_from",
     "published_mode",
     "published_rows",
     "read_gold",
     "read_predictions",
+    "read_references",
     "richness",
     "score_tables",
     "score_tasks",

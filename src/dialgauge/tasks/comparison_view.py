@@ -1,4 +1,4 @@
-"""What the tasks add to a comparison: the first response in which two systems differ, and the domains they judge apart."""
+"""What the tasks add to a comparison: the first response that differs, and the domains with other verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 
-class _TasksView(ComparisonView):
+class TasksView(ComparisonView):
+    """Systems diverge at the first other response; shown are the verdicts that differ."""
+
     own_parts = frozenset({"domains", "states"})
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
@@ -33,4 +35,4 @@ def _verdicts(run: Run, dialogue: str) -> dict[str, str]:
     return {f"{row['rules']} {row['domain']}": row["reason"] or "done" for row in rows}
 
 
-VIEW = _TasksView()
+VIEW = TasksView()

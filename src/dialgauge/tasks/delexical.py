@@ -140,27 +140,27 @@ def _joined(tokens: list[str]) -> str:
     pieces: list[str] = []
     space = ""
     quotes: Counter[str] = Counter()
-    for number, token in enumerate(tokens):
-        if token.isalnum():
-            pieces += (space, token)
+    for number, word in enumerate(tokens):
+        if word.isalnum():
+            pieces += (space, word)
             space = " "
-        elif _OPENING.fullmatch(token):
-            pieces += (space, token)
+        elif _OPENING.fullmatch(word):
+            pieces += (space, word)
             space = ""
-        elif _CLOSING.fullmatch(token) or (number and _CONTRACTED.match(token)):
-            pieces.append(token)
+        elif _CLOSING.fullmatch(word) or (number and _CONTRACTED.match(word)):
+            pieces.append(word)
             space = " "
-        elif _QUOTES.fullmatch(token):
-            kind = '"' if _DOUBLE_QUOTES.fullmatch(token) else token
-            if quotes[kind] % 2 == 0 and not (token == "'" and number and tokens[number - 1].endswith("s")):
-                pieces += (space, token)
+        elif _QUOTES.fullmatch(word):
+            kind = '"' if _DOUBLE_QUOTES.fullmatch(word) else word
+            if quotes[kind] % 2 == 0 and not (word == "'" and number and tokens[number - 1].endswith("s")):
+                pieces += (space, word)
                 space = ""
                 quotes[kind] += 1
             else:
                 quotes[kind] += quotes[kind] % 2
-                pieces.append(token)
+                pieces.append(word)
                 space = " "
         else:
-            pieces += (space, token)
+            pieces += (space, word)
             space = " "
     return " ".join("".join(pieces).split())

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import bulk_load
@@ -50,8 +51,15 @@ from dialgauge.tasks.predictions import (
 from dialgauge.tasks.results import KIND, TaskScores
 from dialgauge.tasks.rules import RULES, JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
 from dialgauge.tasks.tables import run_dialogues, run_tables
-from dialgauge.tasks.texts import REFERENCE_KINDS, ReferenceKind, References, bleu_obstacle, bleu_signature
-from dialgauge.tasks.texts import read_references as read_reference_file
+from dialgauge.tasks.texts import (
+    REFERENCE_KINDS,
+    STATISTICS,
+    ReferenceKind,
+    References,
+    bleu_obstacle,
+    bleu_signature,
+    read_references,
+)
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
 Missing: TypeAlias = Literal["skip", "fail"]
@@ -229,14 +237,14 @@ class TaskEvaluation:
             [turn.response for turns in system.dialogues.values() for turn in turns],
         )
 
-    def _bleu_sums(self, judged: Sequence[JudgedDialogue]) -> Any:
+    def _bleu_sums(self, judged: Sequence[JudgedDialogue]) -> NDArray[np.float64]:
         references = self.references
         if references is None:
             raise TypeError("there are no references")
-        keys = self.gold.dialogues
+        none = [0] * STATISTICS
         sums = [
-            references.statistics(key, [cleaned(turn.response) for turn in each.turns])
-            for key, each in zip(keys, judged, strict=True)
+            references.statistics(key, [cleaned(turn.response) for turn in each.turns]) if each.turns else none
+            for key, each in zip(self.gold.dialogues, judged, strict=True)
         ]
         return np.array(sums, np.float64).T
 
@@ -336,14 +344,12 @@ def _town(database: str | Path | TownDatabase | None, gold: GoldTasks) -> TownDa
     return town_beside(gold.source)
 
 
-def _references(
-    given: str | Path | References | None, are: ReferenceKind | None, gold: GoldTasks
-) -> References | None:
+def _references(given: str | Path | References | None, are: ReferenceKind | None, gold: GoldTasks) -> References | None:
     _require("--references-are", are, REFERENCE_KINDS)
     if isinstance(given, References):
         return given
     if given is not None:
-        return read_reference_file(given, are)
+        return read_references(given, are)
     if are is not None:
         raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
     return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
 from dialgauge.tasks.delexical import cleaned
-from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
+from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, Rules
 from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
 
 INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
@@ -75,7 +75,8 @@ class TaskEvidence:
             for place, verdict in enumerate(verdicts):
                 if verdict is None:
                     continue
-                for domain, part in (("", verdict), *verdict.domains.items()):
+                parts: dict[str, DomainVerdict | DialogueVerdict] = {"": verdict, **verdict.domains}
+                for domain, part in parts.items():
                     if (rules, domain) not in flags:
                         flags[rules, domain] = np.zeros((3, self.dialogues))
                     flags[rules, domain][:, place] = part.inform, part.success, 1.0

@@ -9,9 +9,9 @@ import msgspec
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Score
+from dialgauge.measures import Score, Signature
 from dialgauge.report import Cell, Column, Table, score_column
-from dialgauge.tasks.measures import COMPANIONS, INFORM, REQUEST_PRECISION, SUCCESS
+from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, REQUEST_PRECISION, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"
-#: A file that lists more domains a turn than this claims credit for what it does not talk about.
-_MOST_DOMAINS = 2.0
+#: When numbers look gamed: more than 1% of stuffed responses (humans: 2 of 7,372), less than 0.6 times the humans'
+#: share of what they tell that was asked for, and more domains a turn than anybody talks about.
+_MOST_STUFFED, _LEAST_ASKED, _MOST_DOMAINS = 0.01, 0.6, 2.0
+#: Public files have 0.57 to 0.98 domains a turn; a file whose placeholders name no domain has none.
+_LEAST_DOMAINS = 0.1
 
 
 class TaskScores:
@@ -69,62 +72,81 @@ class TaskScores:
 
 
 def score_tables(runs: Sequence[Run]) -> list[Table]:
-    """Systems side by side: the standard rules first, then ours with the human responses' values, then the rest."""
+    """Systems side by side: the standard rules first, then ours, then the rest; below each the human responses."""
     names = list(dict.fromkeys(name for run in runs for name in run.scores))
-    standard = [name for name in names if "[" not in name and not _is_grounded(name) and name in _HEAD]
-    grounded = [name for name in names if "[" not in name and _is_grounded(name)]
     by_domain = [name for name in names if "[" in name]
+    standard = [name for name in names if name in _STANDARD]
+    grounded = [name for name in names if name not in by_domain and (GROUNDED in name or name in COMPANIONS)]
     others = [name for name in names if name not in {*standard, *grounded, *by_domain}]
     tables = []
     if standard:
-        table = _side_by_side("Rule set mwzeval: the standard evaluator's numbers", runs, standard, marks=True)
-        table.notes += _modes(runs)
-        tables.append(table)
+        tables.append(_side_by_side("Rule set mwzeval: the standard evaluator's numbers", runs, standard))
+        tables[-1].notes += _modes(runs)
     if grounded:
-        table = _side_by_side("Rule set grounded: credit only for what is supported", runs, grounded)
-        human = runs[0].details.get("human") or {}
-        if human and all(run.name != "human" for run in runs):
-            table.add("human responses", *(human.get(name) for name in grounded))
-        tables.append(table)
+        tables.append(_side_by_side("Rule set grounded: credit only for what is supported", runs, grounded))
+        tables[-1].notes += _stuffed(runs)
     if others:
-        tables.append(_side_by_side("Responses as texts, and other measures", runs, others))
-    tables += _domain_tables(runs, by_domain)
+        tables.append(_side_by_side("Responses as texts", runs, others))
+    tables += [_domain_table(runs, domain_names) for domain_names in _by_rules(by_domain)]
     if tables:
-        tables[-1].notes.append(runs[0].signature)
+        tables[-1].notes += _signatures(runs)
     return tables
 
 
-_HEAD = (INFORM, SUCCESS, "BLEU", "Combined")
+_STANDARD = (INFORM, SUCCESS, BLEU, COMBINED)
 
 
-def _is_grounded(name: str) -> bool:
-    return GROUNDED in name or name in COMPANIONS
-
-
-def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str], *, marks: bool = False) -> Table:
-    columns = [Column("system")]
-    columns += [score_column(name.replace(GROUNDED, ""), _score(runs, name), best=len(runs) > 1) for name in names]
-    table = Table(title, columns)
+def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
+    table = Table(title, [Column("system"), *(_column(runs, name) for name in names)])
     for run in runs:
-        cells = [_cell(run.scores.get(name)) for name in names]
-        table.add(f"{run.name}{_policy(run) if marks else ''}", *cells)
+        rivals = [other for other in runs if other.details["states"] == run.details["states"]]
+        table.add(_marked(run), *(_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
+    human = _human(runs)
+    if any(name in human for name in names):
+        table.add("human responses *", *(human.get(name) for name in names))
     return table
 
 
-def _policy(run: Run) -> str:
-    return " *" if run.details["states"] == "gold" else ""
+def _is_best(run: Run, name: str, rivals: Sequence[Run]) -> bool:
+    """Is the score the best of several that may be ranked? Those with gold states and those without may not."""
+    known = [other.scores[name] for other in rivals if name in other.scores]
+    values = [score.value for score in known if score.value is not None]
+    if name not in run.scores or len(values) < 2 or known[0].higher_is_better is None:
+        return False
+    return run.scores[name].value == (max(values) if known[0].higher_is_better else min(values))
+
+
+def _column(runs: Sequence[Run], name: str) -> Column:
+    """The numbers of a measure; BLEU is nothing without its references, so its title names them."""
+    score = next((run.scores[name] for run in runs if name in run.scores), None)
+    title = f"{name}@{_references(runs)}" if name == BLEU else name.partition("(")[0].partition("[")[0]
+    return msgspec.structs.replace(score_column(title, score), digits=2)
+
+
+def _references(runs: Sequence[Run]) -> str:
+    names = dict.fromkeys(run.details["references"] for run in runs if BLEU in run.scores)
+    return " or ".join(names)
+
+
+def _human(runs: Sequence[Run]) -> dict[str, float]:
+    """The human responses' values, which all runs of one gold file share."""
+    return next((run.details["human"] for run in runs if run.details.get("human")), {})
+
+
+def _marked(run: Run) -> str:
+    return f"{run.name} *" if run.details["states"] == "gold" else run.name
 
 
 def _modes(runs: Sequence[Run]) -> list[str]:
     notes = []
-    if any(run.details["states"] == "gold" for run in runs):
+    if _human(runs) or any(run.details["states"] == "gold" for run in runs):
         notes.append("* with gold states: a score of the policy; never rank it with end-to-end scores.")
     by_mode: dict[str, list[str]] = {}
     for run in runs:
         by_mode.setdefault(run.details["domains"], []).append(run.name)
     for mode, names in by_mode.items():
-        shown = "all systems" if len(by_mode) == 1 else ", ".join(names)
-        notes.append(f"Active domains from {_MODES[mode]}: {shown}.")
+        shown = "" if len(by_mode) == 1 else f": {', '.join(names)}"
+        notes.append(f"Active domains from {_MODES[mode]}{shown}.")
     return notes
 
 
@@ -135,55 +157,72 @@ _MODES = {
 }
 
 
-def _domain_tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
-    tables = []
-    for grounded in (False, True):
-        chosen = [name for name in names if (GROUNDED in name) == grounded]
-        domains = list(dict.fromkeys(name.partition("[")[2].rstrip("]") for name in chosen))
-        if not chosen:
-            continue
-        columns = [Column("domain")]
-        aspects = list(dict.fromkeys(name.partition("[")[0] for name in chosen))
+def _stuffed(runs: Sequence[Run]) -> list[str]:
+    counts = [f"{run.name} {run.details['stuffed_responses']:,}" for run in runs if run.details["stuffed_responses"]]
+    return [f"Stuffed responses: {', '.join(counts)}."] if counts else []
+
+
+def _by_rules(names: Sequence[str]) -> list[list[str]]:
+    parted = ([name for name in names if (GROUNDED in name) == grounded] for grounded in (False, True))
+    return [part for part in parted if part]
+
+
+def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
+    """A row for each domain and system."""
+    aspects = list(dict.fromkeys(name.partition("[")[0] for name in names))
+    domains = list(dict.fromkeys(name.partition("[")[2].rstrip("]") for name in names))
+    rules = "grounded" if GROUNDED in names[0] else "mwzeval"
+    columns = [_column(runs, name) for name in (f"{aspect}[{domains[0]}]" for aspect in aspects)]
+    table = Table(f"By domain, rule set {rules}", ["domain", "system", *columns])
+    human = _human(runs)
+    for domain in domains:
+        scored = [f"{aspect}[{domain}]" for aspect in aspects]
         for run in runs:
-            columns += [
-                score_column(f"{run.name} {aspect.replace(GROUNDED, '')}", _score(runs, f"{aspect}[{domains[0]}]"))
-                for aspect in aspects
-            ]
-        table = Table(f"By domain, rule set {'grounded' if grounded else 'mwzeval'}", columns)
-        for domain in domains:
-            table.add(domain, *(_cell(run.scores.get(f"{aspect}[{domain}]")) for run in runs for aspect in aspects))
-        tables.append(table)
-    return tables
+            table.add(domain, _marked(run), *(_cell(run.scores.get(name)) for name in scored))
+        if any(name in human for name in scored):
+            table.add(domain, "human responses *", *(human.get(name) for name in scored))
+    if rules == "mwzeval":
+        table.notes.append("Under mwzeval no domain succeeds in a dialogue in which another was not informed.")
+    return table
 
 
-def _score(runs: Sequence[Run], name: str) -> Score | None:
-    return next((run.scores[name] for run in runs if name in run.scores), None)
+def _signatures(runs: Sequence[Run]) -> list[str]:
+    """What all scores share, and what BLEU was computed with."""
+    notes = [Signature.shared(Signature.parse(run.signature) for run in runs).long()]
+    signed = next((run.scores[BLEU].signature for run in runs if BLEU in run.scores), "")
+    return [*notes, f"BLEU: {Signature.parse(signed)['bleu']}"] if signed else notes
 
 
-def _cell(score: Score | None) -> Cell | None:
-    return None if score is None else Cell(score.value, score.low, score.high)
+def _cell(score: Score | None, *, bold: bool = False) -> Cell | None:
+    return None if score is None else Cell(score.value, score.low, score.high, bold=bold)
 
 
 def warnings(run: Run) -> list[str]:
     """What should make a reader doubt the numbers of a system."""
     found = []
     details = run.details
-    if stuffed := details["stuffed_responses"]:
+    turns = run.coverage["turns"].read or 0
+    if details["stuffed_responses"] > _MOST_STUFFED * turns:
         found.append(
-            f"{counted(stuffed, 'stuffed response')} (a venue and a train at once, or nearly everything that can be "
-            "asked for): mwzeval rewards them, grounded gives them nothing"
+            f"{details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a train at "
+            "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing"
         )
     human = (details.get("human") or {}).get(REQUEST_PRECISION)
     told = run.scores.get(REQUEST_PRECISION)
-    if human and told and told.value is not None and told.value < 0.6 * human:
+    if human and told and told.value is not None and told.value < _LEAST_ASKED * human:
         found.append(
             f"only {told.value:.0%} of what it tells was asked for (human responses: {human:.0%}): "
             "telling everything pays under mwzeval"
         )
-    listed = details.get("listed_domains")
-    if listed is not None and listed > _MOST_DOMAINS:
+    named = details["domains_per_turn"]
+    if named is not None and named > _MOST_DOMAINS:
         found.append(
-            f"its lists claim {listed:.1f} active domains a turn; mwzeval believes them, and longer lists score higher"
+            f"it claims {named:.1f} active domains a turn; mwzeval believes that, and longer lists score higher"
+        )
+    if named is not None and named < _LEAST_DOMAINS:
+        found.append(
+            f"hardly a turn has an active domain ({named:.2f} on average), so almost nothing counts under mwzeval: "
+            "a silent system would score the same"
         )
     published = published_mode(run.name)
     if published and published != details["domains"]:

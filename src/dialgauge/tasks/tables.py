@@ -1,8 +1,8 @@
-"""The tables of a task run, and the reasons in them.
+"""What a task run holds beside its scores: what was said, and why each domain of each goal was or was not served.
 
-``task_verdicts``  dialogue, rules, domain, inform, success, turn (of the offer that counts), offered and fitting (rows),
-                   requested, missing (what was never told, or not where it counts), reason: one row for each domain
-                   of each goal under each rule set
+``task_verdicts``  dialogue, rules, domain, inform, success, turn (of the offer that counts), offered and fitting
+                   (rows), requested, missing (what was never told, or not where it counts), reason: one row for each
+                   domain of each goal under each rule set
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.tasks.delexical import REFERENCE
-from dialgauge.tasks.gold import DomainGoal
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
+from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, mentions
 from dialgauge.text import counted
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
@@ -21,7 +22,32 @@ if TYPE_CHECKING:
     import polars
 
 VERDICTS = "task_verdicts"
-_NAMES = {"PHONE": "phone", "ADDRESS": "address", "POST": "postcode", "REFERENCE": "reference", "TRAINID": "train id"}
+_NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "reference", TRAINID: "train id"}
+_OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
+
+
+def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
+    """What was said: the user's recorded words, and the system's responses."""
+    for each in judged:
+        turns: list[Turn] = []
+        for number, words in enumerate(each.gold.user_texts):
+            answer = each.turns[number] if number < len(each.turns) else None
+            turns.append(
+                Turn(
+                    speaker="user",
+                    text=words,
+                    state=_as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
+                    predicted=_as_state(answer.state) if answer and answer.state is not None else None,
+                    active=answer.active if answer else None,
+                )
+            )
+            if answer is not None:
+                turns.append(Turn(speaker="system", text=answer.response))
+        yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
+
+
+def _as_state(state: TaskState) -> State:
+    return {domain: {slot: (value,) for slot, value in slots.items()} for domain, slots in state.items()}
 
 
 def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
@@ -92,23 +118,35 @@ def _not_informed(
     rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
 ) -> str:
     if one.offer_turn is None:
-        word = {"train": "[train_id]", "taxi": "car or phone"}.get(domain, "[name]")
-        return f"nothing was offered: no response that counts for {domain} has a {word}"
-    state = dict(each.states[one.offer_turn].get(domain, {})) if one.offer_turn < len(each.states) else {}
+        return f"nothing was offered: no response that counts for {domain} has {_offer(rules, domain, goal)}"
+    state = each.states[one.offer_turn].get(domain)
     when = f"in turn {2 * one.offer_turn + 1}"
+    if state is None:
+        return f"the state at the offer, {when}, does not have {domain}"
     if domain not in DATABASE_DOMAINS:
         return f"the state at the last offer, {when}, does not say what the goal says: {_written(state)}"
     if not one.offered:
-        what = f"fits nothing in the database: {_written(state)}" if state else f"says nothing about {domain}"
-        return f"the state at the offer, {when}, {what}"
-    table = town.tables[domain]
-    fitting = town.answer(domain, goal.informable)
-    wrong = one.offered & ~fitting
-    first = table.at(wrong & -wrong)[0]
-    name = first.get("name") or first.get("trainid", "")
-    why = town.why_not(domain, first, goal.informable)
-    offered = counted(one.offered.bit_count(), "row")
-    return f"{when} the state led to {offered}, {wrong.bit_count()} of which do not fit the goal: of {name}, {why}"
+        return f"the state at the offer, {when}, fits nothing in the database: {_written(state)}"
+    table, fitting = town.tables[domain], town.answer(domain, goal.informable)
+    wrong = one.offered & ~(table.same_ids(fitting) if rules == "mwzeval" else fitting)
+    first = wrong & -wrong
+    (row,) = table.at(first)
+    failed = town.failed_constraints(domain, first, goal.informable)
+    faults = (f"{slot} is {row.get(slot, 'unknown')}, wanted {goal.informable[slot]}" for slot in failed)
+    return (
+        f"{when} the state led to {counted(one.offered.bit_count(), 'row')}, {wrong.bit_count():,} of which "
+        f"{'does' if wrong.bit_count() == 1 else 'do'} not fit the goal, such as {row.get('name') or row['trainid']}: "
+        f"{'; '.join(faults)}"
+    )
+
+
+def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
+    """What would have been an offer."""
+    if rules == "mwzeval":
+        return "a [train_id]" if domain == "train" else "a [name]"
+    if "name" in goal.informable or domain not in (*DATABASE_DOMAINS, "taxi"):
+        return "a placeholder"
+    return f"a {_OFFERS.get(domain, '[name]')}"
 
 
 def _not_told(rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue) -> str:

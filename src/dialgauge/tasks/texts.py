@@ -223,4 +223,3 @@ def bleu_of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         brevity = np.where(length < reference, 1 - reference / length, 0.0)
         score = 100 * np.exp(logs + np.where(length > 0, brevity, -np.inf))
     return np.where((matches.sum(axis=-1) > 0) & (length > 0), score, 0.0)
-

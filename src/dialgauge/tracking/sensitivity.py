@@ -117,7 +117,7 @@ def profile_sensitivity(
                 effects.append(RuleEffect(name, profile.name, rule.name, gained, lost, value))
     names = [profile.name for profile in profiles]
     return Sensitivity(
-        str(measure), names, values, effects, measure.card.unit == "share", measure.card.higher_is_better
+        str(measure), names, values, effects, measure.card.unit == "share", measure.card.higher_is_better is not False
     )
 
 

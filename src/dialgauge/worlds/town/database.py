@@ -147,9 +147,9 @@ class TownDatabase:
         """Are the ids of rows all among the ids of other rows?"""
         return not rows & ~self.tables[domain].same_ids(others)
 
-    def failed_constraint(self, domain: str, row: int, constraints: Mapping[str, str]) -> str | None:
-        """The first constraint that a row (one bit) fails; None where it fits."""
-        return next((slot for slot, value in constraints.items() if not row & self.answer(domain, {slot: value})), None)
+    def failed_constraints(self, domain: str, row: int, constraints: Mapping[str, str]) -> list[str]:
+        """The slots whose constraints a row (one bit) fails; none where it fits."""
+        return [slot for slot, value in constraints.items() if not row & self.answer(domain, {slot: value})]
 
 
 def _plain(row: Mapping[str, Any], left_out: set[str]) -> dict[str, str]:
