@@ -93,7 +93,8 @@ def cleaned(response: str) -> str:
 # What Moses' tokeniser followed by its detokeniser makes of an English text.
 
 _CONTROL = re.compile(r"[\x00-\x1f]")
-_PADDED = re.compile(r"([^\w .',`\-]|_)")
+#: Before and behind such a character; places need no template, which Python expands slowly.
+_PADDED = re.compile(r"(?=[^\w .',`\-]|_)|(?<=[^\w .',`\-])|(?<=_)")
 _DOTS = re.compile(r"(\.{2,})")
 _COMMA_BEFORE = re.compile(r"(\D),")
 _COMMA_AFTER = re.compile(r",(\D)")
@@ -121,7 +122,7 @@ def surface(text: str) -> str:
     ('is 9: 30 ok, or a / b?', "you 're welcome")
     """
     text = _CONTROL.sub("", " ".join(text.split()))
-    text = _PADDED.sub(r" \1 ", text)
+    text = _PADDED.sub(" ", text)
     if ".." in text:
         text = _DOTS.sub(r" \1 ", text)
     if "," in text:

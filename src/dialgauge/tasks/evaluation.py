@@ -7,13 +7,11 @@ print(tasks[0].explain("mul0003"))
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -260,16 +258,6 @@ class TaskEvaluation:
     def _reference_name(self) -> str:
         return self.references.name if self.references else ""
 
-    @cached_property
-    def _gold_checksum(self) -> str:
-        """Of everything on the gold side that can change a verdict."""
-        digest = hashlib.sha256()
-        for key in sorted(self.gold.dialogues):
-            each = self.gold.dialogues[key]
-            goals = {domain: (goal.informable, sorted(goal.requestable)) for domain, goal in each.domains.items()}
-            digest.update(msgspec.json.encode([key, goals, [sorted(booked) for booked in each.booked], each.states]))
-        return digest.hexdigest()[:12]
-
     def _signature(self, system: TaskPredictions, mode: DomainMode) -> Signature:
         return Signature(
             domains=mode,
@@ -277,7 +265,7 @@ class TaskEvaluation:
             missing=self.options.missing,
             dialogues=str(len(system.dialogues)),
             turns=str(system.turns),
-            gold=self._gold_checksum,
+            gold=self.gold.checksum,
             database=self.town.checksum,
         )
 

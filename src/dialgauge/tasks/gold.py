@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -122,6 +123,16 @@ class GoldTasks:
     def references(self) -> dict[str, list[str]]:
         """The reference ``mwz21-span``: human responses by dialogue and turn, values replaced by classes."""
         return {key: each.references() for key, each in self.dialogues.items()}
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of everything that can change a verdict."""
+        digest = hashlib.sha256()
+        for key in sorted(self.dialogues):
+            each = self.dialogues[key]
+            goals = {domain: (goal.informable, sorted(goal.requestable)) for domain, goal in each.domains.items()}
+            digest.update(msgspec.json.encode([key, goals, [sorted(booked) for booked in each.booked], each.states]))
+        return digest.hexdigest()[:12]
 
     @cached_property
     def has_spans(self) -> bool:

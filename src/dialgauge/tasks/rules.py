@@ -29,7 +29,7 @@ from dialgauge.tasks.delexical import (
 )
 from dialgauge.tasks.gold import DomainGoal, GoldTask, TaskState
 from dialgauge.tasks.predictions import TaskTurn
-from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, minutes, normal_value, similarity
+from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes, normal_value
 
 Rules: TypeAlias = Literal["mwzeval", "grounded"]
 RULES: tuple[Rules, ...] = ("mwzeval", "grounded")
@@ -37,7 +37,6 @@ RULES: tuple[Rules, ...] = ("mwzeval", "grounded")
 _FREE_DOMAINS = ("taxi", "police", "hospital")
 #: Requests that are met wherever they are told; a REFERENCE counts after the wizard has booked only.
 _TOLD_ANYWHERE = (PHONE, ADDRESS, POST, TRAINID)
-_ALIKE = 90
 _NONE: frozenset[str] = frozenset()
 #: So many of the five request classes in one response answer nothing.
 _STUFFED = 4
@@ -258,7 +257,7 @@ def _taxi_agrees(wanted: Mapping[str, str], given: Mapping[str, str]) -> bool:
         if slot in ("arrive", "leave"):
             if minutes(goal) != minutes(told):
                 return False
-        elif similarity(goal, told) < _ALIKE:
+        elif not alike(goal, told):
             return False
     return True
 

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
-    from dialgauge.worlds.town.normal_values import DONT_CARE, minutes, normal_slot, normal_value, similarity
+    from dialgauge.worlds.town.normal_values import DONT_CARE, alike, minutes, normal_slot, normal_value, similarity
 
 __all__ = [
     "DATABASE_DOMAINS",
     "DONT_CARE",
     "VENUE_DOMAINS",
     "TownDatabase",
+    "alike",
     "load_town",
     "minutes",
     "normal_slot",

@@ -7,8 +7,11 @@ stations, not 2,828 trains), and kept; an answer is then the AND of a few intege
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,12 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import decode, resolve
-from dialgauge.worlds.town.normal_values import DONT_CARE, minutes, normal_slot, normal_value, similarity
+from dialgauge.worlds.town.normal_values import DONT_CARE, alike, minutes, normal_slot, normal_value
 
 VENUE_DOMAINS = ("restaurant", "hotel", "attraction")
 DATABASE_DOMAINS = (*VENUE_DOMAINS, "train")
 
-#: Columns that nobody can ask for, columns compared by likeness, and how alike is alike.
+#: Columns that nobody can ask for, and columns compared by likeness.
 _NOT_ASKED = {
     "restaurant": {"location", "introduction", "signature"},
     "hotel": {"location", "price", "takesbookings"},
@@ -34,7 +37,6 @@ _BY_LIKENESS = {
     "attraction": {"name"},
     "train": {"departure", "destination"},
 }
-_ALIKE = 90
 _ANY = "?"
 _ROWS = msgspec.json.Decoder(list[dict[str, Any]])
 _FOLDER = "db"
@@ -50,17 +52,17 @@ class TownTable:
         self._by_likeness = _BY_LIKENESS[domain]
         self._fitting: dict[tuple[str, str], int] = {}
         self._answers: dict[tuple[tuple[str, str], ...], int] = {}
-        self._alike: dict[int, int] = {}
-
-    @cached_property
-    def columns(self) -> dict[str, dict[str, int]]:
-        """For each column its values, each with the rows that have it."""
-        columns: dict[str, dict[str, int]] = {}
+        #: For each column its values, each with the rows that have it.
+        self.columns: dict[str, dict[str, int]] = {}
         for number, row in enumerate(self.rows):
             for column, value in row.items():
-                values = columns.setdefault(column, {})
+                values = self.columns.setdefault(column, {})
                 values[value] = values.get(value, 0) | (1 << number)
-        return columns
+        self._arrivals, self._not_after = self._by_time("arrive")
+        self._departures, self._before = self._by_time("leave")
+        # 336 ids of trains name two to four of them.
+        ids = self.columns.get(self.id_column, {})
+        self._shared_ids = [having for having in ids.values() if having.bit_count() > 1]
 
     def answer(self, constraints: Mapping[str, str]) -> int:
         """The rows that fit, as bits. Slots that are no column and values that say "any" constrain nothing."""
@@ -79,21 +81,12 @@ class TownTable:
         """Where a row has its id."""
         return "trainid" if self.domain == "train" else "id"
 
-    @cached_property
-    def _shared_ids(self) -> list[int]:
-        """The rows of each id that several rows have: 336 ids of trains name two to four."""
-        return [rows for rows in self.columns[self.id_column].values() if rows.bit_count() > 1]
-
     def same_ids(self, rows: int) -> int:
         """These rows and all others that have one of their ids."""
-        known = self._alike.get(rows)
-        if known is None:
-            known = rows
-            for group in self._shared_ids:
-                if rows & group:
-                    known |= group
-            self._alike[rows] = known
-        return known
+        for group in self._shared_ids:
+            if rows & group:
+                rows |= group
+        return rows
 
     def at(self, rows: int) -> list[dict[str, str]]:
         """The rows themselves, in the database's order."""
@@ -102,21 +95,24 @@ class TownTable:
     def _fit(self, column: str, wanted: str) -> int:
         rows = self._fitting.get((column, wanted))
         if rows is None:
-            rows = 0
-            for value, having in self.columns[column].items():
-                if value == _ANY or self._fits(column, value, wanted):
-                    rows |= having
+            rows = self.columns[column].get(_ANY, 0)
+            if column == "arrive":
+                rows |= self._not_after[bisect_right(self._arrivals, minutes(wanted))]
+            elif column == "leave":
+                rows |= self._before[-1] & ~self._before[bisect_left(self._departures, minutes(wanted))]
+            elif column in self._by_likeness:
+                for value, having in self.columns[column].items():
+                    if alike(value, wanted):
+                        rows |= having
+            else:
+                rows |= self.columns[column].get(wanted, 0)
             self._fitting[column, wanted] = rows
         return rows
 
-    def _fits(self, column: str, value: str, wanted: str) -> bool:
-        if column == "arrive":
-            return minutes(value) <= minutes(wanted)
-        if column == "leave":
-            return minutes(value) >= minutes(wanted)
-        if column in self._by_likeness:
-            return similarity(value, wanted) >= _ALIKE
-        return value == wanted
+    def _by_time(self, column: str) -> tuple[list[int], list[int]]:
+        """The times of a column in order, and the rows of the first 0, 1, 2, ... of them."""
+        times = sorted((minutes(value), rows) for value, rows in self.columns.get(column, {}).items())
+        return [minute for minute, _ in times], list(accumulate((rows for _, rows in times), or_, initial=0))
 
 
 class TownDatabase:
@@ -145,7 +141,8 @@ class TownDatabase:
 
     def ids_within(self, domain: str, rows: int, others: int) -> bool:
         """Are the ids of rows all among the ids of other rows?"""
-        return not rows & ~self.tables[domain].same_ids(others)
+        surplus = rows & ~others
+        return not (surplus and surplus & ~self.tables[domain].same_ids(others))
 
     def failed_constraints(self, domain: str, row: int, constraints: Mapping[str, str]) -> list[str]:
         """The slots whose constraints a row (one bit) fails; none where it fits."""
