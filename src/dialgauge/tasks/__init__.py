@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         predictions_from,
         read_predictions,
     )
-    from dialgauge.tasks.published import PublishedRow, published_mode, published_rows
+    from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
     from dialgauge.tasks.results import (
         TaskScores,
         as_system,
@@ -47,6 +47,7 @@ __all__ = [
     "human_responses",
     "placeholders",
     "predictions_from",
+    "published_human",
     "published_mode",
     "published_rows",
     "read_gold",

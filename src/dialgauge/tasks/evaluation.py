@@ -146,11 +146,14 @@ class TaskEvaluation:
         self._inputs += [("database", file) for file in self.town.files]
         self._inputs += [("references", str(references))] if isinstance(references, str | Path) else []
 
-    def score(self, system: TaskPredictions, *, human: bool = True) -> TaskScores:
-        """One system as a run in memory; with ``human``, the human responses' values stand beside its own."""
+    def score(self, system: TaskPredictions, *, human: bool = True, mode: DomainMode | None = None) -> TaskScores:
+        """One system as a run in memory; with ``human``, the human responses' values stand beside its own.
+
+        ``mode`` is for this system alone, where the options leave it open.
+        """
         system.require_known(self.gold)
         notes = system.notes(strict=self.options.strict)
-        mode = self._mode(system)
+        mode = self._mode(system, mode)
         judged = self._judge(system, mode)
         signature = self._signature(system, mode)
         options = self.options
@@ -192,8 +195,8 @@ class TaskEvaluation:
             str(measure): float(measure.value(evidence)) for measure in self.measures if not measure.obstacle(evidence)
         }
 
-    def _mode(self, system: TaskPredictions) -> DomainMode:
-        mode = self.options.mode or system.default_mode
+    def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
+        mode = self.options.mode or chosen or system.default_mode
         if mode == "file" and system.listless:
             raise DialgaugeError(
                 f"{system.listless:,} turns lack the key 'active_domains', so there are no lists to use; "

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from dialgauge.tasks.predictions import DomainMode
 from dialgauge.yaml_file import read_yaml
 
 _FILE = Path(__file__).with_name("published.yaml")
@@ -20,22 +21,31 @@ class PublishedRow(Struct, frozen=True):
     system: str
     kind: str
     figures: dict[str, float]
-    mode: str | None = None
+    mode: DomainMode | None = None
+
+
+@cache
+def _content() -> dict[str, Any]:
+    return read_yaml(_FILE).as_mapping("a table")
 
 
 @cache
 def published_rows() -> dict[str, PublishedRow]:
     """The rows by system."""
-    content: dict[str, Any] = read_yaml(_FILE).as_mapping("a table")
     rows = {}
     for kind in _KINDS:
-        for system, figures in content[kind].items():
+        for system, figures in _content()[kind].items():
             numbers = {name: value for name, value in figures.items() if name != "mode"}
             rows[system] = PublishedRow(system, kind, numbers, figures.get("mode"))
     return rows
 
 
-def published_mode(system: str) -> str | None:
+def published_human() -> dict[str, float]:
+    """What was printed of the human responses of the corpus."""
+    return dict(_content()["human"])
+
+
+def published_mode(system: str) -> DomainMode | None:
     """With which active domains the row of a system was made, where the system is one of the table."""
     row = published_rows().get(system.lower())
     return row.mode if row else None
