@@ -42,8 +42,8 @@ _NOTES = {
         "gives 80.5 / 70.5). A score without its mode is not comparable.",
     ],
     _PARTS["policy"]: [
-        "Inform and Success differ by at most 2 dialogues in 1,000, because of the gold states: MUL1811, for one, has an "
-        "attraction of type 'pool' in 2.1, which matches nothing, so every policy fails it.",
+        "Inform and Success differ by at most 2 dialogues in 1,000, because of the gold states: MUL1811, for one, has "
+        "an attraction of type 'pool' in 2.1, which matches nothing, so every policy fails it.",
         "Never rank these with end-to-end systems.",
     ],
     _HUMAN: [
