@@ -7,6 +7,7 @@ print(tasks[0].explain("mul0003"))
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -191,9 +192,10 @@ class TaskEvaluation:
             return {}
         system = human_responses(self.gold)
         evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
-        return {
-            str(measure): float(measure.value(evidence)) for measure in self.measures if not measure.obstacle(evidence)
+        values = {
+            str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)
         }
+        return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
 
     def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
         mode = self.options.mode or chosen or system.default_mode

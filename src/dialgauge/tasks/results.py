@@ -128,7 +128,7 @@ def _references(runs: Sequence[Run]) -> str:
     return " or ".join(names)
 
 
-def _human(runs: Sequence[Run]) -> dict[str, float]:
+def _human(runs: Sequence[Run]) -> dict[str, float | None]:
     """The human responses' values, which all runs of one gold file share."""
     return next((run.details["human"] for run in runs if run.details.get("human")), {})
 
@@ -303,7 +303,7 @@ def as_system(run: Run) -> dict[str, Any]:
     for name, score in run.scores.items():
         if "[" in name:
             measure, _, domain = name.partition("[")
-            by.setdefault(domain.rstrip("]"), {"scores": {}})["scores"][measure] = score.as_dict()
+            by.setdefault(domain.rstrip("]"), {"scores": {}})["scores"][measure] = score.value
     return {
         "name": run.name,
         "domains": run.details["domains"],

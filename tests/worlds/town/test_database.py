@@ -88,7 +88,7 @@ def test_answers_are_those_of_the_standard_evaluator(real: TownDatabase, expecte
         assert len(ids) == case["n"], case
         assert sorted(case.get("ids", ids)) == ids, case
         if "ids_sha256" in case:
-            assert case["ids_sha256"] in {hashlib.sha256(mark.join(ids).encode()).hexdigest() for mark in "\n, |"}, case
+            assert hashlib.sha256(",".join(ids).encode()).hexdigest() == case["ids_sha256"], case
 
 
 def test_the_real_database_has_its_rows_and_columns(real: TownDatabase) -> None:
@@ -123,8 +123,8 @@ def test_masks_agree_with_a_loop_over_the_real_rows(
 small = st.dictionaries(
     st.sampled_from(["name", "food", "area", "entrancefee", "type", "leave", "arrive", "day", "phone", "trainid"]),
     st.sampled_from(
-        ["nando's", "curry garden", "north", "theatre", "free", "?", "10:00", "9:15", "evening", "monday", "dontcare", "01",
-         "indian", "TR1", "", "none", "guest house", "mumford theatr"],
+        ["nando's", "curry garden", "north", "theatre", "free", "?", "10:00", "9:15", "evening", "monday", "dontcare",
+         "01", "indian", "TR1", "", "none", "guest house", "mumford theatr"],
     ),
     max_size=3,
 )  # fmt: skip
