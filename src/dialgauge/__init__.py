@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dialgauge.formats import read, write
     from dialgauge.lab import simulate
     from dialgauge.runs import Run, Store
+    from dialgauge.tasks import score_tasks
     from dialgauge.tracking import Accumulator, compare, compute, score
     from dialgauge.users import score_users
     from dialgauge.worlds.restaurant import load_world
@@ -43,6 +44,7 @@ __all__ = [
     "load_world",
     "read",
     "score",
+    "score_tasks",
     "score_users",
     "simulate",
     "write",

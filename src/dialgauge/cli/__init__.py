@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": "which system is better, by which measure, and is it more than noise",
     "babi": "the bAbI restaurant tasks: simulate them, convert to them, evaluate bots on them",
     "users": "simulated users: GCDF1 scores, explanations, figures, and finding conversations",
+    "tasks": "was the job done? Inform, Success, BLEU of recorded responses, and what they hide",
     "reproduce": "every table and figure of a paper, theirs beside ours",
     "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",

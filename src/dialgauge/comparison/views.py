@@ -27,6 +27,7 @@ VIEWS = {
     "tracking": "dialgauge.tracking.comparison_view:VIEW",
     "responses": "dialgauge.responses.comparison_view:VIEW",
     "users": "dialgauge.users.comparison_view:VIEW",
+    "tasks": "dialgauge.tasks.comparison_view:VIEW",
     "interaction": "dialgauge.lab.comparison_view:VIEW",
 }
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
-    from dialgauge.formats.located import Listed, raw_dialogues
+    from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
     from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve, system_name
 
@@ -44,6 +44,7 @@ __all__ = [
     "CanonicalMapFile",
     "Corpus",
     "DialogueFormat",
+    "Keyed",
     "Listed",
     "Notes",
     "Part",

@@ -105,7 +105,8 @@ class Card(Generic[E]):
     unit: str = "share"
     lower: float = 0.0
     upper: float = 1.0
-    higher_is_better: bool = True
+    #: None where neither is better, as with the length of a response.
+    higher_is_better: bool | None = True
     #: Settings that depend on the evidence, such as ``rule=auto``, filled in.
     resolve: Callable[[E, Settings], Settings] | None = field(default=None, repr=False)
     #: Why the measure cannot be computed, as the end of a sentence. It sees the settings before they are resolved.
@@ -114,6 +115,10 @@ class Card(Generic[E]):
     shorthand: Callable[[dict[str, str]], dict[str, Setting]] | None = field(default=None, repr=False)
     #: The value itself, where it is no ratio of the dialogues' sums or not to the last bit.
     value: Callable[[E, Settings], float] | None = field(default=None, repr=False)
+    #: For values that come from several sums, such as BLEU: the sums of each dialogue, (sums, dialogues), and the
+    #: function that makes values of them, whose last axis holds the sums.
+    statistics: Callable[[E, Settings], Floats] | None = field(default=None, repr=False)
+    of_sums: Callable[[Floats], Floats] | None = field(default=None, repr=False)
 
     def parameter(self, name: str) -> Parameter:
         """A parameter by name, the cutoff included."""
@@ -189,6 +194,8 @@ class Measure(Generic[E]):
         """The value over all units; NaN where it is undefined."""
         if self.card.value:
             return self.card.value(evidence, self.settings(evidence))
+        if self.card.statistics and self.card.of_sums:
+            return float(self.card.of_sums(self.card.statistics(evidence, self.settings(evidence)).sum(axis=1)))
         if self.grouped:
             numerators, denominators = (part.sum(axis=1) for part in self.by_group(evidence))
             occurring = denominators > 0

@@ -23,6 +23,7 @@ FAMILIES = {
     "tracking": "dialgauge.tracking.measures",
     "responses": "dialgauge.responses.measures",
     "users": "dialgauge.users.measures",
+    "tasks": "dialgauge.tasks.measures",
     "lab": "dialgauge.lab.measures",
 }
 

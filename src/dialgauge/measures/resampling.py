@@ -60,7 +60,9 @@ def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resamplin
             continue
         for place, measure in enumerate(measures):
             card = measure.card
-            if measure.grouped:
+            if card.statistics:
+                bounds[number][place] = _of_statistics(measure, evidence, how)
+            elif measure.grouped:
                 low, high = group_mean_interval(*measure.by_group(evidence), how.level)
                 bounds[number][place] = max(low, card.lower), min(high, card.upper)
             else:
@@ -80,3 +82,17 @@ def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resamplin
         for (number, place, *_), (low, high) in zip(rows, limits.tolist(), strict=True):
             bounds[number][place] = (low, high)
     return bounds
+
+
+def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Bounds:
+    """Of a value that is made of several sums."""
+    from dialgauge.stats import bootstrap_weights, quantiles
+
+    card = measure.card
+    if card.statistics is None or card.of_sums is None:
+        raise TypeError(f"{measure} is not made of several sums")
+    sums = card.statistics(evidence, measure.settings(evidence))
+    blocks = bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
+    drawn = np.concatenate([weights @ sums.T for weights in blocks])
+    low, high = quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
+    return low, high

@@ -25,6 +25,7 @@ PAPERS = {
     "rsa": "dialgauge.reproduce.rsa",
     "babi": "dialgauge.reproduce.babi",
     "gcdf1": "dialgauge.reproduce.gcdf1",
+    "mwzeval": "dialgauge.reproduce.mwzeval",
 }
 
 #: Papers whose module also takes ``fresh``.

@@ -127,7 +127,7 @@ def profile_sensitivity(
         values,
         effects,
         measure.card.unit == "share",
-        measure.card.higher_is_better,
+        measure.card.higher_is_better is not False,
         {name: ceiling[str(measure)] for name, ceiling in ceilings.items() if ceiling},
     )
 

@@ -46,7 +46,7 @@ def worst_dialogues(system: SystemScores, measure: Measure[Any], most: int) -> l
     above, below = measure.by_dialogue(counts)
     scored = np.flatnonzero(below > 0)
     values = above[scored] / below[scored]
-    sign = 1.0 if measure.card.higher_is_better else -1.0
+    sign = -1.0 if measure.card.higher_is_better is False else 1.0
     turns = np.bincount(counts.dialogue, minlength=counts.dialogues)[scored]
     ids = system.run.table(TURN_SCORES)["dialogue"].to_numpy()[counts.first]
     order = np.lexsort((ids[scored].astype(str), -turns, sign * values))[:most]

@@ -1,0 +1,372 @@
+"""Task scores from Python: the responses of systems against the goals of a MultiWOZ file and its database.
+
+tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])
+tasks[0]["Success"], tasks[0]["Success(rules=grounded)"]
+print(tasks[0].explain("mul0003"))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import bulk_load
+from dialgauge.measures import (
+    Count,
+    Coverage,
+    Measure,
+    Resampling,
+    Scores,
+    Signature,
+    SystemEvidence,
+    asked_for,
+    cards,
+    parse_measures,
+    score_systems,
+)
+from dialgauge.runs import new_run
+from dialgauge.tasks.delexical import cleaned
+from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
+from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
+from dialgauge.tasks.predictions import (
+    MODES,
+    DomainMode,
+    TaskPredictions,
+    active_domains,
+    estimated_domains,
+    human_responses,
+    named_domains,
+    read_predictions,
+    states_of,
+)
+from dialgauge.tasks.results import KIND, TaskScores
+from dialgauge.tasks.rules import RULES, JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
+from dialgauge.tasks.tables import run_dialogues, run_tables
+from dialgauge.tasks.texts import (
+    REFERENCE_KINDS,
+    STATISTICS,
+    ReferenceKind,
+    References,
+    bleu_obstacle,
+    bleu_signature,
+    read_references,
+)
+from dialgauge.worlds.town import TownDatabase, load_town, town_beside
+
+Missing: TypeAlias = Literal["skip", "fail"]
+MISSING: tuple[Missing, ...] = ("skip", "fail")
+#: A prediction file, or what one holds.
+Predictions: TypeAlias = str | Path | TaskPredictions
+
+
+class TaskOptions(Struct, frozen=True, kw_only=True):
+    """What a user chooses; None for the mode means each file's own default."""
+
+    mode: DomainMode | None = None
+    missing: Missing = "skip"
+    strict: bool = False
+    measures: tuple[str, ...] = ("default",)
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _require("--domains", self.mode, MODES)
+        _require("--missing", self.missing, MISSING)
+
+
+def _require(what: str, chosen: str | None, known: Sequence[str]) -> None:
+    if chosen is not None and chosen not in known:
+        raise DialgaugeError(f"{what} is one of {', '.join(known)}, not '{chosen}'.{nearest(chosen, known)}")
+
+
+def score_tasks(
+    gold: str | Path | GoldTasks,
+    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
+    *,
+    database: str | Path | TownDatabase | None = None,
+    references: str | Path | References | None = None,
+    references_are: ReferenceKind | None = None,
+    mode: DomainMode | None = None,
+    missing: Missing = "skip",
+    strict: bool = False,
+    measures: Iterable[str] = ("default",),
+    resamples: int = 1000,
+    seed: int = 0,
+    human: bool = True,
+) -> list[TaskScores]:
+    """Inform, Success, BLEU, Combined and what they hide, for each system.
+
+    ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
+    file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
+    placeholders (``raw``) or are to be used as they are (``clean``). With ``human`` the corpus's own responses are
+    scored too and stand beside every system.
+    """
+    options = TaskOptions(
+        mode=mode, missing=missing, strict=strict, measures=tuple(measures), resamples=resamples, seed=seed
+    )
+    evaluation = TaskEvaluation(gold, database, references, references_are, options)
+    return [evaluation.score(each, human=human) for each in _listed(systems)]
+
+
+def _listed(systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions]) -> list[TaskPredictions]:
+    if isinstance(systems, str | Path | TaskPredictions):
+        systems = [systems]
+    named = systems.items() if isinstance(systems, Mapping) else ((None, each) for each in systems)
+    read = [each if isinstance(each, TaskPredictions) else read_predictions(each, name) for name, each in named]
+    if not read:
+        raise DialgaugeError("there is nothing to score: name at least one prediction file")
+    return read
+
+
+class TaskEvaluation:
+    """Gold, database and references, read once for all systems."""
+
+    def __init__(
+        self,
+        gold: str | Path | GoldTasks,
+        database: str | Path | TownDatabase | None = None,
+        references: str | Path | References | None = None,
+        references_are: ReferenceKind | None = None,
+        options: TaskOptions | None = None,
+    ) -> None:
+        self.options = options or TaskOptions()
+        self.measures = task_measures(self.options.measures)  # a misspelt one is an error before the work
+        with bulk_load():
+            self.gold = gold if isinstance(gold, GoldTasks) else read_gold(gold)
+            self.town = _town(database, self.gold)
+        self.references = _references(references, references_are, self.gold)
+        self._inputs = [("gold", self.gold.source)] if self.gold.source else []
+        self._inputs += [("database", file) for file in self.town.files]
+        self._inputs += [("references", str(references))] if isinstance(references, str | Path) else []
+
+    def score(self, system: TaskPredictions, *, human: bool = True, mode: DomainMode | None = None) -> TaskScores:
+        """One system as a run in memory; with ``human``, the human responses' values stand beside its own.
+
+        ``mode`` is for this system alone, where the options leave it open.
+        """
+        system.require_known(self.gold)
+        notes = system.notes(strict=self.options.strict)
+        mode = self._mode(system, mode)
+        judged = self._judge(system, mode)
+        signature = self._signature(system, mode)
+        options = self.options
+        how = Resampling(options.resamples, options.seed) if options.resamples else None
+        evidence = self._evidence(system, judged)
+        coverage = _coverage(judged, counted=options.missing == "fail")
+        scores = self._scores(evidence, signature, coverage, how)
+        run = new_run(
+            kind=KIND,
+            name=system.name,
+            scores=scores,
+            tables=run_tables(judged, self.town),
+            corpus=lambda: run_dialogues(judged),
+            config={"system": system.name, "domains": mode, "missing": options.missing},
+            inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
+            seeds=options.seed,
+            signature=signature.with_(interval=str(how) if how else ""),
+            details={
+                "domains": mode,
+                "states": "file" if system.has_states else "gold",
+                "references": self._reference_name,
+                "domains_per_turn": _domains_per_turn(system, mode),
+                "human": self.human_values if human else {},
+                "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
+                "missing_dialogues": [each.gold.id for each in judged if not each.turns],
+            },
+            notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
+        )
+        return TaskScores(run)
+
+    @cached_property
+    def human_values(self) -> dict[str, float | None]:
+        """What the corpus's own responses reach, as a system; BLEU only against references that are not themselves."""
+        if not self.gold.has_spans:
+            return {}
+        system = human_responses(self.gold)
+        evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
+        values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
+        return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
+
+    def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
+        mode = self.options.mode or chosen or system.default_mode
+        if mode == "file" and system.listless:
+            raise DialgaugeError(
+                f"{system.listless:,} turns lack the key 'active_domains', so there are no lists to use; "
+                "choose --domains state or placeholders",
+                file=system.source or system.name,
+            )
+        return mode
+
+    def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
+        return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
+
+    def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
+        if key not in system.dialogues:
+            failed = missing_verdict(gold)
+            standard = failed if self.options.missing == "fail" else None
+            return JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed})
+        turns = system.dialogues[key][: len(gold.answers)]
+        states = states_of(turns, gold, own=system.has_states)
+        estimate = estimated_domains(states)
+        active = active_domains(turns, estimate, mode)
+        return JudgedDialogue(
+            gold,
+            turns,
+            states,
+            {
+                "mwzeval": judge_mwzeval(gold, turns, states, active, self.town),
+                "grounded": judge_grounded(gold, turns, states, estimate, self.town),
+            },
+        )
+
+    def _evidence(
+        self, system: TaskPredictions, judged: Sequence[JudgedDialogue], *, bleu: bool = True
+    ) -> TaskEvidence:
+        obstacle = self._bleu_obstacle if bleu else "the references are these responses"
+        return TaskEvidence(
+            {rules: [each.verdicts[rules] for each in judged] for rules in RULES},
+            [len(each.turns) for each in judged],
+            obstacle or self._bleu_sums(judged),
+            [turn.response for turns in system.dialogues.values() for turn in turns],
+        )
+
+    def _bleu_sums(self, judged: Sequence[JudgedDialogue]) -> NDArray[np.float64]:
+        references = self.references
+        if references is None:
+            raise TypeError("there are no references")
+        none = [0] * STATISTICS
+        sums = [
+            references.statistics(key, [cleaned(turn.response) for turn in each.turns]) if each.turns else none
+            for key, each in zip(self.gold.dialogues, judged, strict=True)
+        ]
+        return np.array(sums, np.float64).T
+
+    @cached_property
+    def _bleu_obstacle(self) -> str | None:
+        if not any(measure.card.statistics for measure in self.measures):
+            return "it was not asked for"
+        if self.references is None:
+            return "the gold file has no span_info, so there are no references; name some with --references"
+        return bleu_obstacle()
+
+    @property
+    def _reference_name(self) -> str:
+        return self.references.name if self.references else ""
+
+    def _signature(self, system: TaskPredictions, mode: DomainMode) -> Signature:
+        return Signature(
+            domains=mode,
+            states="file" if system.has_states else f"gold={GOLD_STATES}",
+            missing=self.options.missing,
+            dialogues=str(len(system.dialogues)),
+            turns=str(system.turns),
+            gold=self.gold.checksum,
+            database=self.town.checksum,
+        )
+
+    def _scores(
+        self, evidence: TaskEvidence, signature: Signature, coverage: Coverage, how: Resampling | None
+    ) -> Scores:
+        """Scores of tasks and of texts, which depend on references too."""
+        possible, left_out = _possible(self.measures, evidence, self.options.measures)
+        texts = [measure for measure in possible if measure.card.statistics]
+        named = signature.with_(references=self._reference_name, bleu=bleu_signature()) if texts else signature
+        tasks, more = score_systems(
+            [
+                SystemEvidence(
+                    evidence=evidence,
+                    measures=measures,
+                    dialogues=[each.id for each in self.gold.dialogues.values()],
+                    signature=signed,
+                    coverage=coverage,
+                    left_out=left_out,
+                )
+                for measures, signed in (([each for each in possible if each not in texts], signature), (texts, named))
+            ],
+            how,
+        )
+        return tasks.joined(more)
+
+
+def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
+    """Measures by name; ``default``, ``domains`` (Inform and Success of each), ``richness`` and ``all`` are lists."""
+    return parse_measures(names, KIND, _lists())
+
+
+def _lists() -> dict[str, Any]:
+    return {
+        "default": DEFAULT,
+        "domains": BY_DOMAIN,
+        "richness": RICHNESS,
+        "all": lambda: [
+            *DEFAULT,
+            *BY_DOMAIN,
+            *RICHNESS,
+            *(cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}),
+        ],
+    }
+
+
+def _possible(
+    measures: Sequence[Measure[Any]], evidence: TaskEvidence, names: Sequence[str]
+) -> tuple[list[Measure[Any]], dict[str, str]]:
+    obstacles = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
+    for name in asked_for(names, KIND, _lists()):
+        if name in obstacles:
+            raise DialgaugeError(f"{name} cannot be computed: {obstacles[name]}")
+    return [measure for measure in measures if str(measure) not in obstacles], obstacles
+
+
+def _town(database: str | Path | TownDatabase | None, gold: GoldTasks) -> TownDatabase:
+    if isinstance(database, TownDatabase):
+        return database
+    if database is not None:
+        return load_town(database)
+    if not gold.source:
+        raise DialgaugeError("the gold dialogues come from no file; say where the MultiWOZ database is (database=...)")
+    return town_beside(gold.source)
+
+
+def _references(given: str | Path | References | None, are: ReferenceKind | None, gold: GoldTasks) -> References | None:
+    _require("--references-are", are, REFERENCE_KINDS)
+    if isinstance(given, References):
+        return given
+    if given is not None:
+        return read_references(given, are)
+    if are is not None:
+        raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
+    return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
+
+
+def _coverage(judged: Sequence[JudgedDialogue], *, counted: bool) -> Coverage:
+    """How much there is; with ``counted``, what is missing is scored, as failed."""
+    turns, gold = [len(each.turns) for each in judged], [len(each.gold.answers) for each in judged]
+    scored = [there or (wanted if counted else 0) for there, wanted in zip(turns, gold, strict=True)]
+    return Coverage(
+        {
+            "dialogues": _count(len(judged), sum(map(bool, turns)), sum(map(bool, scored))),
+            "turns": _count(sum(gold), sum(turns), sum(scored)),
+        },
+        policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
+    )
+
+
+def _count(expected: int, read: int, scored: int) -> Count:
+    return Count(expected=expected, read=read, scored=scored, failed=0)
+
+
+def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None:
+    """How many domains the lists or the placeholders of a file give a turn on average, where they are what counts."""
+    if mode == "state":
+        return None
+    turns = [turn for each in system.dialogues.values() for turn in each]
+    named = (set(turn.active or ()) if mode == "file" else named_domains(turn.response) for turn in turns)
+    return sum(map(len, named)) / len(turns)

@@ -1,0 +1,264 @@
+"""The gold side of a task evaluation, from a MultiWOZ file: goals, what was booked when, states, human responses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dialgauge.dialogue import Goal, Task, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import Keyed, Notes, Part, decode, recognise, resolve
+from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
+from dialgauge.worlds.town import DONT_CARE, normal_slot, normal_value
+
+#: A state as the evaluation sees it: domain to slot to value, names and values made comparable.
+TaskState: TypeAlias = Mapping[str, Mapping[str, str]]
+
+#: What gold states and references are called in signatures.
+GOLD_STATES, SPAN_REFERENCES = "mwz21", "mwz21-span"
+
+_REQUESTS = {"phone": PHONE, "address": ADDRESS, "postcode": POST, "trainID": TRAINID}
+_UNFILLED = DONT_CARE | {"", "none"}
+_SPAN_CLASSES = {
+    "Name": NAME, "Area": "AREA", "Type": TYPE, "Car": TYPE, "Food": "FOOD", "Addr": ADDRESS, "Phone": PHONE,
+    "Post": POST, "Price": "PRICE", "Ticket": "PRICE", "Fee": "PRICE", "Id": TRAINID, "Ref": REFERENCE, "Leave": TIME,
+    "Arrive": TIME, "Time": TIME, "Day": "DAY", "Dest": "PLACE", "Depart": "PLACE", "Choice": "COUNT",
+    "Stars": "COUNT", "People": "COUNT", "Stay": "COUNT",
+}  # fmt: skip
+_CONTRACTIONS = {"'s", "'re", "'m", "'ve", "'ll", "'d", "n't"}
+
+
+class DomainGoal(Struct, frozen=True, eq=False):
+    """What the user wants of one domain: constraints, and the classes of what must be told."""
+
+    informable: dict[str, str]
+    requestable: frozenset[str]
+
+    @classmethod
+    def of(cls, info: Mapping[str, str], requests: Iterable[str], *, books: bool) -> DomainGoal:
+        """The part of a goal that the evaluation looks at. Constraints that first fail are not in it."""
+        classes = {_REQUESTS[name] for name in requests if name in _REQUESTS}
+        informable = {normal_slot(slot): value for slot, value in info.items()}
+        return cls(informable, frozenset(classes | {REFERENCE} if books else classes))
+
+
+class GoldTask(Struct, eq=False):
+    """One dialogue: what the user wanted and said, and what the human wizard did."""
+
+    id: str
+    goal: Goal
+    domains: dict[str, DomainGoal]
+    user_texts: list[str]
+    #: For every turn the domains that were booked by then.
+    booked: list[frozenset[str]]
+    states: list[TaskState]
+    #: The wizard's words and which of them are values.
+    answers: list[tuple[str, Raw]]
+    file: str = ""
+
+    def references(self) -> list[str]:
+        """The wizard's responses with classes instead of values."""
+        return [_reference(text, _spans(raw, self)) for text, raw in self.answers]
+
+
+class _Entry(Struct, gc=False):
+    text: str
+    metadata: dict[str, Raw] = {}
+    span_info: Raw = Raw(b"[]")
+
+
+class _Dialogue(Struct, gc=False):
+    log: list[_Entry]
+    goal: dict[str, Raw] = {}
+
+
+class _Domain(Struct, gc=False):
+    semi: dict[str, str | list[str]] = {}
+    book: dict[str, str | list[Any]] = {}
+
+
+class _GoalPart(Struct, gc=False):
+    info: dict[str, str] = {}
+    fail_info: dict[str, str | bool] = {}
+    book: dict[str, str | bool] = {}
+    fail_book: dict[str, str | bool] = {}
+    reqt: list[str] | dict[str, str] = []
+
+    def task(self) -> Task:
+        """As the data model has it; ``invalid`` says what the database answers, not what the user wants."""
+        return Task(
+            info=self.info,
+            fail_info=_texts(self.fail_info),
+            book=_texts(self.book),
+            fail_book=_texts(self.fail_book),
+            requests=tuple(self.reqt),
+        )
+
+
+_FILE = Keyed(_Dialogue)
+_DOMAIN = msgspec.json.Decoder(_Domain)
+_GOAL_PART = msgspec.json.Decoder(_GoalPart)
+_SPANS = msgspec.json.Decoder(list[tuple[str, str, str, int, int]])
+
+
+class GoldTasks:
+    """The dialogues of a gold file, by key (case and ``.json`` do not count)."""
+
+    def __init__(self, dialogues: Sequence[GoldTask], source: str = "") -> None:
+        self.source = source
+        self.dialogues = {dialogue_key(each.id): each for each in dialogues}
+        if len(self.dialogues) < len(dialogues):
+            raise DialgaugeError("two dialogues have the same id (case and .json do not count)", file=source or None)
+
+    def __len__(self) -> int:
+        return len(self.dialogues)
+
+    @cached_property
+    def references(self) -> dict[str, list[str]]:
+        """The reference ``mwz21-span``: human responses by dialogue and turn, values replaced by classes."""
+        return {key: each.references() for key, each in self.dialogues.items()}
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of everything that can change a verdict."""
+        digest = hashlib.sha256()
+        for key in sorted(self.dialogues):
+            each = self.dialogues[key]
+            goals = {domain: (goal.informable, sorted(goal.requestable)) for domain, goal in each.domains.items()}
+            digest.update(msgspec.json.encode([key, goals, [sorted(booked) for booked in each.booked], each.states]))
+        return digest.hexdigest()[:12]
+
+    @cached_property
+    def has_spans(self) -> bool:
+        """Does the file say which words are values? Without that there are no references."""
+        return any(bytes(raw) != b"[]" for each in self.dialogues.values() for _, raw in each.answers)
+
+
+def read_gold(source: str | Path) -> GoldTasks:
+    """The gold side of a MultiWOZ file (the ``data.json`` of 2.0 to 2.4, or a split of it)."""
+    parts = resolve(source)
+    dialogues = [each for part in parts for each in _read_part(part)]
+    if not dialogues:
+        raise DialgaugeError("it holds no dialogues", file=str(source))
+    return GoldTasks(dialogues, str(source))
+
+
+def _read_part(part: Part) -> list[GoldTask]:
+    reader = _Reader(part)
+    try:
+        return [reader.dialogue(name, raw) for name, raw in _FILE.decode(part.read(), part, Notes())]
+    except DialgaugeError as error:
+        raise _other_file(part) or error from error
+
+
+def _other_file(part: Part) -> DialgaugeError | None:
+    """The error for a file that is sound, but no gold file; None where it is one, or nothing known."""
+    name = format_name(part)
+    if name in (None, "multiwoz"):
+        return None
+    if name == "mwzeval":
+        message = "these are the responses of a system, and GOLD comes first: dialgauge tasks score GOLD PRED..."
+    else:
+        message = f"its format is '{name}', and GOLD must be a MultiWOZ file with goals (data.json, or a split of it)"
+    return DialgaugeError(message, file=part.name)
+
+
+def format_name(part: Part) -> str | None:
+    """What format a file that could not be read is in, as far as its beginning tells."""
+    try:
+        return recognise(part).name
+    except DialgaugeError:
+        return None
+
+
+class _Reader:
+    """One file. A domain's part of a state repeats from turn to turn, and is decoded once."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._domain = cache(self._decoded)
+
+    def dialogue(self, name: str, raw: _Dialogue) -> GoldTask:
+        if not raw.goal:
+            raise DialgaugeError("it has no goal, so nobody can say whether the job was done",
+                                 file=self._part.name, dialogue=name)  # fmt: skip
+        wanted = self._goal(raw.goal, name)
+        answers = raw.log[1::2]
+        try:
+            parts = [[(key, *self._domain(bytes(one))) for key, one in entry.metadata.items()] for entry in answers]
+        except DialgaugeError as error:
+            raise error.at(dialogue=name) from error
+        return GoldTask(
+            id=name,
+            goal=Goal(tasks={domain: part.task() for domain, part in wanted.items()}),
+            domains={
+                domain: DomainGoal.of(part.info, part.reqt, books=bool(part.book)) for domain, part in wanted.items()
+            },
+            user_texts=[entry.text for entry in raw.log[::2]],
+            booked=[frozenset(domain for domain, _, booked in part if booked and domain != "taxi") for part in parts],
+            states=[{domain: slots for domain, slots, _ in part if slots} for part in parts],
+            answers=[(entry.text, entry.span_info) for entry in answers],
+            file=self._part.name,
+        )
+
+    def _goal(self, raw: dict[str, Raw], name: str) -> dict[str, _GoalPart]:
+        return {
+            domain: decode(_GOAL_PART, content, self._part, dialogue=name)
+            for domain, content in raw.items()
+            if domain in DOMAINS and bytes(content).strip(b"{} \t\r\n")
+        }
+
+    def _decoded(self, content: bytes) -> tuple[dict[str, str], bool]:
+        """The filled slots of a domain, and whether something is booked there."""
+        domain = decode(_DOMAIN, content, self._part)
+        named = [*domain.semi.items(), *((f"book{slot}", value) for slot, value in domain.book.items())]
+        slots: dict[str, str] = {}
+        for slot, given in named:
+            value = given if isinstance(given, str) else next((one for one in given if isinstance(one, str)), "")
+            if slot != "bookbooked" and value not in _UNFILLED:
+                plain = normal_slot(slot)
+                slots[plain] = normal_value(plain, value)
+        return slots, bool(domain.book.get("booked"))
+
+
+def _texts(given: Mapping[str, str | bool]) -> dict[str, str]:
+    return {slot: value for slot, value in given.items() if isinstance(value, str)}
+
+
+# References.
+
+
+def _spans(raw: Raw, dialogue: GoldTask) -> list[tuple[str, str, str, int, int]]:
+    try:
+        return _SPANS.decode(raw)
+    except msgspec.DecodeError as error:
+        raise DialgaugeError(f"the span_info of a turn cannot be read ({error})",
+                             file=dialogue.file or None, dialogue=dialogue.id) from error  # fmt: skip
+
+
+def _reference(text: str, spans: list[tuple[str, str, str, int, int]]) -> str:
+    words = text.split()
+    pieces: list[str] = []
+    cursor = 0
+    for _, slot, value, first, last in sorted(spans, key=lambda span: span[3]):
+        if first < cursor or value == "dontcare" or slot not in _SPAN_CLASSES:
+            continue
+        pieces += [word.lower() for word in words[cursor:first]]
+        pieces.append(_SPAN_CLASSES[slot])
+        cursor = last + 1
+    pieces += [word.lower() for word in words[cursor:]]
+    return surface(_contracted(pieces).replace("-s", "").replace("-ly", ""))
+
+
+def _contracted(words: list[str]) -> str:
+    """The words as a text, ``do n't`` and the like in one."""
+    text = ""
+    for word in words:
+        text += word if not text or word in _CONTRACTIONS else f" {word}"
+    return text

@@ -1,0 +1,214 @@
+"""The task measures, as cards. The evidence is :class:`TaskEvidence`: a unit is a dialogue of the gold file.
+
+Inform and Success take a rule set and a domain: ``Success``, ``Success(rules=grounded)``, ``Inform[hotel]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.tasks.delexical import cleaned
+from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, Rules
+from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
+
+INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
+OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED = "OfferP", "ReqP", "ReqR", "stuffed"
+#: What the standard evaluator prints of richness, and the rest of it.
+RICHNESS = ("tokens", "unigrams", "bigrams", "trigrams", "entropy", "conditional entropy", "MSTTR-50")
+COMPANIONS = (OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED)
+DEFAULT = (
+    INFORM, SUCCESS, BLEU, COMBINED, f"{INFORM}(rules=grounded)", f"{SUCCESS}(rules=grounded)", *COMPANIONS,
+)  # fmt: skip
+#: Inform and Success of each domain that goals have.
+BY_DOMAIN = tuple(
+    f"{name}{rules}[{domain}]"
+    for rules in ("", "(rules=grounded)")
+    for name in (INFORM, SUCCESS)
+    for domain in ("attraction", "hotel", "restaurant", "taxi", "train")
+)
+
+_STANDARD = "Nekvinda and Dušek 2021, Shades of BLEU, Flavours of Success: The Case of MultiWOZ"
+_BUDZIANOWSKI = "Budzianowski et al. 2018, MultiWOZ; rules: " + _STANDARD
+_OURS = "dialgauge: credit only for what the response and the database support"
+_RULES = Parameter(
+    "rules", "mwzeval", RULES, "the standard evaluator's rules, or ours, which cannot be gamed so cheaply"
+)
+
+
+class TaskEvidence:
+    """The verdicts on the dialogues of a gold file, and the responses as texts.
+
+    Under ``mwzeval`` a dialogue that the system lacks has no verdict; under ``grounded`` it has failed. ``turns`` are
+    the scored responses of each dialogue, ``bleu`` the sums behind BLEU, (sums, dialogues), or why there are none, and
+    ``responses`` all that the system has, in its order.
+    """
+
+    def __init__(
+        self,
+        verdicts: Mapping[Rules, Sequence[DialogueVerdict | None]],
+        turns: Sequence[int],
+        bleu: NDArray[np.float64] | str,
+        responses: Sequence[str],
+    ) -> None:
+        self.verdicts = verdicts
+        self.turns = np.array(turns, np.float64)
+        self.bleu = bleu
+        self.responses = responses
+        self.dialogues = len(turns)
+        self.dialogue: NDArray[np.integer[Any]] = np.arange(len(turns))
+
+    def domains(self) -> list[str]:
+        """The domains of the goals, by name."""
+        return sorted(domain for rules, domain in self._flags if rules == "grounded" and domain)
+
+    @cached_property
+    def _flags(self) -> dict[tuple[Rules, str], NDArray[np.float64]]:
+        """By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue."""
+        flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
+        for rules, verdicts in self.verdicts.items():
+            for place, verdict in enumerate(verdicts):
+                if verdict is None:
+                    continue
+                parts: dict[str, DomainVerdict | DialogueVerdict] = {"": verdict, **verdict.domains}
+                for domain, part in parts.items():
+                    if (rules, domain) not in flags:
+                        flags[rules, domain] = np.zeros((3, self.dialogues))
+                    flags[rules, domain][:, place] = part.inform, part.success, 1.0
+        return flags
+
+    def flags(self, aspect: Literal["inform", "success"], rules: Rules, domain: str = "") -> Rows:
+        """1 of 1 for each dialogue that has a verdict and meets it."""
+        rows = self._flags.get((rules, domain), np.zeros((3, self.dialogues)))
+        return rows[0 if aspect == "inform" else 1], rows[2]
+
+    @cached_property
+    def richness(self) -> dict[str, float]:
+        """How rich the responses are."""
+        return richness([cleaned(response) for response in self.responses])
+
+    def counts(self, above: str, below: str) -> Rows:
+        """Two counts that ``grounded`` keeps, by dialogue."""
+        verdicts = [verdict for verdict in self.verdicts["grounded"] if verdict is not None]
+        return (
+            np.array([getattr(verdict, above) for verdict in verdicts], np.float64),
+            np.array([getattr(verdict, below) for verdict in verdicts], np.float64),
+        )
+
+
+def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, settings: Settings) -> Rows:
+    rules: Rules = "grounded" if settings["rules"] == "grounded" else "mwzeval"
+    return evidence.flags(aspect, rules, str(settings.get("part", "")))
+
+
+def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
+    domain = str(settings.get("part", ""))
+    return None if not domain or domain in evidence.domains() else f"no goal has the domain '{domain}'"
+
+
+def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
+    return evidence.counts(above, below)
+
+
+def _stuffed(evidence: TaskEvidence, settings: Settings) -> Rows:
+    return evidence.counts("stuffed", "stuffed")[0], evidence.turns
+
+
+def _nothing(evidence: TaskEvidence, settings: Settings) -> Rows:
+    """No dialogue has a sum of its own."""
+    return np.zeros(evidence.dialogues), np.zeros(evidence.dialogues)
+
+
+def _bleu_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
+    return np.zeros((STATISTICS, evidence.dialogues)) if isinstance(evidence.bleu, str) else evidence.bleu
+
+
+def _combined_sums(evidence: TaskEvidence, settings: Settings) -> NDArray[np.float64]:
+    (inform, counted), (success, _) = evidence.flags("inform", "mwzeval"), evidence.flags("success", "mwzeval")
+    return np.concatenate([_bleu_sums(evidence, settings), np.stack([inform, success, counted])])
+
+
+def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    inform, success, dialogues = (sums[..., STATISTICS + place] for place in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        done: NDArray[np.float64] = 50 * (inform / dialogues + success / dialogues)
+    return bleu_of(sums[..., :STATISTICS]) + done
+
+
+def _no_references(evidence: TaskEvidence, settings: Settings) -> str | None:
+    return evidence.bleu if isinstance(evidence.bleu, str) else None
+
+
+def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
+    return evidence.richness[name]
+
+
+def _share(name: str, title: str, summary: str, formula: str, rows: Callable[..., Rows], **more: Any) -> Card[Any]:
+    return Card(name=name, family="tasks", title=title, summary=summary, formula=formula, rows=rows, **more)
+
+
+_UNITS = {
+    "tokens": ("words", "words per response", "sum of words / responses"),
+    "unigrams": ("words", "different words", "|{w}|"),
+    "bigrams": ("pairs", "different pairs of words", "|{(v, w)}|"),
+    "trigrams": ("triples", "different triples of words", "|{(u, v, w)}|"),
+    "entropy": ("bits", "entropy of words", "-sum p(w) log2 p(w)"),
+    "conditional entropy": ("bits", "entropy of a word given the one before", "-sum c(v, w)/T log2 c(v, w)/c(v)"),
+    "MSTTR-50": ("share", "mean share of different words in windows of fifty", "mean of distinct / 50"),
+}
+
+CARDS: tuple[Card[Any], ...] = (
+    _share(
+        INFORM, "Inform", "Share of the dialogues in which something that fits the goal was offered in every domain.",
+        "dialogues with a fitting offer in each goal domain / dialogues", partial(_flags, "inform"),
+        source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
+    ),
+    _share(
+        SUCCESS, "Success", "Share of the dialogues that are informed and in which all that was asked for was told.",
+        "informed dialogues with every request met / dialogues", partial(_flags, "success"),
+        source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
+    ),
+    Card(
+        name=BLEU, family="tasks", title="BLEU", unit="points", upper=100.0, source="Papineni et al. 2002; sacreBLEU",
+        summary="How much of their wording responses share with the human ones, values replaced by classes.",
+        formula="BP exp(mean of log precisions of 1- to 4-grams)", rows=_nothing, statistics=_bleu_sums,
+        of_sums=bleu_of, obstacle=_no_references,
+    ),
+    Card(
+        name=COMBINED, family="tasks", title="Combined", unit="points", upper=200.0, source="Mehri et al. 2019",
+        summary="BLEU plus the mean of Inform and Success (rule set mwzeval), all in percent.",
+        formula="BLEU + 0.5 (Inform + Success)", rows=_nothing, statistics=_combined_sums, of_sums=_combined,
+        obstacle=_no_references,
+    ),
+    _share(
+        OFFER_PRECISION, "precision of offers", "Share of the offers at whose time the state led to fitting rows only.",
+        "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
+    ),
+    _share(
+        REQUEST_PRECISION, "precision of what is told",
+        "Share of what was told (phone, address, ...) that was asked for.",
+        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS,
+    ),
+    _share(
+        REQUEST_RECALL, "recall of requests", "Share of what was asked for (phone, address, ...) that was told at all.",
+        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS,
+    ),
+    _share(
+        STUFFED, "stuffed responses", "Share of the responses that tell so much that they answer nothing.",
+        "responses with four of five request classes, or a venue and a train / responses", _stuffed, source=_OURS,
+        higher_is_better=False,
+    ),
+    *(
+        Card(
+            name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
+            upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
+            value=partial(_richness, name), higher_is_better=None,
+        )
+        for name, (unit, title, formula) in _UNITS.items()
+    ),
+)  # fmt: skip

@@ -1,0 +1,286 @@
+"""What a system answered: for every user turn a response with placeholders, perhaps a state, perhaps active domains."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, resolve, system_name
+from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
+from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
+from dialgauge.text import counted
+from dialgauge.worlds.town import normal_slot, normal_value
+
+#: Where the domains that a response is about come from.
+DomainMode: TypeAlias = Literal["file", "state", "placeholders"]
+MODES: tuple[DomainMode, ...] = ("file", "state", "placeholders")
+#: How many odd names a note lists.
+_SHOWN = 5
+
+
+class TaskTurn(Struct, eq=False):
+    """One response; ``state`` and ``active`` are None where the file has none."""
+
+    response: str
+    state: TaskState | None = None
+    active: tuple[str, ...] | None = None
+
+
+class TaskPredictions:
+    """A system's file, turn by turn, by dialogue key in the file's order."""
+
+    def __init__(self, name: str, dialogues: Mapping[str, Sequence[TaskTurn]], source: str = "") -> None:
+        self.name = name
+        self.source = source
+        self.dialogues = dialogues
+        turns = [turn for each in dialogues.values() for turn in each]
+        self.turns = len(turns)
+        #: All or nothing: one turn without a state, and gold states are used for all.
+        self.stateless = sum(turn.state is None for turn in turns)
+        self.listless = sum(turn.active is None for turn in turns)
+        self.unknown = unknown_placeholders([turn.response for turn in turns])
+
+    @property
+    def has_states(self) -> bool:
+        """Does every turn bring a state?"""
+        return self.stateless == 0
+
+    @property
+    def default_mode(self) -> DomainMode:
+        """The file's own lists where every turn has one, else the estimate from states."""
+        return "file" if self.listless == 0 else "state"
+
+    def require_known(self, gold: GoldTasks) -> None:
+        """Every dialogue must be one of the gold file."""
+        for key in self.dialogues:
+            if key not in gold.dialogues:
+                hint = nearest(key, gold.dialogues)
+                hint = hint if "Did you mean" in hint else ""
+                raise DialgaugeError(
+                    f"the gold file has no such dialogue; is it of the same dataset and split?{hint}",
+                    file=self.source or self.name,
+                    dialogue=key,
+                )
+
+    def notes(self, *, strict: bool = False) -> list[str]:
+        """What a reader of the scores must know about the file; ``strict`` refuses what would be switched."""
+        notes = [self._switched(*key, strict=strict) for key in self._partial_keys()]
+        if self.stateless == self.turns:
+            notes.append("it has no states, so gold states are used: a score of the policy, not of the whole system")
+        if self.unknown:
+            shown = ", ".join(f"[{name}] {count}" for name, count in self.unknown.most_common(_SHOWN))
+            notes.append(f"placeholders of no known class, which count for nothing: {shown}")
+        if strange := self._strange_domains():
+            shown = ", ".join(f"'{name}' {count}" for name, count in strange.most_common(_SHOWN))
+            notes.append(f"states or active_domains name what is no domain of MultiWOZ and counts for nothing: {shown}")
+        return notes
+
+    def _partial_keys(self) -> list[tuple[str, int, str]]:
+        keys = [
+            ("state", self.stateless, "gold states are used for ALL turns of the file: this is a score of the policy, "
+             "not of the whole system, and must not stand beside end-to-end scores"),
+            ("active_domains", self.listless, "the lists that are there are ignored too, and domains are estimated "
+             "from states"),
+        ]  # fmt: skip
+        return [key for key in keys if 0 < key[1] < self.turns]
+
+    def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> str:
+        message = f"{lacking:,} of {counted(self.turns, 'turn')} lack the key '{key}', so {then}"
+        if not strict:
+            return message
+        dialogue, turn = next(
+            (name, number)
+            for name, turns in self.dialogues.items()
+            for number, each in enumerate(turns)
+            if (each.state if key == "state" else each.active) is None
+        )
+        raise DialgaugeError(
+            f"{message}; add the key to every turn, or leave out --strict",
+            file=self.source or self.name,
+            dialogue=dialogue,
+            turn=turn,
+        )
+
+    def _strange_domains(self) -> Counter[str]:
+        """Names that are no domain, each with its turns; writing 'Hotel' for 'hotel' makes a state disappear."""
+        strange: Counter[str] = Counter()
+        for turns in self.dialogues.values():
+            for turn in turns:
+                strange.update({*(turn.state or ()), *(turn.active or ())}.difference(DOMAINS))
+        return strange
+
+
+class _Entry(Struct, gc=False):
+    response: str
+    state: dict[str, Raw] | UnsetType = UNSET
+    active_domains: tuple[str, ...] | UnsetType = UNSET
+
+
+_FILE = Keyed(list[_Entry])
+_SLOTS = msgspec.json.Decoder(dict[str, str])
+_LOOSE_SLOTS = msgspec.json.Decoder(dict[str, Any])
+_ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
+
+
+def read_predictions(source: str | Path, name: str | None = None) -> TaskPredictions:
+    """A prediction file in the layout of MultiWOZ_Evaluation (``mwzeval``)."""
+    return _predictions(resolve(source), name or system_name(source), str(source))
+
+
+def predictions_from(name: str, dialogues: Mapping[str, Sequence[Mapping[str, Any]]]) -> TaskPredictions:
+    """What such a file holds, from Python: dialogue to list of turns with ``response`` and, if you have them, ``state``
+    and ``active_domains``. It is not changed.
+
+    >>> predictions_from("mine", {"SNG0073.json": [{"response": "[taxi_type] is on its way ."}]}).turns
+    1
+    """
+    try:
+        content = msgspec.json.encode(dialogues)
+    except TypeError as error:
+        raise DialgaugeError(f"the predictions of '{name}' hold what JSON has no word for: {error}") from error
+    return _predictions([Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)], name, "")
+
+
+def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictions:
+    dialogues: dict[str, list[TaskTurn]] = {}
+    for part in parts:
+        for key, turns in _read_part(part):
+            if key in dialogues:
+                raise DialgaugeError("two dialogues have this id (case and .json do not count)",
+                                     file=part.name, dialogue=key)  # fmt: skip
+            dialogues[key] = turns
+    if not any(dialogues.values()):
+        raise DialgaugeError("it holds no responses", file=source or name)
+    return TaskPredictions(name, dialogues, source)
+
+
+def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
+    @cache
+    def slots(content: bytes) -> dict[str, str]:
+        named = ((normal_slot(slot), value) for slot, value in _SLOTS.decode(content).items())
+        return {slot: normal_value(slot, value) for slot, value in named}
+
+    def turn(entry: _Entry, dialogue: str, number: int) -> TaskTurn:
+        state = None
+        if entry.state is not UNSET:
+            try:
+                state = {domain: slots(bytes(raw)) for domain, raw in entry.state.items()}
+            except msgspec.DecodeError as error:
+                message = _unreadable_state(entry.state)
+                raise DialgaugeError(message, file=part.name, dialogue=dialogue, turn=number) from error
+        return TaskTurn(entry.response, state, None if entry.active_domains is UNSET else entry.active_domains)
+
+    return [
+        (dialogue_key(name), [turn(entry, name, number) for number, entry in enumerate(entries)])
+        for name, entries in _entries(part)
+    ]
+
+
+def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:
+    try:
+        return _FILE.decode(part.read(), part, Notes())
+    except DialgaugeError as error:
+        name = format_name(part)
+        if name == "multiwoz":
+            message = "this is a MultiWOZ file with goals, which comes first: dialgauge tasks score GOLD PRED..."
+            raise DialgaugeError(message, file=part.name) from error
+        if name not in (None, "mwzeval"):
+            message = f"its format is '{name}', which has no responses; PRED must be in the format 'mwzeval'"
+            raise DialgaugeError(message, file=part.name) from error
+        place = _ENTRY_PATH.search(error.message)
+        raise error.at(turn=int(place[1]) if place else None) from error
+
+
+def _unreadable_state(state: Mapping[str, Raw]) -> str:
+    """Which value of a state is no text."""
+    for domain, raw in state.items():
+        try:
+            slots = _LOOSE_SLOTS.decode(raw)
+        except msgspec.DecodeError:
+            return f"the state of '{domain}' must be an object of slot to text"
+        for slot, value in slots.items():
+            if not isinstance(value, str):
+                return f"the value of {domain}-{slot} must be a text, and is {msgspec.json.encode(value).decode()}"
+    return "the state cannot be read"
+
+
+def human_responses(gold: GoldTasks) -> TaskPredictions:
+    """The wizards of the corpus as a system: their own words, delexicalised, with gold states."""
+    dialogues = {
+        key: [TaskTurn(_bracketed(text)) for text in references] for key, references in gold.references.items()
+    }
+    return TaskPredictions("human", dialogues)
+
+
+_BRACKETED = {
+    "NAME": "name", "AREA": "area", "TYPE": "type", "FOOD": "food", "ADDRESS": "address", "PHONE": "phone",
+    "POST": "postcode", "PRICE": "price", "TRAINID": "trainid", "REFERENCE": "ref", "TIME": "time", "DAY": "day",
+    "PLACE": "destination", "COUNT": "choice",
+}  # fmt: skip
+
+
+def _bracketed(reference: str) -> str:
+    for word, name in _BRACKETED.items():
+        if word in reference:
+            reference = reference.replace(word, f"[{name}]")
+    return reference
+
+
+def states_of(turns: Sequence[TaskTurn], gold: GoldTask, *, own: bool) -> list[TaskState]:
+    """The states of a dialogue: the system's own, or gold's."""
+    return [turn.state or {} for turn in turns] if own else list(gold.states[: len(turns)])
+
+
+def active_domains(
+    turns: Sequence[TaskTurn], estimate: Sequence[str | None], mode: DomainMode
+) -> list[tuple[str, ...]]:
+    """For every turn the domains that the response is taken to be about; ``estimate`` is that of the states."""
+    if mode == "file":
+        return [turn.active or () for turn in turns]
+    if mode == "placeholders":
+        return [named_domains(turn.response) for turn in turns]
+    return [() if domain is None else (domain,) for domain in estimate]
+
+
+@lru_cache(1 << 16)
+def named_domains(response: str) -> tuple[str, ...]:
+    """The domains that the placeholders of a response name."""
+    named = (name.partition("_")[0] for name in placeholders(response))
+    return tuple(dict.fromkeys(domain for domain in named if domain in DOMAINS))
+
+
+def estimated_domains(states: Sequence[TaskState]) -> list[str | None]:
+    """The domain each turn is about, by what changed in the state."""
+    current: str | None = None
+    previous: TaskState = {}
+    changed_before: list[str] = []
+    estimate: list[str | None] = []
+    for state in states:
+        changed = [domain for domain, slots in state.items() if _news(slots, previous.get(domain))]
+        if not changed and current is None:
+            estimate.append(None)
+            continue
+        if not changed:
+            if len(changed_before) > 1:
+                current = next((one for one in changed_before if one in state and one != current), current)
+        elif current not in changed:
+            current = max(changed, key=lambda domain: len(state[domain]))
+        previous, changed_before = state, changed
+        estimate.append(current)
+    return estimate
+
+
+def _news(slots: Mapping[str, str], before: Mapping[str, str] | None) -> bool:
+    if slots is before:
+        return False
+    return bool(slots) if before is None else any(before.get(slot) != value for slot, value in slots.items())

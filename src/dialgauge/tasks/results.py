@@ -1,0 +1,318 @@
+"""The scores of one system, presented from a run in memory or in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures import Score, Signature
+from dialgauge.report import Cell, Column, Table, score_column
+from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, REQUEST_PRECISION, SUCCESS
+from dialgauge.tasks.published import published_mode
+from dialgauge.tasks.tables import VERDICTS
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+
+KIND = "tasks"
+GROUNDED = "(rules=grounded)"
+#: When numbers look gamed: more than 1% of stuffed responses (humans: 2 of 7,372), less than 0.6 times the humans'
+#: share of what they tell that was asked for, and more domains a turn than anybody talks about.
+_MOST_STUFFED, _LEAST_ASKED, _MOST_DOMAINS = 0.01, 0.6, 2.0
+#: Public files have 0.57 to 0.98 domains a turn; a file whose placeholders name no domain has none.
+_LEAST_DOMAINS = 0.1
+
+
+class TaskScores:
+    """Whether a system did its users' jobs, by two rule sets, and what stands behind each verdict."""
+
+    def __init__(self, run: Run) -> None:
+        if run.kind != KIND:
+            raise DialgaugeError(f"the run {run.id} is not a run of 'dialgauge tasks score'")
+        self.run = run
+
+    def __getitem__(self, name: str) -> float | None:
+        if name not in self.run.scores:
+            raise DialgaugeError(f"there is no score '{name}'.{nearest(name, self.run.scores)}")
+        return self.run.scores[name].value
+
+    @property
+    def name(self) -> str:
+        """What the system is called."""
+        return self.run.name
+
+    @property
+    def scores(self) -> Mapping[str, Score]:
+        """Values with intervals and signatures, by measure."""
+        return self.run.scores
+
+    def explain(self, dialogue: str) -> str:
+        """For each domain of a dialogue's goal what was offered and told, and why it failed, as Markdown."""
+        return "\n".join(table.render("markdown") for table in explanation(self.run, dialogue))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The shape of ``dialgauge tasks score --json``, for this one system."""
+        return as_system(self.run)
+
+    def __repr__(self) -> str:
+        return f"<TaskScores of {self.run!r}>"
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(table.render("markdown") for table in score_tables([self.run]))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(table.render("html") for table in score_tables([self.run]))
+
+    __str__ = _repr_markdown_
+
+
+def score_tables(runs: Sequence[Run]) -> list[Table]:
+    """Systems side by side: the standard rules first, then ours, then the rest; below each the human responses."""
+    names = list(dict.fromkeys(name for run in runs for name in run.scores))
+    by_domain = [name for name in names if "[" in name]
+    standard = [name for name in names if name in _STANDARD]
+    grounded = [name for name in names if name not in by_domain and (GROUNDED in name or name in COMPANIONS)]
+    others = [name for name in names if name not in {*standard, *grounded, *by_domain}]
+    tables = []
+    if standard:
+        tables.append(_side_by_side("Rule set mwzeval: the standard evaluator's numbers", runs, standard))
+        tables[-1].notes += _modes(runs)
+    if grounded:
+        tables.append(_side_by_side("Rule set grounded: credit only for what is supported", runs, grounded))
+        tables[-1].notes += _stuffed(runs)
+    if others:
+        tables.append(_side_by_side("Responses as texts", runs, others))
+    tables += [_domain_table(runs, domain_names) for domain_names in _by_rules(by_domain)]
+    if tables:
+        tables[-1].notes += _signatures(runs)
+    return tables
+
+
+_STANDARD = (INFORM, SUCCESS, BLEU, COMBINED)
+
+
+def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
+    table = Table(title, [Column("system"), *(_column(runs, name) for name in names)])
+    for run in runs:
+        rivals = [other for other in runs if other.details["states"] == run.details["states"]]
+        table.add(_marked(run), *(_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
+    human = _human(runs)
+    if any(name in human for name in names):
+        table.add("human responses *", *(human.get(name) for name in names))
+    return table
+
+
+def _is_best(run: Run, name: str, rivals: Sequence[Run]) -> bool:
+    """Is the score the best of several that may be ranked? Those with gold states and those without may not."""
+    known = [other.scores[name] for other in rivals if name in other.scores]
+    values = [score.value for score in known if score.value is not None]
+    if name not in run.scores or len(values) < 2 or known[0].higher_is_better is None:
+        return False
+    return run.scores[name].value == (max(values) if known[0].higher_is_better else min(values))
+
+
+def _column(runs: Sequence[Run], name: str) -> Column:
+    """The numbers of a measure; BLEU is nothing without its references, so its title names them."""
+    score = next((run.scores[name] for run in runs if name in run.scores), None)
+    title = f"{name}@{_references(runs)}" if name == BLEU else name.partition("(")[0].partition("[")[0]
+    return msgspec.structs.replace(score_column(title, score), digits=2)
+
+
+def _references(runs: Sequence[Run]) -> str:
+    names = dict.fromkeys(run.details["references"] for run in runs if BLEU in run.scores)
+    return " or ".join(names)
+
+
+def _human(runs: Sequence[Run]) -> dict[str, float | None]:
+    """The human responses' values, which all runs of one gold file share."""
+    return next((run.details["human"] for run in runs if run.details.get("human")), {})
+
+
+def _marked(run: Run) -> str:
+    return f"{run.name} *" if run.details["states"] == "gold" else run.name
+
+
+def _modes(runs: Sequence[Run]) -> list[str]:
+    notes = []
+    if _human(runs) or any(run.details["states"] == "gold" for run in runs):
+        notes.append("* with gold states: a score of the policy; never rank it with end-to-end scores.")
+    by_mode: dict[str, list[str]] = {}
+    for run in runs:
+        by_mode.setdefault(run.details["domains"], []).append(run.name)
+    for mode, names in by_mode.items():
+        shown = "" if len(by_mode) == 1 else f": {', '.join(names)}"
+        notes.append(f"Active domains from {_MODES[mode]}{shown}.")
+    return notes
+
+
+_MODES = {
+    "file": "the file's own lists (file)",
+    "state": "changes of the state (state)",
+    "placeholders": "the placeholders' names (placeholders)",
+}
+
+
+def _stuffed(runs: Sequence[Run]) -> list[str]:
+    counts = [f"{run.name} {run.details['stuffed_responses']:,}" for run in runs if run.details["stuffed_responses"]]
+    return [f"Stuffed responses: {', '.join(counts)}."] if counts else []
+
+
+def _by_rules(names: Sequence[str]) -> list[list[str]]:
+    parted = ([name for name in names if (GROUNDED in name) == grounded] for grounded in (False, True))
+    return [part for part in parted if part]
+
+
+def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
+    """A row for each domain and system."""
+    aspects = list(dict.fromkeys(name.partition("[")[0] for name in names))
+    domains = list(dict.fromkeys(name.partition("[")[2].rstrip("]") for name in names))
+    rules = "grounded" if GROUNDED in names[0] else "mwzeval"
+    columns = [_column(runs, name) for name in (f"{aspect}[{domains[0]}]" for aspect in aspects)]
+    table = Table(f"By domain, rule set {rules}", ["domain", "system", *columns])
+    human = _human(runs)
+    for domain in domains:
+        scored = [f"{aspect}[{domain}]" for aspect in aspects]
+        for run in runs:
+            table.add(domain, _marked(run), *(_cell(run.scores.get(name)) for name in scored))
+        if any(name in human for name in scored):
+            table.add(domain, "human responses *", *(human.get(name) for name in scored))
+    if rules == "mwzeval":
+        table.notes.append("Under mwzeval no domain succeeds in a dialogue in which another was not informed.")
+    return table
+
+
+def _signatures(runs: Sequence[Run]) -> list[str]:
+    """What all scores share, and what BLEU was computed with."""
+    notes = [Signature.shared(Signature.parse(run.signature) for run in runs).long()]
+    signed = next((run.scores[BLEU].signature for run in runs if BLEU in run.scores), "")
+    return [*notes, f"BLEU: {Signature.parse(signed)['bleu']}"] if signed else notes
+
+
+def _cell(score: Score | None, *, bold: bool = False) -> Cell | None:
+    return None if score is None else Cell(score.value, score.low, score.high, bold=bold)
+
+
+def warnings(run: Run) -> list[str]:
+    """What should make a reader doubt the numbers of a system."""
+    found = []
+    details = run.details
+    turns = run.coverage["turns"].read or 0
+    if details["stuffed_responses"] > _MOST_STUFFED * turns:
+        found.append(
+            f"{details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a train at "
+            "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing"
+        )
+    human = (details.get("human") or {}).get(REQUEST_PRECISION)
+    told = run.scores.get(REQUEST_PRECISION)
+    if human and told and told.value is not None and told.value < _LEAST_ASKED * human:
+        found.append(
+            f"only {told.value:.0%} of what it tells was asked for (human responses: {human:.0%}): "
+            "telling everything pays under mwzeval"
+        )
+    named = details["domains_per_turn"]
+    if named is not None and named > _MOST_DOMAINS:
+        found.append(
+            f"it claims {named:.1f} active domains a turn; mwzeval believes that, and longer lists score higher"
+        )
+    if named is not None and named < _LEAST_DOMAINS:
+        found.append(
+            f"hardly a turn has an active domain ({named:.2f} on average), so almost nothing counts under mwzeval: "
+            "a silent system would score the same"
+        )
+    published = published_mode(run.name)
+    if published and published != details["domains"]:
+        found.append(
+            f"its published row was made with active domains from '{published}', this one with "
+            f"'{details['domains']}': the two are not comparable; use --domains {published}"
+        )
+    return found
+
+
+def explanation(run: Run, dialogue: str) -> list[Table]:
+    """For each domain of the goal, under both rule sets: offer, requests and the reason of a failure; and the talk."""
+    import polars as pl
+
+    verdicts = run.table(VERDICTS)
+    ids = verdicts["dialogue"].unique(maintain_order=True).to_list()
+    key = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)
+    if key is None:
+        hint = nearest(dialogue, ids)
+        raise DialgaugeError(f"there is no dialogue '{dialogue}'.{hint if 'Did you mean' in hint else ''}")
+    rows = verdicts.filter(pl.col("dialogue") == key)
+    tables = [_goal_table(run, key)]
+    for rules in rows["rules"].unique(maintain_order=True):
+        table = Table(
+            f"{key}, rule set {rules}",
+            ["domain", "Inform", "Success", Column("turn", align="right"), "offered", "asked for", "why not"],
+        )
+        for row in rows.filter(pl.col("rules") == rules).iter_rows(named=True):
+            offered = "" if row["fitting"] is None else f"{row['offered']} (fitting: {row['fitting']})"
+            table.add(
+                row["domain"], _yes(row["inform"]), _yes(row["success"]), row["turn"], offered, row["requested"],
+                row["reason"],
+            )  # fmt: skip
+        tables.append(table)
+    return [*tables, _talk(run, key)]
+
+
+def _yes(flag: bool) -> str:
+    return "yes" if flag else "no"
+
+
+def _goal_table(run: Run, dialogue: str) -> Table:
+    import polars as pl
+
+    goal = run.table("dialogues").filter(pl.col("dialogue") == dialogue)["goal"].item()
+    table = Table(f"{dialogue}: what the user wants", ["domain", "constraints", "booking", "asks for"])
+    for domain, task in (msgspec.json.decode(goal) if goal else {}).get("tasks", {}).items():
+        written = [", ".join(f"{k}={v}" for k, v in task.get(part, {}).items()) for part in ("info", "book")]
+        table.add(domain, *written, ", ".join(task.get("requests", [])))
+    return table
+
+
+def _talk(run: Run, dialogue: str) -> Table:
+    import polars as pl
+
+    table = Table("What was said", [Column("turn", align="right"), "speaker", "text"])
+    for turn in run.table("turns").filter(pl.col("dialogue") == dialogue).iter_rows(named=True):
+        table.add(turn["turn"], turn["speaker"], turn["text"])
+    return table
+
+
+def worst_dialogues(run: Run, number: int) -> Table:
+    """The dialogues that failed most domains under ``grounded``, each with its reasons."""
+    import polars as pl
+
+    failed = run.table(VERDICTS).filter((pl.col("rules") == "grounded") & ~pl.col("success"))
+    order = failed.group_by("dialogue", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    table = Table(f"{run.name}: where most went wrong (grounded)", ["dialogue", "domain", "why not"])
+    for name in order["dialogue"].head(number):
+        for row in failed.filter(pl.col("dialogue") == name).iter_rows(named=True):
+            table.add(name, row["domain"], row["reason"])
+    return table
+
+
+def as_system(run: Run) -> dict[str, Any]:
+    """One system in the shape of ``dialgauge score --json``."""
+    by: dict[str, dict[str, Any]] = {}
+    for name, score in run.scores.items():
+        if "[" in name:
+            measure, _, domain = name.partition("[")
+            by.setdefault(domain.rstrip("]"), {"scores": {}})["scores"][measure] = score.value
+    return {
+        "name": run.name,
+        "domains": run.details["domains"],
+        "states": run.details["states"],
+        "scores": {name: score.as_dict() for name, score in run.scores.items() if "[" not in name},
+        "by": {"domain": by},
+        "human": run.details.get("human") or None,
+        "coverage": msgspec.to_builtins(run.coverage.units),
+        "missing_dialogues": run.details["missing_dialogues"],
+        "warnings": warnings(run),
+        "notes": list(run.notes),
+    }

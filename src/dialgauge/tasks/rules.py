@@ -1,0 +1,272 @@
+"""Was the job done? Two rule sets over the same inputs.
+
+``mwzeval`` is what the field's standard evaluator computes, dialogue by dialogue, loopholes included. ``grounded`` is
+ours: credit only for what the response itself and the database support. Both look at responses with placeholders, so a
+venue is never named: "offered" means all rows that fit the state at the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.tasks.delexical import (
+    ADDRESS,
+    CLASSES,
+    DOMAINS,
+    NAME,
+    PHONE,
+    POST,
+    REFERENCE,
+    REQUEST_CLASSES,
+    TIME,
+    TRAINID,
+    TYPE,
+    placeholders,
+)
+from dialgauge.tasks.gold import DomainGoal, GoldTask, TaskState
+from dialgauge.tasks.predictions import TaskTurn
+from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes, normal_value
+
+Rules: TypeAlias = Literal["mwzeval", "grounded"]
+RULES: tuple[Rules, ...] = ("mwzeval", "grounded")
+
+_FREE_DOMAINS = ("taxi", "police", "hospital")
+#: Requests that are met wherever they are told; a REFERENCE counts after the wizard has booked only.
+_TOLD_ANYWHERE = (PHONE, ADDRESS, POST, TRAINID)
+_NONE: frozenset[str] = frozenset()
+#: So many of the five request classes in one response answer nothing.
+_STUFFED = 4
+
+
+class DomainVerdict(Struct, frozen=True):
+    """Whether a domain of the goal was served, and what speaks for it."""
+
+    inform: bool
+    success: bool
+    #: The turn of the offer that counts, None where there was none, and its rows as bits.
+    offer_turn: int | None = None
+    offered: int = 0
+    provided: frozenset[str] = frozenset()
+
+
+class DialogueVerdict(Struct, frozen=True):
+    """The verdict on a dialogue, and on each domain of its goal; companions are filled by ``grounded`` only."""
+
+    inform: bool
+    success: bool
+    domains: dict[str, DomainVerdict]
+    valid_offers: int = 0
+    offers: int = 0
+    #: Request classes: told and wanted, told, wanted.
+    hits: int = 0
+    told: int = 0
+    wanted: int = 0
+    stuffed: int = 0
+
+    def flags(self) -> str:
+        """In short: ``hotel:10 train:11 total:10``, Inform and Success of each domain and of all."""
+        each: dict[str, DomainVerdict | DialogueVerdict] = {**self.domains, "total": self}
+        return " ".join(f"{name}:{int(one.inform)}{int(one.success)}" for name, one in each.items())
+
+
+class JudgedDialogue(Struct, frozen=True, eq=False):
+    """One dialogue of a system beside its gold, with the verdicts of both rule sets."""
+
+    gold: GoldTask
+    turns: Sequence[TaskTurn]
+    states: Sequence[TaskState]
+    verdicts: Mapping[Rules, DialogueVerdict | None]
+
+
+class Mentions(Struct, frozen=True):
+    """The placeholders of a response by owner: a domain, or "" where only the context tells."""
+
+    owned: dict[str, frozenset[str]]
+    classes: frozenset[str]
+    #: Does the response tell so much that it cannot be an answer to anything?
+    stuffed: bool
+
+    def owners(self, about: str | None) -> set[str]:
+        """The domains that own a placeholder, in a turn that is about ``about``."""
+        named = self.owned.keys() - {""}
+        return named | {about} if about and "" in self.owned else named
+
+    def of(self, domain: str, about: str | None) -> frozenset[str]:
+        """The classes that belong to a domain, in a turn that is about ``about``."""
+        own = self.owned.get(domain, _NONE)
+        return own | self.owned.get("", _NONE) if domain == about else own
+
+
+@lru_cache(1 << 16)
+def mentions(response: str) -> Mentions:
+    """What a response mentions."""
+    owned: dict[str, set[str]] = {}
+    for name in placeholders(response):
+        word = CLASSES.get(name)
+        if word:
+            owned.setdefault(_owner(name, word), set()).add(word)
+    classes = _NONE.union(*owned.values())
+    stuffed = len(classes.intersection(REQUEST_CLASSES)) >= _STUFFED or {NAME, TRAINID} <= classes
+    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, classes, stuffed)
+
+
+def _owner(name: str, word: str) -> str:
+    if word == TRAINID:
+        return "train"
+    if name in ("car", "value_car"):
+        return "taxi"
+    domain, underscore, _ = name.partition("_")
+    return domain if underscore and domain in DOMAINS else ""
+
+
+def judge_mwzeval(
+    gold: GoldTask,
+    turns: Sequence[TaskTurn],
+    states: Sequence[TaskState],
+    active: Sequence[Sequence[str]],
+    town: TownDatabase,
+) -> DialogueVerdict:
+    """The standard evaluator's verdict: the last offer of a domain must lie within what fits the goal."""
+    offered: dict[str, tuple[int | None, int]] = dict.fromkeys(gold.domains, (None, 0))
+    provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
+    for number, (turn, state, booked, domains) in enumerate(zip(turns, states, gold.booked, active, strict=False)):
+        said = mentions(turn.response).classes
+        for domain in domains:
+            if domain not in provided:
+                continue
+            if (NAME in said and domain in VENUE_DOMAINS) or (TRAINID in said and domain == "train"):
+                rows = town.answer(domain, state[domain]) if domain in state else 0
+                before = offered[domain][1]
+                if not before or not town.ids_within(domain, before, rows):
+                    offered[domain] = number, rows
+            provided[domain].update(said.intersection(_TOLD_ANYWHERE))
+            if REFERENCE in said and domain in booked:
+                provided[domain].add(REFERENCE)
+    informed = {d: _informed(d, goal, offered[d][1], town) for d, goal in gold.domains.items()}
+    inform = all(informed.values())
+    verdicts = {
+        domain: DomainVerdict(
+            informed[domain],
+            inform and goal.requestable <= provided[domain],
+            offered[domain][0],
+            offered[domain][1],
+            frozenset(provided[domain]),
+        )
+        for domain, goal in gold.domains.items()
+    }
+    return DialogueVerdict(inform, all(one.success for one in verdicts.values()), verdicts)
+
+
+def _informed(domain: str, goal: DomainGoal, offered: int, town: TownDatabase) -> bool:
+    if "name" in goal.informable or domain in _FREE_DOMAINS:
+        return True
+    if not offered:
+        return domain == "train" and TRAINID not in goal.requestable
+    return town.ids_within(domain, offered, town.answer(domain, goal.informable))
+
+
+def judge_grounded(
+    gold: GoldTask,
+    turns: Sequence[TaskTurn],
+    states: Sequence[TaskState],
+    estimate: Sequence[str | None],
+    town: TownDatabase,
+) -> DialogueVerdict:
+    """Our verdict: placeholders belong to a domain, stuffed responses count for nothing, nothing is free.
+
+    ``estimate`` is the domain that each turn is about, by what changed in the state.
+    """
+    last: dict[str, tuple[int, bool, int]] = {}
+    provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
+    told: dict[str, set[str]] = {}
+    stuffed = valid_offers = offers = 0
+    goal_rows = {d: town.answer(d, goal.informable) for d, goal in gold.domains.items() if d in DATABASE_DOMAINS}
+    for number, (turn, state, booked, about) in enumerate(zip(turns, states, gold.booked, estimate, strict=False)):
+        said = mentions(turn.response)
+        if not said.classes:
+            continue
+        for owner in said.owners(about):
+            told.setdefault(owner, set()).update(said.of(owner, about).intersection(REQUEST_CLASSES))
+        if said.stuffed:
+            stuffed += 1
+            continue
+        for domain, goal in gold.domains.items():
+            classes = said.of(domain, about)
+            if not classes:
+                continue
+            rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0
+            valid = _valid(domain, goal, rows, goal_rows.get(domain, 0), state)
+            if _offers(domain, goal, classes):
+                last[domain] = number, valid, rows
+                if domain in DATABASE_DOMAINS and "name" not in goal.informable:
+                    offers, valid_offers = offers + 1, valid_offers + valid
+            if valid:
+                provided[domain].update(classes if domain in booked else classes - {REFERENCE})
+    verdicts = {
+        domain: _grounded_verdict(goal, last.get(domain), provided[domain]) for domain, goal in gold.domains.items()
+    }
+    wanted = {domain: goal.requestable for domain, goal in gold.domains.items()}
+    return DialogueVerdict(
+        all(one.inform for one in verdicts.values()),
+        all(one.success for one in verdicts.values()),
+        verdicts,
+        valid_offers=valid_offers,
+        offers=offers,
+        hits=sum(len(words & wanted.get(owner, frozenset())) for owner, words in told.items()),
+        told=sum(map(len, told.values())),
+        wanted=sum(map(len, wanted.values())),
+        stuffed=stuffed,
+    )
+
+
+def _grounded_verdict(goal: DomainGoal, last: tuple[int, bool, int] | None, provided: set[str]) -> DomainVerdict:
+    inform = last is not None and last[1]
+    return DomainVerdict(
+        inform,
+        inform and goal.requestable <= provided,
+        last[0] if last else None,
+        last[2] if last else 0,
+        frozenset(provided),
+    )
+
+
+def missing_verdict(gold: GoldTask) -> DialogueVerdict:
+    """Of a dialogue that a system did not answer at all: everything failed, nothing was told."""
+    domains = {domain: DomainVerdict(False, False) for domain in gold.domains}
+    return DialogueVerdict(False, False, domains, wanted=sum(len(goal.requestable) for goal in gold.domains.values()))
+
+
+def _valid(domain: str, goal: DomainGoal, rows: int, fitting: int, state: TaskState) -> bool:
+    """Does the state at the time lead to nothing but what the goal wants?"""
+    if domain in DATABASE_DOMAINS:
+        return rows != 0 and not rows & ~fitting
+    if domain == "taxi":
+        return "taxi" in state and _taxi_agrees(goal.informable, state["taxi"])
+    return True
+
+
+def _taxi_agrees(wanted: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    for slot, value in wanted.items():
+        if slot not in given:
+            return False
+        goal, told = normal_value(slot, value), given[slot]
+        if slot in ("arrive", "leave"):
+            if minutes(goal) != minutes(told):
+                return False
+        elif not alike(goal, told):
+            return False
+    return True
+
+
+def _offers(domain: str, goal: DomainGoal, classes: frozenset[str]) -> bool:
+    if domain in VENUE_DOMAINS:
+        return "name" in goal.informable or NAME in classes
+    if domain == "train":
+        return bool(classes & {TRAINID, TIME})
+    if domain == "taxi":
+        return bool(classes & {PHONE, TYPE})
+    return True

@@ -1,0 +1,170 @@
+"""What a task run holds beside its scores: what was said, and why each domain of each goal was or was not served.
+
+``task_verdicts``  dialogue, rules, domain, inform, success, turn (of the offer that counts), offered and fitting
+                   (rows), requested, missing (what was never told, or not where it counts), reason: one row for each
+                   domain of each goal under each rule set
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
+from dialgauge.tasks.gold import DomainGoal, TaskState
+from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, mentions
+from dialgauge.text import counted
+from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
+
+if TYPE_CHECKING:
+    import polars
+
+VERDICTS = "task_verdicts"
+_NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "reference", TRAINID: "train id"}
+_OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
+
+
+def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
+    """What was said: the user's recorded words, and the system's responses."""
+    for each in judged:
+        turns: list[Turn] = []
+        for number, words in enumerate(each.gold.user_texts):
+            answer = each.turns[number] if number < len(each.turns) else None
+            turns.append(
+                Turn(
+                    speaker="user",
+                    text=words,
+                    state=_as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
+                    predicted=_as_state(answer.state) if answer and answer.state is not None else None,
+                    active=answer.active if answer else None,
+                )
+            )
+            if answer is not None:
+                turns.append(Turn(speaker="system", text=answer.response))
+        yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
+
+
+def _as_state(state: TaskState) -> State:
+    return {domain: {slot: (value,) for slot, value in slots.items()} for domain, slots in state.items()}
+
+
+def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
+    """The functions that make the tables when they are asked for."""
+    return {VERDICTS: partial(_verdicts, judged, town)}
+
+
+def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
+    import polars as pl
+
+    kinds: dict[str, Any] = {
+        "dialogue": pl.String, "rules": pl.String, "domain": pl.String, "inform": pl.Boolean, "success": pl.Boolean,
+        "turn": pl.Int64, "offered": pl.Int64, "fitting": pl.Int64, "requested": pl.String, "missing": pl.String,
+        "reason": pl.String,
+    }  # fmt: skip
+    rows = [row for each in judged for row in _rows(each, town)]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(kinds)
+    return pl.DataFrame(
+        [pl.Series(name, column, kind) for (name, kind), column in zip(kinds.items(), columns, strict=True)]
+    )
+
+
+def _rows(each: JudgedDialogue, town: TownDatabase) -> Iterator[tuple[Any, ...]]:
+    for rules in RULES:
+        verdict = each.verdicts[rules]
+        if verdict is None:
+            continue
+        for domain, goal in each.gold.domains.items():
+            one = verdict.domains[domain]
+            fitting = town.answer(domain, goal.informable).bit_count() if domain in DATABASE_DOMAINS else None
+            missing = sorted(goal.requestable - one.provided)
+            yield (
+                each.gold.id,
+                rules,
+                domain,
+                one.inform,
+                one.success,
+                None if one.offer_turn is None else 2 * one.offer_turn + 1,
+                one.offered.bit_count() if domain in DATABASE_DOMAINS else None,
+                fitting,
+                _told(sorted(goal.requestable)),
+                _told(missing),
+                reason(rules, domain, each, verdict, town),
+            )
+
+
+def _told(classes: Sequence[str]) -> str:
+    return ", ".join(_NAMES[each] for each in classes)
+
+
+def reason(rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVerdict, town: TownDatabase) -> str | None:
+    """Why a domain failed; None where it succeeded."""
+    one, goal = verdict.domains[domain], each.gold.domains[domain]
+    if one.success:
+        return None
+    if not each.turns:
+        return "the system has no responses for this dialogue"
+    if not one.inform:
+        return _not_informed(rules, domain, each, one, goal, town)
+    missing = goal.requestable - one.provided
+    if missing:
+        return _not_told(rules, domain, missing, each)
+    failed = [name for name, other in verdict.domains.items() if not other.inform]
+    return f"under mwzeval a domain cannot succeed while another fails ({', '.join(failed)})"
+
+
+def _not_informed(
+    rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
+) -> str:
+    if one.offer_turn is None:
+        return f"nothing was offered: no response that counts for {domain} has {_offer(rules, domain, goal)}"
+    state = each.states[one.offer_turn].get(domain)
+    when = f"in turn {2 * one.offer_turn + 1}"
+    if state is None:
+        return f"the state at the offer, {when}, does not have {domain}"
+    if domain not in DATABASE_DOMAINS:
+        return f"the state at the last offer, {when}, does not say what the goal says: {_written(state)}"
+    if not one.offered:
+        return f"the state at the offer, {when}, fits nothing in the database: {_written(state)}"
+    table, fitting = town.tables[domain], town.answer(domain, goal.informable)
+    wrong = one.offered & ~(table.same_ids(fitting) if rules == "mwzeval" else fitting)
+    first = wrong & -wrong
+    (row,) = table.at(first)
+    failed = town.failed_constraints(domain, first, goal.informable)
+    faults = (f"{slot} is {row.get(slot, 'unknown')}, wanted {goal.informable[slot]}" for slot in failed)
+    return (
+        f"{when} the state led to {counted(one.offered.bit_count(), 'row')}, {wrong.bit_count():,} of which "
+        f"{'does' if wrong.bit_count() == 1 else 'do'} not fit the goal, such as {row.get('name') or row['trainid']}: "
+        f"{'; '.join(faults)}"
+    )
+
+
+def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
+    """What would have been an offer."""
+    if rules == "mwzeval":
+        return "a [train_id]" if domain == "train" else "a [name]"
+    if "name" in goal.informable or domain not in (*DATABASE_DOMAINS, "taxi"):
+        return "a placeholder"
+    return f"a {_OFFERS.get(domain, '[name]')}"
+
+
+def _not_told(rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue) -> str:
+    said = set().union(*(mentions(turn.response).classes for turn in each.turns))
+    sentences = []
+    silent, elsewhere = sorted(missing - said), sorted(missing & said)
+    if silent:
+        sentences.append(f"never told: {_told(silent)}")
+    if elsewhere:
+        where = (
+            "only in turns that do not count for this domain (another domain, a state that does not fit, or stuffed)"
+            if rules == "grounded"
+            else "only in turns that are not about this domain"
+        )
+        early = " or before the wizard had booked" if REFERENCE in elsewhere else ""
+        sentences.append(f"told {where}{early}: {_told(elsewhere)}")
+    return "; ".join(sentences)
+
+
+def _written(slots: Mapping[str, str]) -> str:
+    return ", ".join(f"{slot}={value}" for slot, value in slots.items()) or "nothing"

@@ -1,0 +1,133 @@
+"""Values and likeness, against the standard evaluator's on the unit cases, and by laws."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialgauge.worlds.town import alike, minutes, normal_slot, normal_value, similarity
+
+
+@pytest.fixture(scope="module")
+def units(expected: Path) -> Any:
+    return json.loads((expected / "e2e_mwzeval.json").read_bytes())["units"]
+
+
+def test_values_are_those_of_the_standard_evaluator(units: Any) -> None:
+    assert len(units["values"]) > 100
+    for slot, value, normal in units["values"]:
+        assert normal_value(slot, value) == normal, (slot, value)
+
+
+def test_minutes_are_those_of_the_standard_evaluator(units: Any) -> None:
+    assert units["minutes"]
+    for time, expected in units["minutes"]:
+        assert minutes(time) == expected, time
+
+
+def test_similarity_is_that_of_the_standard_evaluator(units: Any) -> None:
+    assert units["similarity"]
+    for row, wanted, expected in units["similarity"]:
+        assert similarity(row, wanted) == expected, (row, wanted)
+        assert alike(row, wanted) == (expected >= 90)
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "normal"),
+    [
+        ("leave", "5:30 pm", "17:30"),
+        ("leave", "12:30 pm", "24:30"),  # twelve hours later, even at noon
+        ("leave", "5 pm", "17:00"),
+        ("arrive", "after 9:15", "09:15"),
+        ("arrive", "by 1845", "18:45"),
+        ("arrive", "929", "929:00"),
+        ("arrive", "18:00 or later", "18:00orlater"),
+        ("arrive", "half past five p.m.", "half past five"),  # the standard evaluator cannot read "x:y pm" either
+        ("arrive", "a:b:c pm", "a:b:c"),
+        ("time", "", "00:00"),
+        ("name", " Christ 's College & Chapel", "christ's college and chapel"),
+        ("name", "Nando's", "nandos"),
+        ("food", " Brazilian ", "portuguese"),
+        ("parking", "free", "yes"),
+        ("area", "Centre", "Centre"),
+        ("day", "Monday", "Monday"),
+    ],
+)
+def test_values_by_slot(slot: str, value: str, normal: str) -> None:
+    assert normal_value(slot, value) == normal
+
+
+def test_slot_names() -> None:
+    names = ["arriveBy", "leaveAt", "price range", "Entrance Fee", "bookpeople"]
+    assert [normal_slot(name) for name in names] == ["arrive", "leave", "pricerange", "entrancefee", "bookpeople"]
+
+
+def test_an_unreadable_time_is_midnight() -> None:
+    assert [minutes(time) for time in ("18:00orlater", "evening", "9:15", "", "24:55")] == [1080, 0, 0, 0, 1495]
+
+
+def test_texts_of_equal_length_are_compared_in_their_order() -> None:
+    """The shorter text is looked for in the longer; of two equally long ones the database's. The alignment, and so the
+    parts that are compared, depend on it."""
+    for row, wanted in (("abcb", "bcab"), ("adc theatre", "dac theatre"), ("yu garden", "garden yu")):
+        assert similarity(row, wanted) == _naive(row, wanted)
+        assert similarity(wanted, row) == _naive(wanted, row)
+
+
+def test_what_is_alike_and_what_rapidfuzz_would_take_for_it() -> None:
+    assert similarity("curry garden", "yu garden") == 89
+    assert not alike("mumford theatre", "adc theatre")
+    assert alike("acorn guest house", "acorn guest hous")
+    assert (similarity("", ""), similarity("", "a"), similarity("a", "")) == (100, 0, 0)
+
+
+texts = st.text("abc d", max_size=14)
+
+
+@given(texts, texts)
+def test_the_quick_refusal_refuses_nothing_that_is_alike(row: str, wanted: str) -> None:
+    assert alike(row, wanted) == (similarity(row, wanted) >= 90)
+
+
+@given(texts, texts)
+def test_similarity_follows_its_definition(row: str, wanted: str) -> None:
+    assert similarity(row, wanted) == _naive(row, wanted)
+
+
+@given(
+    st.sampled_from(["name", "type", "food", "leave", "parking", "area"]),
+    st.text("0123456789:apm. byfter'&", max_size=12),
+)
+def test_normal_values_are_texts(slot: str, value: str) -> None:
+    assert isinstance(normal_value(slot, value), str)
+
+
+def _naive(row: str, wanted: str) -> int:
+    """Section 6 of the specification, with a longest common subsequence of our own."""
+    from rapidfuzz.distance import Levenshtein
+
+    if row == wanted:
+        return 100
+    if not row or not wanted:
+        return 0
+    short, long = (wanted, row) if len(wanted) < len(row) else (row, wanted)
+    ratios = []
+    for block in Levenshtein.opcodes(short, long).as_matching_blocks():
+        start = max(block.b - block.a, 0)
+        part = long[start : start + len(short)]
+        ratios.append(2 * _common(short, part) / (len(short) + len(part)))
+    return 100 if max(ratios) > 0.995 else round(100 * max(ratios))
+
+
+def _common(first: str, second: str) -> int:
+    lengths = [0] * (len(second) + 1)
+    for letter in first:
+        before = lengths[:]
+        for place, other in enumerate(second):
+            lengths[place + 1] = before[place] + 1 if letter == other else max(before[place + 1], lengths[place])
+    return lengths[-1]
