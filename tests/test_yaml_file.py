@@ -238,7 +238,9 @@ def test_a_pattern_that_cannot_be_used_is_one_sentence(pattern: str, tmp_path: P
         _profile(path)
     assert len(str(error.value)) < 400
     path.write_text(f"name: mine\nacts: {{inform: ['{pattern}']}}\ndomains: {{}}\n")
-    with pytest.raises(DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is no valid regular expr"):
+    with pytest.raises(
+        DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is no valid regular expr"
+    ):
         _dataset_profile(path)
 
 
