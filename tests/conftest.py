@@ -14,7 +14,6 @@ from hypothesis import settings
 from dialgauge import plugins
 from support.shared import shared_folder
 
-
 settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
 settings.load_profile("untimed")
 
