@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from dialgauge import plugins
 from support.shared import shared_folder
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
