@@ -48,7 +48,7 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
         "dialogue": identifier,
         "signature": run.signature,
         "goal": msgspec.json.decode(facts["goal"]),
-        "goal_source": facts["goal_source"],
+        "goal_source": facts.get("goal_source"),
         "requests_removed": list(filter(None, facts["requests_removed"].split(", "))),
         "warnings": msgspec.json.decode(facts["warnings"] or "[]"),
         "scores": _unnamed(_rows(run, "domain_scores", identifier)),
@@ -102,7 +102,7 @@ def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:
 
 def _goal(run: Run, dialogue: str) -> Table:
     (facts,) = _rows(run, "conversation_facts", dialogue)
-    derived = ", derived from its own states" if facts["goal_source"] == "derived" else ""
+    derived = ", derived from its own states" if facts.get("goal_source") == "derived" else ""
     table = Table(f"{dialogue}: the goal{derived}", ["domain", "part", "wanted"])
     for domain, part, wanted in _goal_parts(msgspec.json.decode(facts["goal"], type=Goal)):
         table.add(domain, part, wanted)
@@ -180,7 +180,8 @@ def _grouped(verdicts: Iterable[dict[str, Any]], domains: list[str]) -> Iterator
     """Verdicts that differ in the turn only, together; by domain, then by first turn, what was never said last."""
     groups: dict[_Mention, list[dict[str, Any]]] = {}
     for row in verdicts:
-        groups.setdefault(_Mention(*(row[key] for key in _Mention._fields)), []).append(row)
+        mention = _Mention(row["domain"], row["item"], row["verdict"], row["behaviours"], row.get("fault"))
+        groups.setdefault(mention, []).append(row)
     places = {domain: place for place, domain in enumerate([*domains, COMBINED])}
 
     def order(mention: _Mention) -> tuple[int, bool, int]:
