@@ -15,6 +15,7 @@ from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.interaction import failures, interact, interaction_table, move_to
 from dialgauge.measures import Signature, cards
+from dialgauge.rankers import fit_model
 from dialgauge.rankers.nearest import NearestNeighbour
 from dialgauge.runs import Run, Store
 from dialgauge.worlds.restaurant.database import FactDatabase
@@ -45,12 +46,15 @@ def test_rules_carry_every_conversation(number: int, half: str) -> None:
 
 
 def test_the_model_of_rules_gives_what_the_agent_gives() -> None:
-    model = Rules()
-    model.fit(tiny_task(5))
+    model, task = Rules(), tiny_task(5)
+    fit_model(model, task)
     move_to(model, TINY, 9)
     runs = [interact(system, TINY, 5, "B", 10, Parameters(seed=9)) for system in (model, RuleAgent())]
     assert list(runs[0].dialogues()) == list(runs[1].dialogues())
-    assert runs[0].scores == runs[1].scores
+    names = list(runs[0].scores)
+    assert values(runs[0], *names) == values(runs[1], *names)
+    signatures = [run.scores["completed"].signature for run in runs]
+    assert signatures[0] == signatures[1].replace("fitted:none", f"fitted:{task.training_digest()}")
 
 
 def test_a_run_of_conversations_keeps_the_contract(tmp_path: Path) -> None:

@@ -88,9 +88,7 @@ def _notes_on_paper(keys: Iterable[CellKey]) -> list[str]:
     if not tested:
         return []
     if not any(tested):
-        return [
-            "Fitted or tested on other dialogs than the released ones, so no number of the paper stands beside ours."
-        ]
+        return ["Fitted or tested on other dialogs than the released ones: no number of the paper stands beside ours."]
     told = ["Difference: per-response, ours less the paper's."]
     if not all(tested):
         told.append("The paper's numbers stand beside results on the released dialogs only.")
