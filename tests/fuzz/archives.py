@@ -11,9 +11,14 @@ import tarfile
 import warnings
 import zipfile
 import zlib
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import recognise, resolve
 from fuzz.mutations import damage_bytes
+from fuzz.target import Target, in_file
 from support.examples import EXAMPLES
 
 _NAMES = (
@@ -23,6 +28,38 @@ _NAMES = (
 )  # fmt: skip
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _CONTENTS = (EXAMPLES["mwzeval"], EXAMPLES["nested"], EXAMPLES["native"], b"", b"\x00" * 5000, b"x")
+
+
+def archive_targets() -> Iterator[Target]:
+    """Archives as sources of dialogues, and as downloads of datasets."""
+    yield Target("archive:read", make_archive, opened, weight=50)
+    yield Target("archive:unpack", make_archive, unpacked, weight=50)
+
+
+def opened(content: bytes, folder: Path) -> None:
+    """Every part of an archive, read."""
+    failure: DialgaugeError | None = None
+    for part in resolve(in_file(folder, content, "archive.zip"), limit=50_000_000):
+        try:
+            part.read()
+            recognise(part)
+        except DialgaugeError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+
+
+def unpacked(content: bytes, folder: Path) -> None:
+    """``dialgauge data get``: the archive of a dataset, below its folder and nowhere else."""
+    from dialgauge.data.unpack import unpack
+
+    inside = folder / "deep" / "inside"
+    try:
+        unpack(in_file(folder, content, "archive.zip"), inside, limit=50_000_000)
+    finally:
+        strangers = {item.name for item in folder.iterdir()} - {"archive.zip", "deep"}
+        strangers |= {item.name for item in (folder / "deep").iterdir()} - {"inside"} if inside.exists() else set()
+        assert not strangers, f"unpacked outside the folder: {strangers}"
 
 
 def make_archive(chance: Random) -> bytes:

@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fuzz.dialogues import seeds_of
+from fuzz.stored_runs import stored_run
+from fuzz.target import Target, kept_folder
 from support.examples import EXAMPLES
-
-if TYPE_CHECKING:
-    from fuzz.targets import Target
 
 #: A sound call of each command. What is heavy (training) is left to its own tests.
 CALLS: dict[str, tuple[str, ...]] = {
@@ -99,8 +99,6 @@ _SLOW = {"babi models", "users figures"}
 
 def command_targets() -> Iterator[Target]:
     """One target for each command."""
-    from fuzz.targets import Target
-
     for name in CALLS:
         yield Target(f"command:{name}", partial(_words, name), run_command, weight=1 if name in _SLOW else 2)
 
@@ -170,7 +168,6 @@ def _options(name: str) -> list[tuple[str, str]]:
 def sandbox() -> Path:
     """The folder that every command line starts in; each works in a copy."""
     from dialgauge.formats import write
-    from fuzz.targets import kept_folder, seeds_of, stored_run
     from support.trackers import gold_dialogues, tracker, write_predictions
 
     folder = kept_folder()

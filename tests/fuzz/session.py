@@ -29,7 +29,8 @@ from types import FrameType
 from typing import NamedTuple
 
 from dialgauge.errors import DialgaugeError
-from fuzz.targets import Target, targets
+from fuzz.target import Target
+from fuzz.targets import targets
 
 #: Seconds of computing, seconds without any, and bytes that a case may take.
 MOST_SECONDS = 10.0

@@ -9,7 +9,8 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from fuzz import session
 from fuzz.session import HangError, Tally, case_content, guarded, run_case, schedule
-from fuzz.targets import Target, targets
+from fuzz.target import Target
+from fuzz.targets import targets
 
 SEED = 20261115
 

@@ -76,6 +76,7 @@ def test_an_empty_store_has_an_empty_table_of_runs(store: Store) -> None:
     ("query", "said"),
     [
         ("", "exactly one SELECT"),
+        ("SELECT '\udcff'", "not UTF-8 text"),
         ("SELECT 1; SELECT 2", "exactly one SELECT"),
         ("DROP TABLE runs", "exactly one SELECT"),
         ("INSERT INTO runs SELECT * FROM runs", "exactly one SELECT"),

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
+    from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
-    from dialgauge.formats.source import DEFAULT_LIMIT, Part, expand, parts_of, resolve, system_name
+    from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name
 
 __all__ = [
     "ALL_FIELDS",

@@ -18,8 +18,9 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
+from dialgauge.formats.packed import DEFAULT_LIMIT
 from dialgauge.formats.registry import format_named, recognise, writer_named
-from dialgauge.formats.source import DEFAULT_LIMIT, Part, resolve
+from dialgauge.formats.source import Part, resolve
 from dialgauge.text import counted
 
 #: As the name of a file to write.

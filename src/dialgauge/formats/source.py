@@ -19,15 +19,24 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.packed import (
+    CHUNK,
+    DEFAULT_LIMIT,
+    Limited,
+    broken,
+    faults,
+    kept,
+    read_all,
+    sensible_limit,
+    size_of,
+    too_big,
+    unzipped,
+)
 
 if TYPE_CHECKING:
     import zipfile
 
-DEFAULT_LIMIT = 2 << 30
 HEAD_BYTES = 1 << 18
-_CHUNK = 1 << 20
-#: Real dialogues pack 10 to 50 times. Beyond the first number of bytes, what packs better than the second is a bomb.
-_UNSUSPICIOUS, _RATIO = 256 << 20, 100
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -58,8 +67,8 @@ class Part:
                 raw.seek(0)
             stream: IO[bytes] = raw
             if start.startswith(_GZIP):
-                limit = _sensible(self._limit, _size(raw))
-                stream = io.BufferedReader(Limited(_unzipped(raw), self.name, limit), 1 << 20)
+                limit = sensible_limit(self._limit, size_of(raw))
+                stream = io.BufferedReader(Limited(unzipped(raw), self.name, limit), 1 << 20)
             yield cast(BinaryIO, stream)
         finally:
             raw.close()
@@ -67,7 +76,7 @@ class Part:
     def read(self) -> bytes:
         """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
         with self.open() as stream, faults(self.name):
-            content = _all(stream).removeprefix(b"\xef\xbb\xbf")
+            content = read_all(stream).removeprefix(b"\xef\xbb\xbf")
         if not content or content.isspace():
             raise DialgaugeError("the file is empty", file=self.name)
         _check_utf8(content, self.name)
@@ -104,28 +113,6 @@ class Part:
             raise DialgaugeError("the file is empty", file=self.name)
 
 
-def _all(stream: IO[bytes]) -> bytes:
-    """Everything a stream gives, in memory once: a buffered reader would hold its pieces and the whole."""
-    if isinstance(stream, io.BufferedReader) and not isinstance(stream.raw, Limited):
-        return stream.read()
-    whole = io.BytesIO()
-    while chunk := stream.read(_CHUNK):
-        whole.write(chunk)
-    return whole.getvalue()
-
-
-def _size(raw: IO[bytes]) -> int:
-    """The length of a stream that stands at its beginning."""
-    size = raw.seek(0, os.SEEK_END)
-    raw.seek(0)
-    return size
-
-
-def _sensible(limit: int, packed: int) -> int:
-    """To how many bytes so many packed ones may grow: as far as the limit, and unless that was raised, as data do."""
-    return limit if limit > DEFAULT_LIMIT else min(limit, max(_UNSUSPICIOUS, _RATIO * packed))
-
-
 def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:
     """Bytes as text, or an error that says where they stop being UTF-8."""
     try:
@@ -143,8 +130,8 @@ def _check_utf8(content: bytes, name: str) -> None:
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(content), _CHUNK):
-            decoder.decode(content[start : start + _CHUNK], final=start + _CHUNK >= len(content))
+        for start in range(0, len(content), CHUNK):
+            decoder.decode(content[start : start + CHUNK], final=start + CHUNK >= len(content))
     except UnicodeDecodeError:
         decode_utf8(content, name)
 
@@ -245,8 +232,8 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
             parts = _zip_parts(name, raw, opener, limit)
         else:
             is_packed = start.startswith(_GZIP)
-            most = _sensible(limit, _size(raw)) if is_packed else limit
-            plain = _unzipped(raw) if is_packed else raw
+            most = sensible_limit(limit, size_of(raw)) if is_packed else limit
+            plain = unzipped(raw) if is_packed else raw
             if not _is_tar(plain):
                 return [Part(name, opener, limit)]
             plain.seek(0)
@@ -256,17 +243,11 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
     return sorted(parts, key=lambda part: part.name)
 
 
-def _unzipped(raw: IO[bytes]) -> IO[bytes]:
-    import gzip
-
-    return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-
-
 def _is_tar(stream: IO[bytes]) -> bool:
     try:
         block = stream.read(512)
     except Exception as error:
-        if isinstance(error, _broken()):
+        if isinstance(error, broken()):
             return False
         raise
     return len(block) == 512 and block[257:262] == b"ustar"
@@ -295,18 +276,20 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
     import zipfile
 
     with zipfile.ZipFile(raw) as archive:
-        items = [(place, item) for place, item in enumerate(archive.infolist()) if not is_folder(item)]
+        items = [(place, item) for place, item in enumerate(archive.infolist()) if not _is_folder(item)]
         members = {place: (_safe(name, item.filename), item.compress_size) for place, item in items}
     return [
         Part(
-            f"{name}!{member}", partial(_open_zipped, opener, place, f"{name}!{member}", _sensible(limit, size)), limit
+            f"{name}!{member}",
+            partial(_open_zipped, opener, place, f"{name}!{member}", sensible_limit(limit, size)),
+            limit,
         )
         for place, (member, size) in members.items()
         if not _ignored(member)
     ]
 
 
-def is_folder(item: zipfile.ZipInfo) -> bool:
+def _is_folder(item: zipfile.ZipInfo) -> bool:
     """Whether a member of a zip archive is a folder; ``ZipInfo.is_dir`` stumbles over one without a name."""
     return item.filename.endswith("/")
 
@@ -316,7 +299,7 @@ def _open_zipped(opener: Callable[[], IO[bytes]], place: int, name: str, limit: 
     import zipfile
 
     with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(archive.infolist()[place]) as held:
-        content = _all(io.BufferedReader(Limited(held, name, limit), _CHUNK))
+        content = read_all(io.BufferedReader(Limited(held, name, limit), CHUNK))
     return io.BytesIO(content)
 
 
@@ -334,115 +317,3 @@ def _safe(archive: str, member: str) -> str:
     if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0]:
         raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
     return member
-
-
-_SPOOL_BYTES = 64 << 20
-
-
-@contextmanager
-def faults(name: str) -> Iterator[None]:
-    """Whatever the operating system or a decompressor reports becomes one sentence."""
-    try:
-        yield
-    except PermissionError as error:
-        raise DialgaugeError("no permission to read it", file=name) from error
-    except FileNotFoundError as error:
-        raise DialgaugeError("there is no such file", file=name) from error
-    except MemoryError as error:
-        raise DialgaugeError("it asks for more memory than there is", file=name) from error
-    except EOFError as error:
-        raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
-    except Exception as error:
-        if isinstance(error, _broken()):
-            reason = (error.strerror if isinstance(error, OSError) else None) or error
-            raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
-        raise
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    """What a faulty disk, archive or compressed file raises; of ours, only when an unpacker is already at work."""
-    import lzma
-    import struct
-    import tarfile
-    import zipfile
-    import zlib
-
-    archives = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
-    # The modules for archives also let through: an unknown method, a name that is no text, a date or offset below 0.
-    return (*archives, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
-
-
-def too_big(name: str, limit: int) -> DialgaugeError:
-    """The error for data that grows past the limit when unpacked."""
-    meant = "if that is meant, unpack it first or use 'dialgauge data convert --max-bytes'"
-    message = f"it unpacks to more than {limit:,} bytes; {meant}"
-    return DialgaugeError(message, file=name)
-
-
-class Limited(io.RawIOBase):
-    """A stream that refuses to give more than ``limit`` bytes and turns faults of the compression into our error."""
-
-    def __init__(self, inner: IO[bytes], name: str, limit: int) -> None:
-        self._inner, self._name, self._left, self._limit = inner, name, limit, limit
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        with faults(self._name):
-            chunk = self._inner.read(len(view))
-        self._left -= len(chunk)
-        if self._left < 0:
-            raise too_big(self._name, self._limit)
-        view[: len(chunk)] = chunk
-        return len(chunk)
-
-    def readall(self) -> bytes:
-        """In large pieces; the inherited way reads 8 KB at a time."""
-        return b"".join(iter(lambda: self.read(1 << 20), b""))
-
-    def close(self) -> None:
-        if not self.closed:
-            self._inner.close()
-        super().close()
-
-
-def kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:
-    """What a stream gives, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
-    import tempfile
-
-    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - lives as long as the parts
-    while chunk := stream.read(1 << 20):
-        spool.write(chunk)
-
-    def again() -> IO[bytes]:
-        spool.seek(0)
-        return cast(IO[bytes], _Unclosable(cast(IO[bytes], spool)))
-
-    return again
-
-
-class _Unclosable(io.RawIOBase):
-    """A view of a stream whose closing leaves the stream open."""
-
-    def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._inner.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._inner.tell()
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        chunk = self._inner.read(len(view))
-        view[: len(chunk)] = chunk
-        return len(chunk)

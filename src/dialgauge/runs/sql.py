@@ -87,6 +87,8 @@ def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
     """The answer to one SELECT. A table that turns out to be damaged is left out and told."""
     import duckdb
 
+    if encodable(query) != query:
+        raise DialgaugeError("the query is not UTF-8 text")
     holders: dict[str, list[Run]] = {table: [] for table in FIXED}
     for run in runs:
         for table in run.files:

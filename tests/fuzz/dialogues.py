@@ -1,0 +1,179 @@
+"""Files of dialogues: read in every format, recognised, checked, converted, scored."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from dialgauge.dialogue import Task
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import DialogueFormat, Notes, format_named, formats, read, recognise
+from dialgauge.formats.base import Peek
+from fuzz import mutations
+from fuzz.target import Reading, Target, damaging, in_file
+from support.examples import EXAMPLES
+from support.reading import no_hint_excludes, part_of, write_bytes
+from support.talks import talk
+from support.trackers import gold_dialogues, tracker, write_predictions
+
+
+def dialogue_targets() -> Iterator[Target]:
+    """Every format by itself, and what the commands do with dialogues."""
+    for name in sorted(EXAMPLES):
+        is_json = EXAMPLES[name].lstrip()[:1] in (b"{", b"[")
+        how = mutations.JSON if is_json else mutations.TEXT
+        yield damaging(f"read:{name}", partial(seeds_of, name), how, partial(read_as, name), 100)
+    anything = (*mutations.JSON, mutations.damage_text)
+    yield damaging("recognise", _any_seed, anything, recognised, 60)
+    yield damaging("read", _dialogue_seeds, anything, whole_file, 60)
+    yield damaging("check", _any_seed, anything, checked, 10)
+    yield damaging("convert", partial(_accepted_by, converted), anything, converted, 20)
+    yield damaging("score", lambda: [tracked()[1]], mutations.JSON, scored, 3)
+    yield damaging("score:self", partial(_accepted_by, scored_by_itself), mutations.JSON, scored_by_itself, 6)
+    yield damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
+
+
+@cache
+def seeds_of(name: str) -> list[bytes]:
+    """A sound file of a format made by hand and, where the format is written, one by our own writer."""
+    made = [EXAMPLES[name]] if name in EXAMPLES else []
+    known = format_named(name)
+    if isinstance(known, DialogueFormat) and known.writes:
+        for dialogues in ([_conversation()], gold_dialogues(2)):
+            try:
+                made.append(write_bytes(name, dialogues)[0])
+            except DialgaugeError:
+                continue
+    return made
+
+
+@cache
+def _conversation() -> Any:
+    tasks = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",))}
+    made = talk(
+        tasks,
+        ("hotel inform area=north", "hotel inform stars=4"),
+        ("hotel recommend name=acorn",),
+        ("hotel request phone",),
+        ("hotel inform phone=01223",),
+        ("hotel inform area=north",),
+        ("hotel nooffer",),
+    )
+    return replace(made, turns=tuple(replace(turn, text=f"turn {place}") for place, turn in enumerate(made.turns)))
+
+
+def read_as(name: str, content: bytes, folder: Path) -> None:
+    """One file in a format that is named; a tolerant reading leaves dialogues out and goes on."""
+    chosen = format_named(name)
+    if isinstance(chosen, DialogueFormat):
+        list(chosen.read(part_of(content), Notes(tolerant=True)))
+        list(chosen.read(part_of(content), Notes()))
+    else:
+        chosen.load(part_of(content), Notes())
+
+
+def recognised(content: bytes, folder: Path) -> None:
+    """Which format it is, and that no hint keeps the right one from being asked."""
+    no_hint_excludes(Peek(part_of(content)))
+    recognise(part_of(content))
+
+
+@cache
+def _any_seed() -> list[bytes]:
+    return [seed for name in sorted(EXAMPLES) for seed in seeds_of(name) if _is_recognised(seed)]
+
+
+def whole_file(content: bytes, folder: Path) -> None:
+    """A file as ``dialgauge.read`` reads it."""
+    read(in_file(folder, content))
+
+
+def checked(content: bytes, folder: Path) -> None:
+    """``dialgauge data check``: the report and all of its tables."""
+    from dialgauge.data import check, show
+    from dialgauge.report import FORMATS, Table
+
+    report = check([str(in_file(folder, content))])
+    for item in show(report):
+        if isinstance(item, Table):
+            for form in FORMATS:
+                item.render(form)
+
+
+def converted(content: bytes, folder: Path) -> None:
+    """``dialgauge data convert``, to a format that the content chooses, and back."""
+    from dialgauge.data import convert
+
+    writers = [one.name for one in formats().values() if isinstance(one, DialogueFormat) and one.writes]
+    to = writers[hashlib.sha256(content).digest()[0] % len(writers)]
+    target = folder / "converted"
+    convert(in_file(folder, content), target, to=to, force=True)
+    read(target, format=to)
+
+
+@cache
+def _dialogue_seeds() -> list[bytes]:
+    known = [one.name for one in formats().values() if isinstance(one, DialogueFormat)]
+    return [seed for name in sorted(known) for seed in seeds_of(name) if _is_recognised(seed)]
+
+
+def _is_recognised(seed: bytes) -> bool:
+    with suppress(DialgaugeError):
+        return bool(recognise(part_of(seed)))
+    return False
+
+
+@cache
+def _accepted_by(run: Reading) -> list[bytes]:
+    """Those of the sound files of dialogues that a command can do something with."""
+    kept = []
+    for seed in _dialogue_seeds():
+        with tempfile.TemporaryDirectory() as folder, suppress(DialgaugeError):
+            run(seed, Path(folder))
+            kept.append(seed)
+    return kept
+
+
+@cache
+def tracked() -> tuple[bytes, bytes]:
+    """Gold states, and predictions that carry them."""
+    gold = gold_dialogues(3)
+    with tempfile.TemporaryDirectory() as folder:
+        predicted = write_predictions(Path(folder, "p.json"), gold, tracker(gold, 0.3, 1)).read_bytes()
+    return write_bytes("native", gold)[0], predicted
+
+
+def scored(content: bytes, folder: Path) -> None:
+    """``dialgauge score`` of damaged predictions: scores, views, faults and tables."""
+    from dialgauge.tracking import score
+
+    results = score(in_file(folder, tracked()[0], "gold.jsonl"), [in_file(folder, content)], resamples=10)
+    for table in results.tables(["domain", "slot", "turn"], faults=True):
+        table.render("latex")
+    results.as_dict(["domain"], faults=True)
+
+
+def scored_by_itself(content: bytes, folder: Path) -> None:
+    """``dialgauge score self``, under a profile for any data."""
+    from dialgauge.tracking import score
+
+    for table in score(None, [in_file(folder, content)], profile="verbatim", resamples=10).tables():
+        table.render("terminal").text()
+
+
+def users_judged(content: bytes, folder: Path) -> None:
+    """``dialgauge users score``: scores, tables, explanations."""
+    from dialgauge.users import explanation, score_tables, score_users, warnings
+
+    run = score_users(in_file(folder, content), resamples=5).run
+    list(warnings(run))
+    explained = [table for name in run.table("dialogues")["dialogue"] for table in explanation(run, name)]
+    for table in (*score_tables(run), *explained):
+        table.render("csv")
