@@ -192,9 +192,7 @@ class TaskEvaluation:
             return {}
         system = human_responses(self.gold)
         evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
-        values = {
-            str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)
-        }
+        values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
         return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
 
     def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:

@@ -64,9 +64,9 @@ def richness(texts: Sequence[str]) -> dict[str, float]:
     total = sum(singles.values())
     return {
         "tokens": total / len(responses),
-        "unigrams": len(singles),
-        "bigrams": len(pairs),
-        "trigrams": len(triples),
+        "unigrams": float(len(singles)),
+        "bigrams": float(len(pairs)),
+        "trigrams": float(len(triples)),
         "entropy": -math.fsum(count / total * math.log2(count / total) for count in singles.values()),
         "conditional entropy": -math.fsum(
             count / total * math.log2(count / singles[first]) for (first, _), count in pairs.items()
