@@ -133,13 +133,16 @@ class References:
             tokens = self._tokens(text)
             sums[-2] += len(tokens)
             sums[-1] += reference.length
+            for order in range(min(len(tokens), _ORDERS)):
+                sums[_ORDERS + order] += len(tokens) - order
             for order, known in enumerate(reference.grams):
-                # The n-grams of a text are hardly ever kept: set operations meet them as they are made.
+                # The n-grams of a text are not kept: the intersection meets them as they are made.
                 shared = known.intersection(_grams(tokens, order + 1))
+                if not shared:
+                    break  # and so no longer one is shared
                 sums[order] += len(shared)
                 if reference.repeated and not shared.isdisjoint(reference.repeated):
                     sums[order] += _repeated_matches(tokens, order + 1, reference.repeated)
-                sums[_ORDERS + order] += max(len(tokens) - order, 0)
         return sums
 
 
