@@ -15,7 +15,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.tasks import References, TaskEvaluation, TaskOptions, cleaned, predictions_from, richness
 from dialgauge.tasks.delexical import CLASSES, classed, surface
 from dialgauge.tasks.gold import GoldTasks
-from dialgauge.tasks.texts import bleu_of, bleu_signature, words
+from dialgauge.tasks.texts import _Tokeniser, bleu_of, bleu_signature, words
 from support.town import responses, town
 
 
@@ -85,6 +85,17 @@ def test_bleu_is_sacrebleus(pairs: list[tuple[str, str]]) -> None:
     assert float(bleu_of(sums.sum(axis=0))) == pytest.approx(theirs.score, abs=1e-9)
     assert sums.sum(axis=0)[:4].tolist() == theirs.counts
     assert sums.sum(axis=0)[4:8].tolist() == theirs.totals
+
+
+@given(
+    st.text("ab1.,-&;:!?<>'\"[]$ \n\t\u00a0", max_size=25)
+    | st.sampled_from(["a &quot;b&quot; c", "a<skipped>b", "1-2 -\nx"])
+)
+def test_tokens_of_a_text_are_those_of_its_words(text: str) -> None:
+    from sacrebleu.metrics.bleu import BLEU
+
+    tokenise = BLEU().tokenizer
+    assert _Tokeniser(tokenise).of(text) == tokenise(text.rstrip()).split()
 
 
 def test_bleu_of_real_responses_is_sacrebleus(evaluation: TaskEvaluation, shared_data: Any) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.tasks.tables import VERDICTS
 
+NOTHING = "-"
+
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
@@ -14,20 +16,22 @@ if TYPE_CHECKING:
 class TasksView(ComparisonView):
     """Systems diverge at the first other response; shown are the verdicts that differ."""
 
-    own_parts = frozenset({"domains", "states"})
-
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
-        """Where the responses differ first; shown are the domains on which the verdicts differ, if any do."""
+        """Where the responses differ first, or with the same words (and other states) the end of the dialogue; shown
+        are the domains on which the verdicts differ, where any do."""
         said = super().divergence(first, second, dialogue)
-        if said is None or any(VERDICTS not in run.tables for run in (first, second)):
+        if any(VERDICTS not in run.tables for run in (first, second)):
             return said
         mine, theirs = (_verdicts(run, dialogue) for run in (first, second))
         items = tuple(
-            ItemDifference(domain, None, mine.get(domain, "-"), theirs.get(domain, "-"))
+            ItemDifference(domain, None, mine.get(domain, NOTHING), theirs.get(domain, NOTHING))
             for domain in {**mine, **theirs}
             if mine.get(domain) != theirs.get(domain)
         )
-        return TurnDivergence(said.turn, said.turns, items or said.items)
+        if said is not None:
+            return TurnDivergence(said.turn, said.turns, items or said.items)
+        last = max(0, dialogue_rows(first, "turns", dialogue).height - 1)
+        return TurnDivergence(last, 0, items) if items else None
 
 
 def _verdicts(run: Run, dialogue: str) -> dict[str, str]:

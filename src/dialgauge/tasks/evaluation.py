@@ -206,7 +206,8 @@ class TaskEvaluation:
         return mode
 
     def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
-        return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
+        with bulk_load():
+            return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
 
     def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
         if key not in system.dialogues:

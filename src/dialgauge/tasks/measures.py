@@ -153,7 +153,7 @@ def _share(name: str, title: str, summary: str, formula: str, rows: Callable[...
 
 
 _UNITS = {
-    "tokens": ("words", "words per response", "sum of words / responses"),
+    "tokens": ("words per response", "words per response", "sum of words / responses"),
     "unigrams": ("words", "different words", "|{w}|"),
     "bigrams": ("pairs", "different pairs of words", "|{(v, w)}|"),
     "trigrams": ("triples", "different triples of words", "|{(u, v, w)}|"),

@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, resolve, system_name
+from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
 from dialgauge.text import counted
@@ -28,7 +28,7 @@ MODES: tuple[DomainMode, ...] = ("file", "state", "placeholders")
 _SHOWN = 5
 
 
-class TaskTurn(Struct, eq=False):
+class TaskTurn(Struct, eq=False, gc=False):
     """One response; ``state`` and ``active`` are None where the file has none."""
 
     response: str
@@ -113,11 +113,13 @@ class TaskPredictions:
 
     def _strange_domains(self) -> Counter[str]:
         """Names that are no domain, each with its turns; writing 'Hotel' for 'hotel' makes a state disappear."""
-        strange: Counter[str] = Counter()
-        for turns in self.dialogues.values():
-            for turn in turns:
-                strange.update({*(turn.state or ()), *(turn.active or ())}.difference(DOMAINS))
-        return strange
+        turns = [turn for each in self.dialogues.values() for turn in each]
+        names: set[str] = set()
+        names.update(*(turn.state for turn in turns if turn.state), *(turn.active for turn in turns if turn.active))
+        strange = names.difference(DOMAINS)
+        return Counter(
+            name for turn in turns if strange for name in strange & {*(turn.state or ()), *(turn.active or ())}
+        )
 
 
 class _Entry(Struct, gc=False):
@@ -153,12 +155,13 @@ def predictions_from(name: str, dialogues: Mapping[str, Sequence[Mapping[str, An
 
 def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictions:
     dialogues: dict[str, list[TaskTurn]] = {}
-    for part in parts:
-        for key, turns in _read_part(part):
-            if key in dialogues:
-                raise DialgaugeError("two dialogues have this id (case and .json do not count)",
-                                     file=part.name, dialogue=key)  # fmt: skip
-            dialogues[key] = turns
+    with bulk_load():
+        for part in parts:
+            for key, turns in _read_part(part):
+                if key in dialogues:
+                    raise DialgaugeError("two dialogues have this id (case and .json do not count)",
+                                         file=part.name, dialogue=key)  # fmt: skip
+                dialogues[key] = turns
     if not any(dialogues.values()):
         raise DialgaugeError("it holds no responses", file=source or name)
     return TaskPredictions(name, dialogues, source)

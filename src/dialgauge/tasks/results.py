@@ -120,7 +120,8 @@ def _column(runs: Sequence[Run], name: str) -> Column:
     """The numbers of a measure; BLEU is nothing without its references, so its title names them."""
     score = next((run.scores[name] for run in runs if name in run.scores), None)
     title = f"{name}@{_references(runs)}" if name == BLEU else name.partition("(")[0].partition("[")[0]
-    return msgspec.structs.replace(score_column(title, score), digits=2)
+    whole = score is not None and score.unit in ("words", "pairs", "triples")
+    return msgspec.structs.replace(score_column(title, score), digits=0 if whole else 2)
 
 
 def _references(runs: Sequence[Run]) -> str:

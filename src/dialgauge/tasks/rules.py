@@ -42,7 +42,7 @@ _NONE: frozenset[str] = frozenset()
 _STUFFED = 4
 
 
-class DomainVerdict(Struct, frozen=True):
+class DomainVerdict(Struct, frozen=True, gc=False):
     """Whether a domain of the goal was served, and what speaks for it."""
 
     inform: bool
@@ -53,7 +53,7 @@ class DomainVerdict(Struct, frozen=True):
     provided: frozenset[str] = frozenset()
 
 
-class DialogueVerdict(Struct, frozen=True):
+class DialogueVerdict(Struct, frozen=True, gc=False):
     """The verdict on a dialogue, and on each domain of its goal; companions are filled by ``grounded`` only."""
 
     inform: bool
@@ -73,7 +73,7 @@ class DialogueVerdict(Struct, frozen=True):
         return " ".join(f"{name}:{int(one.inform)}{int(one.success)}" for name, one in each.items())
 
 
-class JudgedDialogue(Struct, frozen=True, eq=False):
+class JudgedDialogue(Struct, frozen=True, eq=False, gc=False):
     """One dialogue of a system beside its gold, with the verdicts of both rule sets."""
 
     gold: GoldTask
@@ -82,7 +82,7 @@ class JudgedDialogue(Struct, frozen=True, eq=False):
     verdicts: Mapping[Rules, DialogueVerdict | None]
 
 
-class Mentions(Struct, frozen=True):
+class Mentions(Struct, frozen=True, gc=False):
     """The placeholders of a response by owner: a domain, or "" where only the context tells."""
 
     owned: dict[str, frozenset[str]]

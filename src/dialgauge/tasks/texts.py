@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -58,20 +58,21 @@ def words(text: str) -> tuple[str, ...]:
 def richness(texts: Sequence[str]) -> dict[str, float]:
     """How long and how varied cleaned responses are. The order of the responses matters for MSTTR only."""
     responses = [words(text) for text in texts]
-    singles = Counter(word for response in responses for word in response)
-    pairs = Counter(pair for response in responses for pair in pairwise(response))
-    triples = {three for response in responses for three in zip(response, response[1:], response[2:], strict=False)}
+    tokens = list(chain.from_iterable(responses))
+    singles = Counter(tokens)
+    pairs = Counter(chain.from_iterable(map(pairwise, responses)))
+    triples = set(chain.from_iterable(_grams(response, 3) for response in responses))
     total = sum(singles.values())
     return {
         "tokens": total / len(responses),
-        "unigrams": len(singles),
-        "bigrams": len(pairs),
-        "trigrams": len(triples),
+        "unigrams": float(len(singles)),
+        "bigrams": float(len(pairs)),
+        "trigrams": float(len(triples)),
         "entropy": -math.fsum(count / total * math.log2(count / total) for count in singles.values()),
         "conditional entropy": -math.fsum(
             count / total * math.log2(count / singles[first]) for (first, _), count in pairs.items()
         ),
-        "MSTTR-50": _msttr([word for response in responses for word in response]),
+        "MSTTR-50": _msttr(tokens),
     }
 
 
@@ -98,6 +99,27 @@ class _ReferenceText(Struct, frozen=True, gc=False):
     repeated: dict[tuple[str, ...], int]
 
 
+class _Tokeniser(dict[str, tuple[str, ...]]):
+    """sacreBLEU's tokeniser, asked once for each word.
+
+    Its rules (13a) look at characters beside each other and never across white space, so the tokens of a text are those
+    of its words, but for a word that is hyphenated at the end of a line.
+    """
+
+    def __init__(self, tokenise: Callable[[str], str]) -> None:
+        self._tokenise = tokenise
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        tokens = self[word] = tuple(self._tokenise(word).split())
+        return tokens
+
+    def of(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        if "\n" in text:
+            return self._tokenise(text.rstrip()).split()
+        return [token for word in text.split() for token in self[word]]
+
+
 class References:
     """Reference texts by dialogue key and turn, tokenised and counted once."""
 
@@ -107,16 +129,15 @@ class References:
         self._counted: dict[str, list[_ReferenceText]] = {}
 
     @cached_property
-    def _tokens(self) -> Callable[[str], list[str]]:
-        tokenise: Callable[[str], str] = _bleu().tokenizer
-        return lambda text: tokenise(text.rstrip()).split()
+    def _tokens(self) -> _Tokeniser:
+        return _Tokeniser(_bleu().tokenizer)
 
     def of(self, dialogue: str) -> list[_ReferenceText]:
         """The references of a dialogue."""
         if dialogue not in self._counted:
             if dialogue not in self.texts:
                 raise DialgaugeError(f"the references ({self.name}) lack the dialogue", dialogue=dialogue)
-            self._counted[dialogue] = [_reference(self._tokens(text)) for text in self.texts[dialogue]]
+            self._counted[dialogue] = [_reference(self._tokens.of(text)) for text in self.texts[dialogue]]
         return self._counted[dialogue]
 
     def statistics(self, dialogue: str, responses: Sequence[str]) -> list[int]:
@@ -130,16 +151,19 @@ class References:
             )
         sums = [0] * STATISTICS
         for text, reference in zip(responses, references, strict=False):
-            tokens = self._tokens(text)
+            tokens = self._tokens.of(text)
             sums[-2] += len(tokens)
             sums[-1] += reference.length
+            for order in range(min(len(tokens), _ORDERS)):
+                sums[_ORDERS + order] += len(tokens) - order
             for order, known in enumerate(reference.grams):
-                # The n-grams of a text are hardly ever kept: set operations meet them as they are made.
+                # The n-grams of a text are not kept: the intersection meets them as they are made.
                 shared = known.intersection(_grams(tokens, order + 1))
+                if not shared:
+                    break  # and so no longer one is shared
                 sums[order] += len(shared)
                 if reference.repeated and not shared.isdisjoint(reference.repeated):
                     sums[order] += _repeated_matches(tokens, order + 1, reference.repeated)
-                sums[_ORDERS + order] += max(len(tokens) - order, 0)
         return sums
 
 

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
-    from dialgauge.worlds.town.normal_values import DONT_CARE, alike, minutes, normal_slot, normal_value, similarity
+    from dialgauge.worlds.town.normal_values import (
+        DONT_CARE,
+        alike,
+        alike_among,
+        minutes,
+        normal_slot,
+        normal_value,
+        similarity,
+    )
 
 __all__ = [
     "DATABASE_DOMAINS",
@@ -21,6 +29,7 @@ __all__ = [
     "VENUE_DOMAINS",
     "TownDatabase",
     "alike",
+    "alike_among",
     "load_town",
     "minutes",
     "normal_slot",

@@ -19,7 +19,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import decode, resolve
-from dialgauge.worlds.town.normal_values import DONT_CARE, alike, minutes, normal_slot, normal_value
+from dialgauge.worlds.town.normal_values import DONT_CARE, alike_among, minutes, normal_slot, normal_value
 
 VENUE_DOMAINS = ("restaurant", "hotel", "attraction")
 DATABASE_DOMAINS = (*VENUE_DOMAINS, "train")
@@ -101,9 +101,8 @@ class TownTable:
             elif column == "leave":
                 rows |= self._before[-1] & ~self._before[bisect_left(self._departures, minutes(wanted))]
             elif column in self._by_likeness:
-                for value, having in self.columns[column].items():
-                    if alike(value, wanted):
-                        rows |= having
+                for value in alike_among(list(self.columns[column]), wanted):
+                    rows |= self.columns[column][value]
             else:
                 rows |= self.columns[column].get(wanted, 0)
             self._fitting[column, wanted] = rows

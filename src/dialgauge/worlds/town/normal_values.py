@@ -8,8 +8,10 @@ those named here are compared as they are written: ``Monday`` is not ``monday``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 #: Values that constrain nothing.
@@ -215,12 +217,17 @@ def similarity(row: str, wanted: str) -> int:
 
 @lru_cache(1 << 16)
 def alike(row: str, wanted: str) -> bool:
-    """Is the similarity of a value of the database and a wanted one at least 90?
-
-    The longest common subsequence tells most pairs apart in one call. With L of its characters, of which a part of the
-    longer text has no more, and s characters in the shorter text, a match is at most 2L / (s + L); it takes 0.895 for
-    a similarity of 90, and so L >= 0.81 s.
-    """
-    if 10 * LCSseq.similarity(row, wanted) < 8 * min(len(row), len(wanted)):
-        return False
+    """Is the similarity of a value of the database and a wanted one at least 90?"""
     return similarity(row, wanted) >= _ALIKE
+
+
+def alike_among(rows: Sequence[str], wanted: str) -> list[str]:
+    """The values of the database that are alike to a wanted one.
+
+    Their longest common subsequence tells most of them apart in one call. With L of its characters, of which a part of
+    the longer text has no more, and s characters in the shorter text, a match is at most 2L / (s + L); it takes 0.895
+    for a similarity of 90, and so L >= 0.81 s.
+    """
+    common = process.cdist([wanted], rows, scorer=LCSseq.similarity)[0].tolist()
+    near = (row for row, length in zip(rows, common, strict=True) if 10 * length >= 8 * min(len(row), len(wanted)))
+    return [row for row in near if alike(row, wanted)]

@@ -1,0 +1,273 @@
+"""Tasks as runs: the contract of every run, the same output in memory and from the store, explanations, warnings."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import dialgauge
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Signature, cards
+from dialgauge.runs import Run, Store, new_run
+from dialgauge.tasks import (
+    TaskEvaluation,
+    TaskOptions,
+    TaskScores,
+    as_system,
+    explanation,
+    predictions_from,
+    read_predictions,
+    score_tables,
+    warnings,
+    worst_dialogues,
+)
+from dialgauge.tasks.gold import GoldTasks
+from runs.contract import assert_run_contract
+from support.town import responses, town, write_town
+
+
+def faulty() -> dict[str, list[dict[str, Any]]]:
+    """A system that offers a hotel that does not fit, and tells no address."""
+    dialogues = responses()
+    for turn in dialogues["mul0001"]:
+        turn["state"] = {**turn["state"], "hotel": {"area": "centre"}}
+    dialogues["sng0002"][0]["response"] = "it is nice ."
+    return dialogues
+
+
+def scored(small: GoldTasks, dialogues: dict[str, Any], name: str = "mine", **options: Any) -> TaskScores:
+    chosen = TaskOptions(**{"measures": ("all",), "resamples": 20, **options})
+    return TaskEvaluation(small, town(), options=chosen).score(predictions_from(name, dialogues))
+
+
+@pytest.mark.parametrize("missing", ["skip", "fail"])
+def test_every_tasks_run_keeps_the_contract(small: GoldTasks, tmp_path: Path, missing: str) -> None:
+    dialogues = faulty()
+    del dialogues["sng0002"]
+    run = scored(small, dialogues, missing=missing).run
+    assert_run_contract(run)
+    stored = Store(tmp_path / "runs").add(run)
+    assert_run_contract(stored)
+    assert (stored.kind, stored.scores, stored.details) == ("tasks", run.scores, run.details)
+    for name in run.tables:
+        assert stored.table(name).equals(run.table(name)), name
+
+
+def test_the_contract_holds_for_a_real_system(evaluation: TaskEvaluation, shared_data: Path, tmp_path: Path) -> None:
+    run = evaluation.score(read_predictions(shared_data / "dst_predictions" / "mintl.json.gz")).run
+    assert_run_contract(run)
+    assert_run_contract(Store(tmp_path / "runs").add(run))
+
+
+def everything(run: Run) -> list[Any]:
+    """All that is ever shown of a run."""
+    ids = run.table("dialogues")["dialogue"].to_list()
+    tables = [*score_tables([run]), worst_dialogues(run, 5), *(part for one in ids for part in explanation(run, one))]
+    return [*(table.render("markdown") for table in tables), json.dumps(as_system(run)), warnings(run)]
+
+
+def test_fresh_and_stored_runs_show_the_same(small: GoldTasks, tmp_path: Path) -> None:
+    run = scored(small, faulty(), name="lava").run
+    stored = Store(tmp_path / "runs").add(run)
+    assert everything(Store(tmp_path / "runs").open(stored.id)) == everything(run)
+
+
+def test_from_python(tmp_path: Path) -> None:
+    gold = write_town(tmp_path)
+    (tmp_path / "mine.json").write_text(json.dumps(responses()))
+    [scores] = dialgauge.score_tasks(gold, tmp_path / "mine.json", resamples=10)
+    assert (scores.name, scores["Success"]) == ("mine", 1.0)
+    named = dialgauge.score_tasks(
+        gold, {"a": tmp_path / "mine.json", "b": predictions_from("c", faulty())}, human=False
+    )
+    assert [each.name for each in named] == ["a", "c"]
+    assert named[0].run.details["human"] == {}
+    assert "MUL0001" in scores.explain("mul0001")
+    assert "Success" in str(scores)
+    assert "<table" in scores._repr_html_()
+    assert "TaskScores" in repr(scores)
+    with pytest.raises(DialgaugeError, match="Did you mean 'Success'"):
+        scores["Sucess"]
+    with pytest.raises(DialgaugeError, match="nothing to score"):
+        dialgauge.score_tasks(gold, [])
+    with pytest.raises(DialgaugeError, match="is not a run of 'dialgauge tasks score'"):
+        TaskScores(new_run(kind="users", name="x"))
+    with pytest.raises(DialgaugeError, match="there is no measure"):
+        dialgauge.score_tasks(gold, tmp_path / "mine.json", measures=["Sucess"])
+
+
+def test_the_signature_says_what_could_change_a_score(small: GoldTasks) -> None:
+    scores = scored(small, responses()).scores
+    inform = Signature.parse(scores["Inform(rules=grounded)[hotel]"].signature)
+    assert list(inform) == [
+        "measure", "domains", "states", "missing", "dialogues", "turns", "gold", "database", "version",
+    ]  # fmt: skip
+    assert inform["measure"] == "Inform(rules=grounded)[hotel]"
+    assert (inform["domains"], inform["states"], inform["dialogues"], inform["turns"]) == ("file", "file", "2", "4")
+    combined = Signature.parse(scores["Combined"].signature)
+    assert combined["references"] == "mwz21-span"
+    assert combined["bleu"].startswith("nrefs:1,case:mixed,eff:no,tok:13a,smooth:exp,version:")
+    other = scored(small, responses(), mode="state", missing="fail").scores["Inform"].signature
+    assert "domains:state" in other and "missing:fail" in other
+
+
+def test_every_measure_has_a_card(small: GoldTasks) -> None:
+    known = cards("tasks")
+    assert {"Inform", "Success", "BLEU", "Combined", "OfferP", "ReqP", "ReqR", "stuffed", "MSTTR-50"} <= known.keys()
+    for card in known.values():
+        assert card.title and card.summary and card.formula and card.source
+    assert known["stuffed"].higher_is_better is False
+    assert known["tokens"].higher_is_better is None
+    with pytest.raises(DialgaugeError, match="no goal has the domain 'police'"):
+        scored(small, responses(), measures=("Inform[police]",))
+    with pytest.raises(DialgaugeError, match="rules is one of mwzeval, grounded"):
+        scored(small, responses(), measures=("Inform(rules=mine)",))
+
+
+def test_why_something_failed(small: GoldTasks) -> None:
+    text = scored(small, faulty()).explain("MUL0001")
+    assert "area=north, parking=yes" in text
+    assert "in turn 5 the state led to 1 row" not in text
+    assert (
+        "in turn 1 the state led to 1 row, 1 of which does not fit the goal, such as cityroomz: area is centre" in text
+    )
+    assert "under mwzeval a domain cannot succeed while another fails (hotel)" in text
+    assert "never told: address" in scored(small, faulty()).explain("SNG0002.json")
+    with pytest.raises(DialgaugeError, match=r"Did you mean 'MUL0001\.json'"):
+        scored(small, faulty()).explain("MUL0002")
+
+
+@pytest.mark.parametrize(
+    ("turn", "reason"),
+    [
+        ({"response": "hello", "state": {}}, "nothing was offered: no response that counts for hotel has a [name]"),
+        ({"response": "[hotel_name]", "state": {}}, "does not have hotel"),
+        ({"response": "[hotel_name]", "state": {"hotel": {"area": "none"}}}, "fits nothing in the database: area=none"),
+    ],
+)
+def test_reasons_of_a_failed_offer(small: GoldTasks, turn: dict[str, Any], reason: str) -> None:
+    dialogues = responses()
+    dialogues["mul0001"] = [{**turn, "active_domains": ["hotel"]}] * 3
+    verdicts = scored(small, dialogues).run.table("task_verdicts")
+    chosen = verdicts.filter((pl.col("domain") == "hotel") & ~pl.col("success"))
+    assert chosen.height == 2
+    mwzeval, _ = chosen["reason"].to_list()
+    assert reason in mwzeval
+
+
+def test_missing_dialogues_say_so(small: GoldTasks) -> None:
+    dialogues = responses()
+    del dialogues["sng0002"]
+    run = scored(small, dialogues).run
+    rows = run.table("task_verdicts").filter(pl.col("dialogue") == "SNG0002.json")
+    assert rows.select("rules", "reason").rows() == [("grounded", "the system has no responses for this dialogue")]
+
+
+def test_the_worst_come_first(small: GoldTasks) -> None:
+    worse = faulty()
+    worse["mul0001"][2]["response"] = "no idea ."  # the train fails too: two domains
+    for dialogues in (worse, dict(reversed(worse.items()))):
+        table = worst_dialogues(scored(small, dialogues).run, 1)
+        assert [(row["dialogue"], row["domain"]) for row in table.records()] == [
+            ("MUL0001.json", "hotel"), ("MUL0001.json", "train"),
+        ]  # fmt: skip
+    assert len(worst_dialogues(scored(small, responses()).run, 5)) == 0
+
+
+def test_warnings_of_gamed_numbers(small: GoldTasks) -> None:
+    assert warnings(scored(small, responses()).run) == []
+    stuffed = {
+        key: [{**turn, "response": "[name] [trainid] [phone] [address] [postcode] [reference]"} for turn in turns]
+        for key, turns in responses().items()
+    }
+    told = warnings(scored(small, stuffed).run)
+    assert any("4 of 4 responses are stuffed" in each for each in told)
+    assert any("of what it tells was asked for (human responses: 100%)" in each for each in told)
+    five = ["hotel", "train", "taxi", "restaurant", "attraction"]
+    claimed = {key: [{**turn, "active_domains": five} for turn in turns] for key, turns in responses().items()}
+    assert "claims 5.0 active domains a turn" in warnings(scored(small, claimed).run)[0]
+    plain = {
+        key: [{**turn, "response": "[value_name] [value_phone]"} for turn in turns]
+        for key, turns in responses().items()
+    }
+    assert "a silent system would score the same" in warnings(scored(small, plain, mode="placeholders").run)[-1]
+
+
+def test_a_mode_that_is_not_the_published_one_is_told(small: GoldTasks) -> None:
+    told = warnings(scored(small, responses(), name="DoTS").run)
+    assert "made with active domains from 'state', this one with 'file'" in told[0]
+    assert warnings(scored(small, responses(), name="DoTS", mode="state").run) == []
+    assert warnings(scored(small, responses(), name="augpt").run) == []
+
+
+def test_policies_and_systems_are_never_ranked_together(small: GoldTasks) -> None:
+    policy = {key: [{"response": turn["response"]} for turn in turns] for key, turns in responses().items()}
+    runs = [
+        scored(small, dialogues, name=name).run
+        for name, dialogues in (("whole", faulty()), ("policy", policy), ("better", responses()))
+    ]
+    table = score_tables(runs)[0]
+    bold = [[cell.bold for cell in row] for row in table.cells]
+    assert bold[0][1:3] == [False, False] and bold[2][1:3] == [True, True]
+    assert not any(bold[1]) and not any(bold[3])
+    assert [row[0].value for row in table.cells] == ["whole", "policy *", "better", "human responses *"]
+    assert table.columns[3].title == "BLEU@mwz21-span"
+
+
+def test_tables_are_readable_at_80_columns(small: GoldTasks) -> None:
+    from rich.console import Console
+
+    run = scored(small, faulty(), name="a-system").run
+    console = Console(width=80, force_terminal=True, color_system=None, file=io.StringIO())
+    for table in [*score_tables([run]), *explanation(run, "MUL0001"), worst_dialogues(run, 3)]:
+        console.print(table.render("terminal"))
+    assert isinstance(console.file, io.StringIO)
+    printed = console.file.getvalue()
+    assert max(map(len, printed.splitlines())) <= 80
+    for word in ("Inform", "Success", "BLEU@mwz21-span", "Combined", "OfferP", "ReqP", "ReqR", "why not"):
+        assert word in printed
+
+
+def test_a_damaged_run_is_a_sentence(small: GoldTasks, tmp_path: Path) -> None:
+    stored = Store(tmp_path / "runs").add(scored(small, faulty()).run)
+    path = stored.files["task_verdicts"]
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(DialgaugeError, match="damaged"):
+        explanation(Store(tmp_path / "runs").open(stored.id), "MUL0001")
+
+
+def test_runs_are_compared(small: GoldTasks) -> None:
+    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("good", responses()), ("bad", faulty()))]
+    comparison = dialgauge.compare_runs(runs, resamples=50)
+    assert comparison.difference("good", "bad", "Success").difference == 1.0
+    assert {"Inform", "Success(rules=grounded)", "ReqP", "Success[hotel]"} <= set(comparison.measures)
+    assert any(note.startswith("tokens, ") or "BLEU" in note for note in comparison.notes)
+    assert any("BLEU" in note and "cannot be compared dialogue by dialogue" in note for note in comparison.notes)
+    divergence = comparison.divergence("good", "bad", "SNG0002.json")
+    assert divergence is not None
+    assert divergence.turn == 1
+    items = {item.item: (item.first, item.second) for item in divergence.items}
+    assert items["mwzeval restaurant"] == ("done", "never told: address")
+
+
+def test_the_same_words_with_other_states_diverge_in_their_verdicts(small: GoldTasks) -> None:
+    wrong = responses()
+    wrong["mul0001"][0]["state"] = wrong["mul0001"][1]["state"] = {"hotel": {"area": "centre"}}
+    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("good", responses()), ("bad", wrong))]
+    comparison = dialgauge.compare_runs(runs, resamples=10)
+    divergence = comparison.divergence("good", "bad", "MUL0001.json")
+    assert divergence is not None
+    assert (divergence.turn, divergence.turns) == (5, 0)
+    assert "mwzeval hotel" in {item.item for item in divergence.items}
+    assert comparison.divergence("good", "bad", "SNG0002.json") is None
+
+
+def test_comparing_a_policy_with_a_system_is_told(small: GoldTasks) -> None:
+    policy = {key: [{"response": turn["response"]} for turn in turns] for key, turns in responses().items()}
+    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("whole", responses()), ("policy", policy))]
+    assert any("different states" in note for note in dialgauge.compare_runs(runs, resamples=10).notes)
