@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dialgauge import write
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker, write_predictions
 
@@ -20,6 +21,14 @@ def files(tmp_path: Path) -> list[Path]:
         write_predictions(tmp_path / f"{name}.json", gold, tracker(gold, error, seed))
         for seed, (name, error) in enumerate({"good": 0.05, "bad": 0.4, "alike": 0.06}.items())
     ]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    """The gold states alone."""
+    path = tmp_path / "gold.jsonl"
+    write(gold_dialogues(), path, format="native")
+    return path
 
 
 def test_compare_prints_the_answer(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,18 +227,16 @@ def short(files: list[Path], tmp_path: Path) -> Path:
 
 
 def test_an_incomplete_file_is_named_at_the_top_and_is_exit_1(
-    files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    gold: Path, files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written = tmp_path / "out.json"
-    outcome = dialgauge(
-        capsys, "compare", files[0], *files[:2], short, "--resamples", 50, "-m", "JGA", "--json", written
-    )
+    outcome = dialgauge(capsys, "compare", gold, *files[:2], short, "--resamples", 50, "-m", "JGA", "--json", written)
     assert outcome.code == 1
     first, second, third, *_ = outcome.out.splitlines()
     assert first == f"short ({short}) lacks 9 of 40 dialogues."
     assert second.startswith("So all systems are compared on the 31 dialogues that every one has, which moves JGA: ")
     content = json.loads(written.read_text())
-    alone = json.loads(dialgauge(capsys, "score", files[0], *files[:2], "-m", "JGA", "--json", "-").out)
+    alone = json.loads(dialgauge(capsys, "score", gold, *files[:2], "-m", "JGA", "--json", "-").out)
     for name in ("good", "bad"):
         before, after = (
             100 * next(one for one in content_["systems"] if one["name"] == name)["scores"]["JGA"]["value"]
@@ -241,10 +248,12 @@ def test_an_incomplete_file_is_named_at_the_top_and_is_exit_1(
     assert content["lacking"] == [{"system": "short", "file": str(short), "number": 9, "of": 40, "unit": "dialogues"}]
 
 
-def test_ways_to_treat_what_is_missing(files: list[Path], short: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ways_to_treat_what_is_missing(
+    gold: Path, files: list[Path], short: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def compared(how: str) -> tuple[int, str, list[str]]:
         outcome = dialgauge(
-            capsys, "compare", files[0], *files[:2], short, "--resamples", 50, "-m", "JGA", "--missing", how,
+            capsys, "compare", gold, *files[:2], short, "--resamples", 50, "-m", "JGA", "--missing", how,
             "--json", "-",
         )  # fmt: skip
         content: dict[str, Any] = json.loads(outcome.out) if outcome.code < 2 else {"systems": [], "dialogues": 0}
@@ -262,10 +271,10 @@ def test_ways_to_treat_what_is_missing(files: list[Path], short: Path, capsys: p
 
 
 def test_stored_runs_that_lack_dialogues(
-    files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    gold: Path, files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "runs"
-    dialgauge(capsys, "score", files[0], *files[:2], short, "--store", store, "--no-intervals")
+    dialgauge(capsys, "score", gold, *files[:2], short, "--store", store, "--no-intervals")
     ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)]
     for command in (["compare"], ["runs", "compare"]):
         outcome = dialgauge(capsys, *command, *ids, "--store", store, "--resamples", 50)

@@ -35,10 +35,11 @@ ROOMS = {
     "responses": ("babi",),
     "runs": (),
     "stats": (),
+    "tasks": ("tasks",),
     "tracking": ("score", "compare"),
     "users": ("users",),
     "values": ("score", "compare"),
-    "worlds": ("babi",),
+    "worlds": ("babi", "tasks"),
 }
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 _COMMAND = re.compile(r"dialgauge ([a-z]+)")

@@ -197,7 +197,7 @@ def test_a_reference_before_the_booking_counts_for_nothing(small: GoldTasks) -> 
     scores = scored(small, dialogues, measures=JOB)
     assert [scores[name] for name in JOB] == [1.0, 0.5, 1.0, 0.5]
     reason = scores.run.table("task_verdicts").row(by_predicate=_row("mwzeval", "hotel"), named=True)["reason"]
-    assert "before the wizard had booked: reference" in reason
+    assert "reference (turn 1: nothing was booked yet by the human wizard)" in reason
 
 
 def test_an_unreadable_time_in_a_state(small: GoldTasks) -> None:

@@ -46,7 +46,7 @@ def test_a_mean_over_slots_of_gold_alone_is_as_before() -> None:
     results = dialgauge.score(*corpora(extra=0), measures=MEASURES)
     scores = results[0].scores
     assert scores["F1(average=slot)"].value == scores["F1(average=gold-slot)"].value
-    assert scores["F1(average=slot)"].low is not None
+    assert scores["F1(average=slot)"].low is None, "a larger sample might bring slots that gold never has"
     assert not any("predicted slot" in note for note in results.notes())
 
 

@@ -79,5 +79,5 @@ def main(
     if reproduction.is_empty:
         raise DialgaugeError(
             f"nothing of {paper} could be computed from the data that is here; name the folder of the datasets with "
-            "--data or DIALGAUGE_DATA ('dialgauge data list' shows what can be fetched)"
+            "--data or DIALGAUGE_DATA; what can be fetched is listed by the command data"
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, tracked, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
@@ -39,7 +39,7 @@ MissingOption = Annotated[
 Strict = Annotated[
     bool, Option("--strict", help="Refuse a file in which only some turns have states or active_domains.")
 ]
-TableFile = Annotated[Path | None, Option(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
+TableFile = Annotated[Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
 
 
 @app.command()
@@ -82,7 +82,7 @@ def score(
     no_human: Annotated[bool, Option("--no-human", help="Without the human responses' values.")] = False,
     resamples: Annotated[int, Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")] = 1000,
     seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per system.")] = False,
     store: StoreOption = None,

@@ -190,7 +190,7 @@ def explain(
     run: RunOption = None,
     store: StoreOption = None,
     talk: Annotated[bool, Option("--talk", help="First the conversation itself, with what was heard.")] = False,
-    json: Annotated[Path | None, Option(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
     table: TableFile = None,
 ) -> None:
     """Where every point of one dialogue's scores was won or lost, and why.

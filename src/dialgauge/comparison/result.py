@@ -173,7 +173,9 @@ class Comparison:
 
     @cached_property
     def _found_eight_times(self) -> Floats:
-        return detectable(self.randomisation.reach, self.randomisation.error)
+        found = detectable(self.randomisation.reach, self.randomisation.error)
+        # Swapping the sides of so few dialogues in every way gives no p below alpha, however large the difference.
+        return found if 2.0 ** (1 - len(self.dialogues)) < self.alpha else np.full_like(found, np.nan)
 
     @cached_property
     def _reaches(self) -> Floats:

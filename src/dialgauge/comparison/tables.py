@@ -130,7 +130,7 @@ def _score_notes(comparison: Comparison) -> list[str]:
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         f"Signature: {comparison.signature}",
-        *(note[:1].upper() + note[1:] + "." for note in comparison.scores.notes),
+        *(note[:1].upper() + note[1:].removesuffix(".") + "." for note in comparison.scores.notes),
     ]
 
 

@@ -64,6 +64,7 @@ class _Dialogue(Struct, gc=False):
     dialogue_id: str
     turns: list[_Turn]
     services: Values = ()
+    goal: Raw = Raw()
 
 
 _FILE = Listed(_Dialogue)
@@ -91,6 +92,13 @@ class Sgd(DialogueFormat):
         waiting.reverse()
         while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
             raw = waiting.pop()
+            if raw.goal:
+                raise DialgaugeError(
+                    "it records a goal, which SGD's format does not have and which would be lost; read the file as "
+                    "gcdf1 ('dialgauge users score --format gcdf1')",
+                    file=part.name,
+                    dialogue=raw.dialogue_id,
+                )
             try:
                 dialogue = reader.dialogue(raw)
             except DialgaugeError as error:

@@ -95,6 +95,9 @@ class Card(Generic[E]):
     groups: Callable[[E, Settings], Rows] | None = field(default=None, repr=False)
     #: The parameter, and those of its values, for which the value is a mean over groups.
     grouped_by: tuple[str, tuple[str, ...]] | None = None
+    #: Those values of that parameter for which the system's own mistakes decide which groups there are: a sample shows
+    #: only some of them, so that no interval from it could hold.
+    open_groups: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     #: The parameter written after the mark, if there is one: ``FGA@0.5``, ``pass^4``.
     cutoff: Parameter | None = None
@@ -175,6 +178,11 @@ class Measure(Generic[E]):
             return above, below
         scored = below > 0
         return np.divide(above, below, out=np.zeros(len(scored)), where=scored), scored.astype(np.float64)
+
+    @property
+    def settled(self) -> bool:
+        """Is what the value is a mean over the same in every sample, so that it can have an interval?"""
+        return self.card.grouped_by is None or self.settings().get(self.card.grouped_by[0]) not in self.card.open_groups
 
     @property
     def grouped(self) -> bool:

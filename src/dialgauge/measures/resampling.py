@@ -62,6 +62,8 @@ def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resamplin
             card = measure.card
             if card.statistics:
                 bounds[number][place] = _of_statistics(measure, evidence, how)
+            elif not measure.settled:
+                continue
             elif measure.grouped:
                 low, high = group_mean_interval(*measure.by_group(evidence), how.level)
                 bounds[number][place] = max(low, card.lower), min(high, card.upper)

@@ -67,7 +67,7 @@ _RUNS, _SCORES = "runs", "scores"
 _SHARED = "shared_corpora"
 _TYPES = {"String": "VARCHAR", "Int64": "BIGINT", "Float64": "DOUBLE", "List(String)": "VARCHAR[]"}
 #: What polars makes another value of without a word.
-_MANGLED = re.compile(r"UHUGEINT|TIME WITH TIME ZONE|BIT\b(?!\()")
+_MANGLED = re.compile(r"UHUGEINT|TIME WITH TIME ZONE|TIMESTAMP_S\b|BIT\b(?!\()")
 #: The days of Python's calendar, counted from 1970, less one at each end for the time zone.
 _FIRST_DAY, _LAST_DAY = -719_161, 2_932_895
 _PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}

@@ -178,6 +178,7 @@ class TaskEvaluation:
                 "references": self._reference_name,
                 "domains_per_turn": _domains_per_turn(system, mode),
                 "human": self.human_values if human else {},
+                "request_precision": {"system": _request_precision(evidence), "human": self._human_request_precision},
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
                 "missing_dialogues": [each.gold.id for each in judged if not each.turns],
             },
@@ -194,6 +195,14 @@ class TaskEvaluation:
         evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
         values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
         return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
+
+    @cached_property
+    def _human_request_precision(self) -> float | None:
+        """By which a system's is judged, whatever measures are shown."""
+        if not self.gold.has_spans:
+            return None
+        system = human_responses(self.gold)
+        return _request_precision(self._evidence(system, self._judge(system, "state"), bleu=False))
 
     def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
         mode = self.options.mode or chosen or system.default_mode
@@ -226,6 +235,7 @@ class TaskEvaluation:
                 "mwzeval": judge_mwzeval(gold, turns, states, active, self.town),
                 "grounded": judge_grounded(gold, turns, states, estimate, self.town),
             },
+            active,
         )
 
     def _evidence(
@@ -236,8 +246,12 @@ class TaskEvaluation:
             {rules: [each.verdicts[rules] for each in judged] for rules in RULES},
             [len(each.turns) for each in judged],
             obstacle or self._bleu_sums(judged),
-            [turn.response for turns in system.dialogues.values() for turn in turns],
+            [turn.response for key, turns in system.dialogues.items() for turn in turns[: self._length(key)]],
         )
+
+    def _length(self, key: str) -> int:
+        """How many turns of a dialogue count: what a system says after its end answers nobody."""
+        return len(self.gold.dialogues[key].answers)
 
     def _bleu_sums(self, judged: Sequence[JudgedDialogue]) -> NDArray[np.float64]:
         references = self.references
@@ -371,3 +385,8 @@ def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None
     turns = [turn for each in system.dialogues.values() for turn in each]
     named = (set(turn.active or ()) if mode == "file" else named_domains(turn.response) for turn in turns)
     return sum(map(len, named)) / len(turns)
+
+
+def _request_precision(evidence: TaskEvidence) -> float | None:
+    told, all_told = (float(part.sum()) for part in evidence.counts("hits", "told"))
+    return told / all_told if all_told else None

@@ -11,7 +11,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
 from dialgauge.report import Cell, Column, Table, score_column
-from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, REQUEST_PRECISION, SUCCESS
+from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
@@ -208,11 +208,10 @@ def warnings(run: Run) -> list[str]:
             f"{details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a train at "
             "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing"
         )
-    human = (details.get("human") or {}).get(REQUEST_PRECISION)
-    told = run.scores.get(REQUEST_PRECISION)
-    if human and told and told.value is not None and told.value < _LEAST_ASKED * human:
+    told, human = (details["request_precision"][side] for side in ("system", "human"))
+    if human and told is not None and told < _LEAST_ASKED * human:
         found.append(
-            f"only {told.value:.0%} of what it tells was asked for (human responses: {human:.0%}): "
+            f"only {told:.0%} of what it tells was asked for (human responses: {human:.0%}): "
             "telling everything pays under mwzeval"
         )
     named = details["domains_per_turn"]

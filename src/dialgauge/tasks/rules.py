@@ -80,6 +80,8 @@ class JudgedDialogue(Struct, frozen=True, eq=False, gc=False):
     turns: Sequence[TaskTurn]
     states: Sequence[TaskState]
     verdicts: Mapping[Rules, DialogueVerdict | None]
+    #: The domains that each turn is taken to be about under ``mwzeval``.
+    active: Sequence[Sequence[str]] = ()
 
 
 class Mentions(Struct, frozen=True, gc=False):
@@ -199,7 +201,7 @@ def judge_grounded(
             if not classes:
                 continue
             rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0
-            valid = _valid(domain, goal, rows, goal_rows.get(domain, 0), state)
+            valid = is_valid(domain, goal, rows, goal_rows.get(domain, 0), state)
             if _offers(domain, goal, classes):
                 last[domain] = number, valid, rows
                 if domain in DATABASE_DOMAINS and "name" not in goal.informable:
@@ -240,7 +242,7 @@ def missing_verdict(gold: GoldTask) -> DialogueVerdict:
     return DialogueVerdict(False, False, domains, wanted=sum(len(goal.requestable) for goal in gold.domains.values()))
 
 
-def _valid(domain: str, goal: DomainGoal, rows: int, fitting: int, state: TaskState) -> bool:
+def is_valid(domain: str, goal: DomainGoal, rows: int, fitting: int, state: TaskState) -> bool:
     """Does the state at the time lead to nothing but what the goal wants?"""
     if domain in DATABASE_DOMAINS:
         return rows != 0 and not rows & ~fitting

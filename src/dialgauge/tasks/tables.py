@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
-from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, mentions
+from dialgauge.tasks.predictions import estimated_domains
+from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, is_valid, mentions
 from dialgauge.text import counted
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
@@ -109,7 +110,7 @@ def reason(rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVer
         return _not_informed(rules, domain, each, one, goal, town)
     missing = goal.requestable - one.provided
     if missing:
-        return _not_told(rules, domain, missing, each)
+        return _not_told(rules, domain, missing, each, town)
     failed = [name for name, other in verdict.domains.items() if not other.inform]
     return f"under mwzeval a domain cannot succeed while another fails ({', '.join(failed)})"
 
@@ -149,21 +150,44 @@ def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
     return f"a {_OFFERS.get(domain, '[name]')}"
 
 
-def _not_told(rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue) -> str:
+def _not_told(rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue, town: TownDatabase) -> str:
     said = set().union(*(mentions(turn.response).classes for turn in each.turns))
-    sentences = []
-    silent, elsewhere = sorted(missing - said), sorted(missing & said)
-    if silent:
-        sentences.append(f"never told: {_told(silent)}")
-    if elsewhere:
-        where = (
-            "only in turns that do not count for this domain (another domain, a state that does not fit, or stuffed)"
-            if rules == "grounded"
-            else "only in turns that are not about this domain"
-        )
-        early = " or before the wizard had booked" if REFERENCE in elsewhere else ""
-        sentences.append(f"told {where}{early}: {_told(elsewhere)}")
+    sentences = [f"never told: {_told(sorted(missing - said))}"] if missing - said else []
+    why = _why_not_mwzeval if rules == "mwzeval" else _why_not_grounded
+    for word in sorted(missing & said):
+        reasons: dict[str, list[int]] = {}
+        for number, turn in enumerate(each.turns):
+            if word in mentions(turn.response).classes:
+                reasons.setdefault(why(word, domain, number, each, town), []).append(2 * number + 1)
+        told = "; ".join(f"turn {', '.join(map(str, turns))}: {reason}" for reason, turns in reasons.items())
+        sentences.append(f"told where it does not count: {_told([word])} ({told})")
     return "; ".join(sentences)
+
+
+def _why_not_mwzeval(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> str:
+    active = each.active[number] if number < len(each.active) else ()
+    if domain not in active:
+        return f"the talk is taken to be about {', '.join(active) or 'no domain'}"
+    return "nothing was booked yet by the human wizard"
+
+
+def _why_not_grounded(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> str:
+    said, estimate = mentions(each.turns[number].response), estimated_domains(each.states)[number]
+    if said.stuffed:
+        return "the response is stuffed"
+    if word not in said.of(domain, estimate):
+        owners = [owner or estimate or "no domain" for owner, words in said.owned.items() if word in words]
+        return f"it belongs to {', '.join(owners)}"
+    if word == REFERENCE and domain not in each.gold.booked[number] and _fits(domain, number, each, town):
+        return "nothing was booked yet by the human wizard"
+    return "the state does not fit the goal"
+
+
+def _fits(domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> bool:
+    goal, state = each.gold.domains[domain], each.states[number]
+    rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0
+    fitting = town.answer(domain, goal.informable) if domain in DATABASE_DOMAINS else 0
+    return is_valid(domain, goal, rows, fitting, state)
 
 
 def _written(slots: Mapping[str, str]) -> str:

@@ -240,6 +240,7 @@ F1 = Card(
     rows=_f1,
     groups=_f1_groups,
     grouped_by=("average", ("slot", "gold-slot", "domain")),
+    open_groups=("slot",),
     parameters=(
         Parameter(
             "average",

@@ -8,6 +8,7 @@ input was taken for is part of every signature.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.tracking.encode import Kind, carries
@@ -39,6 +40,16 @@ def require_roles(gold: SystemInput | None, systems: Sequence[SystemInput]) -> N
         _require_gold(gold, systems)
     for system in systems:
         _require_predictions(system, gold, systems)
+        if gold is not None and gold.path and system.path and Path(gold.path).exists():
+            _refuse_same(gold, system)
+
+
+def _refuse_same(gold: SystemInput, system: SystemInput) -> None:
+    if Path(system.path).exists() and Path(gold.path).samefile(system.path):
+        raise DialgaugeError(
+            f"it stands in the place of GOLD and of PRED, and against itself it would score 100; {_ORDER}",
+            file=_name(system),
+        )
 
 
 def _require_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> None:

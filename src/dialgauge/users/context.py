@@ -85,6 +85,10 @@ class DialogueContext:
                 warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is taken apart"
                 self.warnings[warning] = None
 
+    def warn(self, message: str) -> None:
+        """Say something odd about the dialogue."""
+        self.warnings[message] = None
+
     def empty(self) -> None:
         """The conversation has no turns. The reference gives it 0 like any silent user; better is to refuse it."""
         message = "the conversation is empty"

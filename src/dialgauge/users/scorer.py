@@ -147,6 +147,8 @@ class Scorer:
             context.empty()
         elif all(turn.acts is None for turn in dialogue.turns):
             raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
+        elif not any(turn.acts for turn in dialogue.turns) and any(turn.text for turn in dialogue.turns):
+            context.warn("words are said but no turn has an act, and it counts as a user that says nothing")
         scores: dict[MeasureName, dict[str, PrfScore]] = {}
         scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
         scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")

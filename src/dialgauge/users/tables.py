@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from dialgauge.text import encodable
 from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
@@ -219,4 +220,8 @@ def _normalisation(results: Results) -> Columns:
 
 
 def _failures(failures: Sequence[Failure]) -> Columns:
-    return _attributes(failures, "dialogue", "turn", "reason", "file")
+    """Names of files need not be UTF-8, and tables must be."""
+    columns = _attributes(failures, "dialogue", "turn", "reason", "file")
+    return columns | {
+        name: [text and encodable(text) for text in columns[name]] for name in ("dialogue", "reason", "file")
+    }
