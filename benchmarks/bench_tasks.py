@@ -24,7 +24,7 @@ SYSTEMS = ("augpt", "dots", "mintl", "ubar", "hdsa", "lava", "sfn", "galaxy-poli
 JOB = ("Inform", "Success", "Inform(rules=grounded)", "Success(rules=grounded)")
 STANDARD_SECONDS = 4.0
 JOB_LIMIT, ALL_LIMIT = 0.15, 0.5
-REPEATS = 3
+REPEATS = 6
 
 
 def forget() -> None:

@@ -167,3 +167,29 @@ def test_what_goes_wrong_in_another_packages_measure_is_a_sentence(rows: Any, se
     card = Card(name="Foreign", family="tracking", title="", summary="", formula="", source="", rows=rows)
     with pytest.raises(DialgaugeError, match=sentence):
         Measure(card).value(TURNS)
+
+
+def test_a_value_of_several_sums_has_the_interval_of_its_resampled_sums() -> None:
+    """A ratio written as a function of two sums is the ratio, with the same interval; it has no sums by dialogue."""
+    turns = random_turns(3)
+    [ratio] = parse_measures(["JGA"])
+
+    def sums(evidence: Turns, settings: Any) -> Any:
+        return np.stack(ratio.by_dialogue(evidence))
+
+    def nothing(evidence: Turns, settings: Any) -> Any:
+        return np.zeros(len(evidence.dialogue)), np.zeros(len(evidence.dialogue))
+
+    card: Card[Any] = Card(
+        name="Same", family="tracking", title="t", summary="s", formula="f", source="none", rows=nothing,
+        statistics=sums, of_sums=lambda both: both[..., 0] / both[..., 1],
+    )  # fmt: skip
+    same: Measure[Any] = Measure(card)
+    evidence = SystemEvidence(
+        evidence=turns, measures=[ratio, same], dialogues=[f"d{n}" for n in range(turns.dialogues)]
+    )
+    [scores] = score_systems([evidence], Resampling(200, 7))
+    assert scores["Same"].value == pytest.approx(scores["JGA"].value, abs=1e-12)
+    assert scores["Same"].low == pytest.approx(scores["JGA"].low, abs=1e-12)
+    assert scores["Same"].high == pytest.approx(scores["JGA"].high, abs=1e-12)
+    assert set(scores.frame()["measure"]) == {"JGA"}

@@ -93,8 +93,7 @@ def cleaned(response: str) -> str:
 # What Moses' tokeniser followed by its detokeniser makes of an English text.
 
 _CONTROL = re.compile(r"[\x00-\x1f]")
-#: Before and behind such a character; places need no template, which Python expands slowly.
-_PADDED = re.compile(r"(?=[^\w .',`\-]|_)|(?<=[^\w .',`\-])|(?<=_)")
+_PADDED = re.compile(r"[^\w .',`\-]|_")
 _DOTS = re.compile(r"(\.{2,})")
 _COMMA_BEFORE = re.compile(r"(\D),")
 _COMMA_AFTER = re.compile(r",(\D)")
@@ -121,8 +120,10 @@ def surface(text: str) -> str:
     >>> surface("is 9:30 ok , or a/b ?"), surface("you 're welcome")
     ('is 9: 30 ok, or a / b?', "you 're welcome")
     """
-    text = _CONTROL.sub("", " ".join(text.split()))
-    text = _PADDED.sub(" ", text)
+    text = " ".join(text.split())
+    if not text.isprintable():
+        text = _CONTROL.sub("", text)
+    text = _PADDED.sub(_apart, text)
     if ".." in text:
         text = _DOTS.sub(r" \1 ", text)
     if "," in text:
@@ -134,6 +135,10 @@ def surface(text: str) -> str:
     if text.endswith(".'"):
         text = f"{text[:-2]} . '"
     return _joined(text.split())
+
+
+def _apart(match: re.Match[str]) -> str:
+    return f" {match[0]} "  # a function: Python 3.11 expands templates slowly
 
 
 def _joined(tokens: list[str]) -> str:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -170,8 +171,7 @@ def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictio
 def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
     @cache
     def slots(content: bytes) -> dict[str, str]:
-        named = ((normal_slot(slot), value) for slot, value in _SLOTS.decode(content).items())
-        return {slot: normal_value(slot, value) for slot, value in named}
+        return dict(starmap(_normal, _SLOTS.decode(content).items()))
 
     def turn(entry: _Entry, dialogue: str, number: int) -> TaskTurn:
         state = None
@@ -187,6 +187,12 @@ def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
         (dialogue_key(name), [turn(entry, name, number) for number, entry in enumerate(entries)])
         for name, entries in _entries(part)
     ]
+
+
+@lru_cache(1 << 16)
+def _normal(slot: str, value: str) -> tuple[str, str]:
+    plain = normal_slot(slot)
+    return plain, normal_value(plain, value)
 
 
 def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:

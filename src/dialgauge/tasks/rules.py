@@ -14,12 +14,10 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.tasks.delexical import (
-    ADDRESS,
     CLASSES,
     DOMAINS,
     NAME,
     PHONE,
-    POST,
     REFERENCE,
     REQUEST_CLASSES,
     TIME,
@@ -35,8 +33,8 @@ Rules: TypeAlias = Literal["mwzeval", "grounded"]
 RULES: tuple[Rules, ...] = ("mwzeval", "grounded")
 
 _FREE_DOMAINS = ("taxi", "police", "hospital")
-#: Requests that are met wherever they are told; a REFERENCE counts after the wizard has booked only.
-_TOLD_ANYWHERE = (PHONE, ADDRESS, POST, TRAINID)
+#: What counts only after the wizard has booked.
+_WHEN_BOOKED = frozenset({REFERENCE})
 _NONE: frozenset[str] = frozenset()
 #: So many of the five request classes in one response answer nothing.
 _STUFFED = 4
@@ -89,6 +87,8 @@ class Mentions(Struct, frozen=True, gc=False):
 
     owned: dict[str, frozenset[str]]
     classes: frozenset[str]
+    #: Those of the classes that a goal can ask for.
+    requests: frozenset[str]
     #: Does the response tell so much that it cannot be an answer to anything?
     stuffed: bool
 
@@ -112,8 +112,9 @@ def mentions(response: str) -> Mentions:
         if word:
             owned.setdefault(_owner(name, word), set()).add(word)
     classes = _NONE.union(*owned.values())
-    stuffed = len(classes.intersection(REQUEST_CLASSES)) >= _STUFFED or {NAME, TRAINID} <= classes
-    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, classes, stuffed)
+    requests = classes.intersection(REQUEST_CLASSES)
+    stuffed = len(requests) >= _STUFFED or (NAME in classes and TRAINID in classes)
+    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, classes, requests, stuffed)
 
 
 def _owner(name: str, word: str) -> str:
@@ -136,18 +137,18 @@ def judge_mwzeval(
     offered: dict[str, tuple[int | None, int]] = dict.fromkeys(gold.domains, (None, 0))
     provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
     for number, (turn, state, booked, domains) in enumerate(zip(turns, states, gold.booked, active, strict=False)):
-        said = mentions(turn.response).classes
+        said = mentions(turn.response)
+        if not said.requests and NAME not in said.classes:
+            continue
         for domain in domains:
             if domain not in provided:
                 continue
-            if (NAME in said and domain in VENUE_DOMAINS) or (TRAINID in said and domain == "train"):
+            if (domain in VENUE_DOMAINS and NAME in said.classes) or (domain == "train" and TRAINID in said.requests):
                 rows = town.answer(domain, state[domain]) if domain in state else 0
                 before = offered[domain][1]
                 if not before or not town.ids_within(domain, before, rows):
                     offered[domain] = number, rows
-            provided[domain].update(said.intersection(_TOLD_ANYWHERE))
-            if REFERENCE in said and domain in booked:
-                provided[domain].add(REFERENCE)
+            provided[domain] |= said.requests if domain in booked else said.requests - _WHEN_BOOKED
     informed = {d: _informed(d, goal, offered[d][1], town) for d, goal in gold.domains.items()}
     inform = all(informed.values())
     verdicts = {
@@ -191,23 +192,24 @@ def judge_grounded(
         said = mentions(turn.response)
         if not said.classes:
             continue
-        for owner in said.owners(about):
-            told.setdefault(owner, set()).update(said.of(owner, about).intersection(REQUEST_CLASSES))
+        for owner in said.owners(about) if said.requests else ():
+            told.setdefault(owner, set()).update(said.of(owner, about) & said.requests)
         if said.stuffed:
             stuffed += 1
             continue
         for domain, goal in gold.domains.items():
             classes = said.of(domain, about)
-            if not classes:
+            offer, requests = _offers(domain, goal, classes), classes & said.requests
+            if not (offer or requests):
                 continue
             rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0
             valid = is_valid(domain, goal, rows, goal_rows.get(domain, 0), state)
-            if _offers(domain, goal, classes):
+            if offer:
                 last[domain] = number, valid, rows
                 if domain in DATABASE_DOMAINS and "name" not in goal.informable:
                     offers, valid_offers = offers + 1, valid_offers + valid
             if valid:
-                provided[domain].update(classes if domain in booked else classes - {REFERENCE})
+                provided[domain] |= requests if domain in booked else requests - _WHEN_BOOKED
     verdicts = {
         domain: _grounded_verdict(goal, last.get(domain), provided[domain]) for domain, goal in gold.domains.items()
     }
@@ -265,10 +267,11 @@ def _taxi_agrees(wanted: Mapping[str, str], given: Mapping[str, str]) -> bool:
 
 
 def _offers(domain: str, goal: DomainGoal, classes: frozenset[str]) -> bool:
+    """Do the classes that belong to a domain make an offer? Where the goal has a name, any do."""
     if domain in VENUE_DOMAINS:
-        return "name" in goal.informable or NAME in classes
+        return NAME in classes or (bool(classes) and "name" in goal.informable)
     if domain == "train":
-        return bool(classes & {TRAINID, TIME})
+        return TRAINID in classes or TIME in classes
     if domain == "taxi":
-        return bool(classes & {PHONE, TYPE})
-    return True
+        return PHONE in classes or TYPE in classes
+    return bool(classes)

@@ -199,7 +199,7 @@ def _reference(tokens: list[str]) -> _ReferenceText:
 
 
 def _grams(tokens: Sequence[str], order: int) -> Iterable[tuple[str, ...]]:
-    return zip(*(tokens[start:] for start in range(order)), strict=False)
+    return zip(*[tokens[start:] for start in range(order)], strict=False)
 
 
 def _repeated_matches(tokens: Sequence[str], order: int, repeated: Mapping[tuple[str, ...], int]) -> int:

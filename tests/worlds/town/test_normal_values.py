@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.worlds.town import alike, alike_among, minutes, normal_slot, normal_value, similarity
+from dialgauge.worlds.town import alike, minutes, normal_slot, normal_value, similarity
+from dialgauge.worlds.town.normal_values import LikeTexts
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ texts = st.text("abc d", max_size=14)
 
 @given(st.lists(texts, max_size=5), texts)
 def test_the_quick_refusal_refuses_nothing_that_is_alike(rows: list[str], wanted: str) -> None:
-    assert alike_among(rows, wanted) == [row for row in rows if similarity(row, wanted) >= 90]
+    assert LikeTexts(rows).alike(wanted) == [row for row in rows if similarity(row, wanted) >= 90]
 
 
 @given(texts, texts)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dialgauge.worlds.town.normal_values import (
         DONT_CARE,
         alike,
-        alike_among,
         minutes,
         normal_slot,
         normal_value,
@@ -29,7 +28,6 @@ __all__ = [
     "VENUE_DOMAINS",
     "TownDatabase",
     "alike",
-    "alike_among",
     "load_town",
     "minutes",
     "normal_slot",

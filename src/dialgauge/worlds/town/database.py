@@ -19,7 +19,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import decode, resolve
-from dialgauge.worlds.town.normal_values import DONT_CARE, alike_among, minutes, normal_slot, normal_value
+from dialgauge.worlds.town.normal_values import DONT_CARE, LikeTexts, minutes, normal_slot, normal_value
 
 VENUE_DOMAINS = ("restaurant", "hotel", "attraction")
 DATABASE_DOMAINS = (*VENUE_DOMAINS, "train")
@@ -49,7 +49,6 @@ class TownTable:
         self.domain = domain
         self.rows = [_plain(row, _NOT_ASKED[domain]) for row in rows]
         self.everything = (1 << len(self.rows)) - 1
-        self._by_likeness = _BY_LIKENESS[domain]
         self._fitting: dict[tuple[str, str], int] = {}
         self._answers: dict[tuple[tuple[str, str], ...], int] = {}
         #: For each column its values, each with the rows that have it.
@@ -58,6 +57,7 @@ class TownTable:
             for column, value in row.items():
                 values = self.columns.setdefault(column, {})
                 values[value] = values.get(value, 0) | (1 << number)
+        self._by_likeness = {column: LikeTexts(self.columns.get(column, ())) for column in _BY_LIKENESS[domain]}
         self._arrivals, self._not_after = self._by_time("arrive")
         self._departures, self._before = self._by_time("leave")
         # 336 ids of trains name two to four of them.
@@ -101,7 +101,7 @@ class TownTable:
             elif column == "leave":
                 rows |= self._before[-1] & ~self._before[bisect_left(self._departures, minutes(wanted))]
             elif column in self._by_likeness:
-                for value in alike_among(list(self.columns[column]), wanted):
+                for value in self._by_likeness[column].alike(wanted):
                     rows |= self.columns[column][value]
             else:
                 rows |= self.columns[column].get(wanted, 0)

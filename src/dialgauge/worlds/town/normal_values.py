@@ -8,9 +8,10 @@ those named here are compared as they are written: ``Monday`` is not ``monday``.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
+import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
@@ -221,13 +222,20 @@ def alike(row: str, wanted: str) -> bool:
     return similarity(row, wanted) >= _ALIKE
 
 
-def alike_among(rows: Sequence[str], wanted: str) -> list[str]:
-    """The values of the database that are alike to a wanted one.
+class LikeTexts:
+    """The values of a column of the database, asked which of them are alike to a wanted one.
 
-    Their longest common subsequence tells most of them apart in one call. With L of its characters, of which a part of
+    The longest common subsequence tells most of them apart in one call. With L of its characters, of which a part of
     the longer text has no more, and s characters in the shorter text, a match is at most 2L / (s + L); it takes 0.895
     for a similarity of 90, and so L >= 0.81 s.
     """
-    common = process.cdist([wanted], rows, scorer=LCSseq.similarity)[0].tolist()
-    near = (row for row, length in zip(rows, common, strict=True) if 10 * length >= 8 * min(len(row), len(wanted)))
-    return [row for row in near if alike(row, wanted)]
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+        self._lengths = np.array([len(text) for text in self._texts], np.int64)
+
+    def alike(self, wanted: str) -> list[str]:
+        """The values that are alike."""
+        common = process.cdist([wanted], self._texts, scorer=LCSseq.similarity)[0].astype(np.int64)
+        near = np.flatnonzero(10 * common >= 8 * np.minimum(self._lengths, len(wanted))).tolist()
+        return [self._texts[place] for place in near if alike(self._texts[place], wanted)]
