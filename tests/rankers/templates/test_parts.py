@@ -131,7 +131,7 @@ def test_learned_from_the_first_dialogs_of_task_6(release: Path) -> None:
 
 @pytest.mark.parametrize(("number", "learned", "asked"), [(3, 200, 300), (4, 100, 100)])
 def test_simulated_tasks_are_solved_from_a_few_dialogs(release: Path, number: int, learned: int, asked: int) -> None:
-    """Nothing of task 6 is built in: phones belong to the restaurant that was named, and what is missing is asked for."""
+    """Nothing of task 6 is built in: phones are of the restaurant that was named, and what is missing is asked for."""
     task = load_task(release, number, ("trn", "dev"))
     ranker = Templates(0)
     dialogs = {"trn": task.split("trn")[:learned]}
