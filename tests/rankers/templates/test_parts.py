@@ -129,10 +129,11 @@ def test_learned_from_the_first_dialogs_of_task_6(release: Path) -> None:
     assert right.mean() > 0.55
 
 
-def test_task_4_is_solved_from_a_few_dialogs(release: Path) -> None:
-    """Phones and addresses belong to the restaurant that was named: nothing of task 6 is built in."""
-    task = load_task(release, 4, ("trn", "dev"))
+@pytest.mark.parametrize(("number", "learned", "asked"), [(3, 200, 300), (4, 100, 100)])
+def test_simulated_tasks_are_solved_from_a_few_dialogs(release: Path, number: int, learned: int, asked: int) -> None:
+    """Nothing of task 6 is built in: phones are of the restaurant that was named, and what is missing is asked for."""
+    task = load_task(release, number, ("trn", "dev"))
     ranker = Templates(0)
-    dialogs = {"trn": task.split("trn")[:100]}
-    ranker.fit(type(task)(number=4, splits=dialogs, candidates=task.candidates, facts=task.facts))
-    assert evaluate(ranker, task.split("dev")[:100]).per_dialog == 1.0
+    dialogs = {"trn": task.split("trn")[:learned]}
+    ranker.fit(type(task)(number=number, splits=dialogs, candidates=task.candidates, facts=task.facts))
+    assert evaluate(ranker, task.split("dev")[:asked]).per_dialog == 1.0

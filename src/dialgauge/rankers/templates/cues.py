@@ -43,16 +43,26 @@ def _state(history: DialogHistory) -> Iterator[str]:
     fields = history.lexicon.fields
     called = "just" if history.just_called else "before" if history.calls else "never"
     outcome = "none" if history.results is None else "some" if history.results else "empty"
-    changes = "".join(_change(history, field) for field in fields)
+    mentions, changes = ("".join(told(history, field) for field in fields) for told in (_mention, _change))
     matches = _size(history.lexicon.matches({field: history.constraint(field) for field in fields}))
     now = "".join("x" if field in history.now else "-" for field in fields)
     yield f"called {called}"
     yield f"outcome {outcome}"
     yield f"outcome {outcome} called {called}"
+    yield from (f"{field} {_mention(history, field)}" for field in fields)
+    yield f"mentions {mentions}"
+    yield f"mentions {mentions} {outcome} {called}"
     yield f"changes {changes}"
     yield f"changes {changes} {now} {outcome}"
     yield f"matches {matches}"
     yield f"matches {matches} {outcome} {called}"
+
+
+def _mention(history: DialogHistory, field: str) -> str:
+    """Not mentioned by the user, mentioned now, or before."""
+    if not history.by_user[field]:
+        return "."
+    return "N" if field in history.now else "o"
 
 
 def _change(history: DialogHistory, field: str) -> str:
