@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from dialgauge.cli import COMMANDS
 from fuzz.dialogues import seeds_of
 from fuzz.stored_runs import stored_run
 from fuzz.target import Target, kept_folder
@@ -33,6 +34,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users explain": ("talks.json", "d1", "--talk"),
     "users find": ("talks.json", "--domain", "hotel"),
     "users figures": ("talks.json",),
+    "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
+    "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),
     "data check": ("pred.json", "--gold", "gold.jsonl"),
     "data convert": ("gold.jsonl", "out.jsonl", "--to", "native"),
     "data formats": (),
@@ -99,7 +102,7 @@ _SLOW = {"babi models", "users figures"}
 
 def command_targets() -> Iterator[Target]:
     """One target for each command."""
-    for name in CALLS:
+    for name in (one for one in CALLS if one.split()[0] in COMMANDS):
         yield Target(f"command:{name}", partial(_words, name), run_command, weight=1 if name in _SLOW else 2)
 
 
@@ -176,7 +179,9 @@ def sandbox() -> Path:
     write_predictions(folder / "pred.json", gold, tracker(gold, 0.3, 1))
     write_predictions(folder / "other.json", gold, tracker(gold, 0.5, 2))
     (folder / "talks.json").write_bytes(seeds_of("gcdf1")[-1])
-    for name, example in (("schema", "schema"), ("map", "canonical-map"), ("ontology", "multiwoz-ontology")):
+    examples = {"schema": "schema", "map": "canonical-map", "ontology": "multiwoz-ontology"}
+    examples |= {"dialogues": "multiwoz", "responses": "mwzeval"}
+    for name, example in examples.items():
         (folder / f"{name}.json").write_bytes(EXAMPLES[example])
     (folder / "log.jsonl").write_bytes(EXAMPLES["chat-log"])
     (folder / "profile.yaml").write_text("name: mine\nrules: [{drop: [unknown]}]\n")
