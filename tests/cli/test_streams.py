@@ -290,7 +290,7 @@ def test_names_that_are_not_utf8_are_read_written_and_stored(
         (["runs", "list", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
         (["runs", "show", "2", "--store", "gold.jsonl"], "this is no run store but a file"),
         (["sql", "SELECT 1", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
-        (["data", "rm", "multiwoz-2.1"], "is not in"),
+        (["data", "rm", "multiwoz-2.1"], "2.1"),
     ],
 )
 def test_what_is_not_there_is_an_error(

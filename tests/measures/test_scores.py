@@ -188,7 +188,7 @@ def test_a_value_of_several_sums_has_the_interval_of_its_resampled_sums() -> Non
     evidence = SystemEvidence(
         evidence=turns, measures=[ratio, same], dialogues=[f"d{n}" for n in range(turns.dialogues)]
     )
-    [scores] = score_systems([evidence], Resampling(200, 7))
+    [scores] = score_systems([evidence], Resampling(200, 7, method="percentile"))
     assert scores["Same"].value == pytest.approx(scores["JGA"].value, abs=1e-12)
     assert scores["Same"].low == pytest.approx(scores["JGA"].low, abs=1e-12)
     assert scores["Same"].high == pytest.approx(scores["JGA"].high, abs=1e-12)

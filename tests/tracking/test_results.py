@@ -55,7 +55,7 @@ def test_values_and_intervals_are_reproducible() -> None:
 def test_intervals_of_slot_means_contain_the_value() -> None:
     gold, theirs = data(30)
     theirs[1::4] = [Dialogue(id=one.id, turns=()) for one in theirs[1::4]]
-    found = dialgauge.score(gold, theirs, measures="F1(average=slot),F1(average=domain)", coverage="empty")[0]
+    found = dialgauge.score(gold, theirs, measures="F1(average=gold-slot),F1(average=domain)", coverage="empty")[0]
     for score in found.scores.values():
         assert score.low is not None and score.high is not None and score.value is not None
         assert score.low <= score.value <= score.high

@@ -61,16 +61,16 @@ def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> N
             check = check_output if isinstance(declaration, OutputFile) else check_writable
             check(Path(given[name]))
             if isinstance(declaration, OutputFile):
-                _refuse_input(name, Path(given[name]), [value for other, value in given.items() if other != name])
+                option = next((one for one in declaration.names if one.startswith("--")), f"--{name.replace('_', '-')}")
+                _refuse_input(option, Path(given[name]), [value for other, value in given.items() if other != name])
 
 
-def _refuse_input(name: str, output: Path, others: list[Any]) -> None:
+def _refuse_input(option: str, output: Path, others: list[Any]) -> None:
     """An error where a file would be written over one that the command reads, under whatever name."""
     from dialgauge.errors import DialgaugeError
 
     named = [each for value in others for each in (value if isinstance(value, list | tuple) else [value])]
     if any(isinstance(each, str | Path) and _same_file(output, each) for each in named):
-        option = f"--{name.replace('_', '-')}"
         raise DialgaugeError(f"{option} would write over a file that the command reads; name another", file=str(output))
 
 
