@@ -47,7 +47,7 @@ from dialgauge.tasks.predictions import (
     read_predictions,
     states_of,
 )
-from dialgauge.tasks.results import KIND, TaskScores
+from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskScores
 from dialgauge.tasks.rules import RULES, JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
 from dialgauge.tasks.tables import run_dialogues, run_tables
 from dialgauge.tasks.texts import (
@@ -178,7 +178,7 @@ class TaskEvaluation:
                 "references": self._reference_name,
                 "domains_per_turn": _domains_per_turn(system, mode),
                 "human": self.human_values if human else {},
-                "request_precision": {"system": _request_precision(evidence), "human": self._human_request_precision},
+                "request_precision": self._request_precisions(evidence),
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
                 "missing_dialogues": [each.gold.id for each in judged if not each.turns],
             },
@@ -195,6 +195,12 @@ class TaskEvaluation:
         evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
         values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
         return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
+
+    def _request_precisions(self, evidence: TaskEvidence) -> dict[str, float | None]:
+        """The system's and, where the system's may be too low, the human one: it costs as much as a system."""
+        own = _request_precision(evidence)
+        suspicious = own is not None and own < LEAST_ASKED
+        return {"system": own, "human": self._human_request_precision if suspicious else None}
 
     @cached_property
     def _human_request_precision(self) -> float | None:

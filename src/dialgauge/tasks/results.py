@@ -23,7 +23,7 @@ KIND = "tasks"
 GROUNDED = "(rules=grounded)"
 #: When numbers look gamed: more than 1% of stuffed responses (humans: 2 of 7,372), less than 0.6 times the humans'
 #: share of what they tell that was asked for, and more domains a turn than anybody talks about.
-_MOST_STUFFED, _LEAST_ASKED, _MOST_DOMAINS = 0.01, 0.6, 2.0
+_MOST_STUFFED, LEAST_ASKED, _MOST_DOMAINS = 0.01, 0.6, 2.0
 #: Public files have 0.57 to 0.98 domains a turn; a file whose placeholders name no domain has none.
 _LEAST_DOMAINS = 0.1
 
@@ -209,7 +209,7 @@ def warnings(run: Run) -> list[str]:
             "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing"
         )
     told, human = (details["request_precision"][side] for side in ("system", "human"))
-    if human and told is not None and told < _LEAST_ASKED * human:
+    if human and told is not None and told < LEAST_ASKED * human:
         found.append(
             f"only {told:.0%} of what it tells was asked for (human responses: {human:.0%}): "
             "telling everything pays under mwzeval"
