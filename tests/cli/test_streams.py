@@ -284,6 +284,25 @@ def test_names_that_are_not_utf8_are_read_written_and_stored(
     assert dialgauge(capsys, *comparison, "--figures", f"{odd}-figures", "--json", "-").code in (0, 1, 2)
 
 
+@needs_any_name
+def test_names_that_are_not_utf8_may_become_ids_and_reasons(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (good,) = json.loads(EXAMPLES["gcdf1"])
+    bad = {**good, "dialogue_id": "d2", "turns": [*good["turns"], *good["turns"]]}  # the user speaks twice in a row
+    talks = os.fsdecode(b"odd\xff.json")
+    (tmp_path / talks).write_text(json.dumps([good, bad]))
+    for words in (["users", "score", talks], ["users", "find", talks], ["users", "score", talks, "--store", "runs"]):
+        outcome = dialgauge(capsys, *words)
+        assert outcome.code == 1, outcome.err
+        assert "1 of 2 dialogues could not be scored" in outcome.err
+    log = os.fsdecode(b"log\xff.txt")
+    (tmp_path / log).write_bytes(EXAMPLES["babi"])
+    assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--from", "babi").code == 0
+    assert json.loads((tmp_path / "out.jsonl").read_bytes())["id"].startswith("log\\udcff")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -67,6 +67,8 @@ def test_null_numbers_and_truth_values_are_taken_and_counted(name: str) -> None:
         ({"hotel-area": "north", "hotel": {"name": 7}}, {"hotel": {"area": ("north",), "name": ("7",)}}, {NUMBER: 1}),
         ({"state": {"hotel": {"area": "north"}}, "x": 1}, None, None),
         ({"belief_state": {"hotel": {"stars": 4}}}, {"hotel": {"stars": ("4",)}}, {NUMBER: 1}),
+        ({"hotel": {"ref": 12345678901234567891}}, {"hotel": {"ref": ("12345678901234567891",)}}, {NUMBER: 1}),
+        ({"hotel": {"ref": 10**400}}, {"hotel": {"ref": ("1" + "0" * 400,)}}, {NUMBER: 1}),
         ({"hotel": "north"}, {"hotel": {"(no slot)": ("north",)}}, {NO_SLOT: 1}),
         ({"hotel": None}, {}, {NULL: 1}),
         ({"hotel": {"area": {"value": "north"}}}, {"hotel": {"area": ("'value': 'north'",)}}, {NO_VALUE: 1}),

@@ -32,6 +32,7 @@ from dialgauge.formats.packed import (
     too_big,
     unzipped,
 )
+from dialgauge.text import encodable
 
 if TYPE_CHECKING:
     import zipfile
@@ -52,9 +53,12 @@ class Part:
 
     @property
     def stem(self) -> str:
-        """The file's own name without folders and without ``.gz``: ``dialogues_001.json``."""
+        """The file's own name without folders and without ``.gz``: ``dialogues_001.json``.
+
+        It is text, as ids are made of it; a name that is not UTF-8 has the odd bytes written out.
+        """
         last = self.name.rsplit("!", 1)[-1]
-        return PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz")
+        return encodable(PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz"))
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:

@@ -176,7 +176,9 @@ def loose_value(value: Any, seen: Seen, text: Callable[[str], Values] = present_
         return ("true" if value else "false",)
     if isinstance(value, int | float):
         seen[NUMBER] += 1
-        return (f"{value:.0f}" if isinstance(value, int) or value.is_integer() else repr(value),)
+        if isinstance(value, float):
+            return (f"{value:.0f}" if value.is_integer() else repr(value),)
+        return (str(value),)
     if isinstance(value, list | tuple) and not any(isinstance(item, list | tuple | dict) for item in value):
         return tuple(one for item in value for one in loose_value(item, seen, text))
     seen[NO_VALUE] += 1
