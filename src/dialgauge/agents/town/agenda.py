@@ -332,7 +332,7 @@ class AgendaUser:
         self._standstill = 0
         left = self._left()
         if left:
-            (self._active if self._active in left else left[0]).give_up()  # type: ignore[union-attr]
+            (self._active if self._active in left else left[0]).give_up()
         self._now = []
         self._bring_forward()
 

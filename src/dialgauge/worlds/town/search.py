@@ -8,7 +8,7 @@ an integer, and answers are kept: simulated users ask the same again and again.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -98,7 +98,7 @@ def clock(value: str) -> int | None:
 
 
 class TownSearch:
-    """Queries over a town's rows. One serves all conversations of a process: nothing in it changes but what it keeps."""
+    """Queries over a town's rows; one serves all conversations of a process."""
 
     def __init__(self, town: TownDatabase) -> None:
         self.town = town
@@ -134,7 +134,7 @@ class TownSearch:
 class _Table:
     """The rows of one domain."""
 
-    def __init__(self, domain: str, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, domain: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self.domain = domain
         self.rows = tuple(TownRow(number, domain, _told(row, _SHOWN[domain])) for number, row in enumerate(rows))
         self.everything = (1 << len(self.rows)) - 1
@@ -225,7 +225,7 @@ class _Table:
         return leave, arrive + _DAY if arrive < leave else arrive
 
 
-def _either(rows: Any) -> int:
+def _either(rows: Iterable[int]) -> int:
     result = 0
     for one in rows:
         result |= one
