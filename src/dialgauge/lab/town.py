@@ -8,7 +8,7 @@ the measures need.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from dialgauge import engine
 from dialgauge.agents import Agent, Level, Limits, Scenario, Streams, converse, make_agent
 from dialgauge.agents.town import Belief
-from dialgauge.dialogue import Dialogue, Ontology, State, Turn
+from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, ontology_of
 
