@@ -13,6 +13,8 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
+    from dialgauge.worlds.town.generator import generate_town, write_town
+    from dialgauge.worlds.town.goal_generator import generate_goals
     from dialgauge.worlds.town.normal_values import (
         DONT_CARE,
         alike,
@@ -54,6 +56,8 @@ __all__ = [
     "TownDatabase",
     "act",
     "alike",
+    "generate_goals",
+    "generate_town",
     "goal_act",
     "goal_slot",
     "load_town",
@@ -62,6 +66,7 @@ __all__ = [
     "normal_value",
     "similarity",
     "town_beside",
+    "write_town",
 ]
 
 if not TYPE_CHECKING:

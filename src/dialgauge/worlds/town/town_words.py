@@ -5,6 +5,11 @@ No name holds an area, a food, a price range or a day, and none is a name of Mul
 
 from __future__ import annotations
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 TOWN_NAME = "kestermouth"
 POSTCODE_AREA = "km"
 #: Numbers reserved for fiction: 01632 960000 to 960999.
@@ -53,46 +58,48 @@ FOODS_ELSEWHERE = (
     *("belgian", "singaporean", "basque", "caribbean", "malaysian", "russian", "corsican", "tibetan", "peruvian"),
 )
 
-LOCAL_NAMES = tuple(
+LOCAL_NAMES = _words(
     """
-    aldermoor arkwith bardolph beckfoot bellweather blackthorne bramwell brindlecote
-    brockhurst burlescombe caldbeck carraway chadwyn chillingworth clapperton cobblewick corfield cranleigh culverhay
-    dalrymple darnforth deverill dillwyn dovecote drummond dunmallet edgecumbe ellerkin embleton everdene fairweather
-    farthing fellbridge fernhollow finsthwaite flaxmere foxglove frobisher galloway garrick gillyflower glimmerdon
-    goldfinch gorsehill grayling hadleigh halliwell hambledon harcastle hawksmoor hazeldine heathcote hesketh hollyoak
-    honeychurch hornbeam huckaback humbleby inglenook ivelcott jessop juniper kelmscott kerridge kilnsea kingfisher
-    kittiwake lambourne larkrise lavenham liddesdale lilywhite loxley lyddington maltravers mandeville
-    mapledurham marchbanks mayberry merriweather mickleham moffat mossbrae mulberry nettlebed nightjar nuthatch
-    oakhanger oddingley orchardleigh osprey ottershaw oxenholme partridge peppercorn periwinkle pettigrew pickering
-    pinkerton plumtree polperro primrose puddleby quantock quillfeather rackham ravenscar redfern ripponden rookwood
-    rosedene rowanberry rumbelow saltmarsh sandalwood satterthwaite silverdale skelwith snowdrop speedwell spindlewood
-    starling stonecrop strickland sunderby swallowtail sycamore tamarisk tanglewood thistledown thornbury tilbrook
-    tolliver treadgold tumbledown twelvetrees umberleigh valerian vennor verity wadebridge wagstaff wakefield     wharfedale whitlock wigmore wildgoose windrush winterbourne woolacombe wychwood yarrow yellowhammer     """.split()
+    aldermoor arkwith bardolph beckfoot bellweather blackthorne bramwell brindlecote brockhurst burlescombe caldbeck
+    carraway chadwyn chillingworth clapperton cobblewick corfield cranleigh culverhay dalrymple darnforth deverill
+    dillwyn dovecote drummond dunmallet edgecumbe ellerkin embleton everdene fairweather farthing fellbridge fernhollow
+    finsthwaite flaxmere foxglove frobisher galloway garrick gillyflower glimmerdon goldfinch gorsehill grayling
+    hadleigh halliwell hambledon harcastle hawksmoor hazeldine heathcote hesketh hollyoak honeychurch hornbeam huckaback
+    humbleby inglenook ivelcott jessop juniper kelmscott kerridge kilnsea kingfisher kittiwake lambourne larkrise
+    lavenham liddesdale lilywhite loxley lyddington maltravers mandeville mapledurham marchbanks mayberry merriweather
+    mickleham moffat mossbrae mulberry nettlebed nightjar nuthatch oakhanger oddingley orchardleigh osprey ottershaw
+    oxenholme partridge peppercorn periwinkle pettigrew pickering pinkerton plumtree polperro primrose puddleby quantock
+    quillfeather rackham ravenscar redfern ripponden rookwood rosedene rowanberry rumbelow saltmarsh sandalwood
+    satterthwaite silverdale skelwith snowdrop speedwell spindlewood starling stonecrop strickland sunderby swallowtail
+    sycamore tamarisk tanglewood thistledown thornbury tilbrook tolliver treadgold tumbledown twelvetrees umberleigh
+    valerian vennor verity wadebridge wagstaff wakefield wharfedale whitlock wigmore wildgoose windrush winterbourne
+    woolacombe wychwood yarrow yellowhammer
+    """
 )
 #: Single names of restaurants by flavour, with what can stand beside them.
 RESTAURANT_NAMES = {
-    "southern": tuple(
+    "southern": _words(
         """
         allegra amarena bellavista bergamotto calabrone campanella carmesina celestina dolcezza donatello esmeralda
         farfalla fiordaliso gattopardo girasole grigliata laurentina lucciola mandorla marechiaro melograno montecorvo
         nocciola olivastro papavero peperoncino quadrifoglio rosmarino santarosa serafina tartufo valderano zafferano
         zingaro alcachofa
-        """.split()
+        """
     ),
-    "indian": tuple(
+    "indian": _words(
         """
         banyan charminar devaraj gulmohar jalebi jasmine kadamba kalinga kasturi malabar mayura monsoon nagarjuna
         nilgiri padmini parijat rangoli ratnapura shalimar vasanta yamuna
-        """.split()
+        """
     ),
-    "oriental": tuple(
+    "oriental": _words(
         """
         mandalay cinnabar dragonfly fenghua hualien kumquat lantian lychee mingzhu pagoda qinghai sampan shenlong
         tianfu wisteria xianghe yunnan zhongshan arirang bonsai hanabi ikebana momiji origami ponlamai sakura tanabata
-        """.split()
+        """
     ),
-    "levantine": tuple(
-        "almazar baklawa dervish firuze gulistan hanimeli isfandar karavan levanta minaret sultana zeytin".split()
+    "levantine": _words(
+        "almazar baklawa dervish firuze gulistan hanimeli isfandar karavan levanta minaret sultana zeytin"
     ),
     "local": LOCAL_NAMES,
 }
@@ -105,21 +112,21 @@ RESTAURANT_FORMS = {
 }
 #: Two words make a name as well: the velvet otter.
 TWO_WORD_FORMS = ("the {} {}", "the {} {}", "{} {} kitchen", "{} {} bistro", "{} {} supper club")
-FIRST_WORDS = tuple(
+FIRST_WORDS = _words(
     """
     velvet tin crooked hungry sleepy painted whistling wandering gilded rusty merry drowsy humble jolly quiet crimson
     amber ivory cobalt scarlet ebony dappled speckled striped feathered frosted smoky toasted buttered peppered salted
     pickled sugared roasted twisted folded hidden secret forgotten borrowed curious clever nimble patient stubborn
     bashful cheerful dancing soaring floating spinning winking polished braided knotted woollen pewter marble granite
-    """.split()
+    """
 )
-SECOND_WORDS = tuple(
+SECOND_WORDS = _words(
     """
     otter lantern heron badger teapot ladle skillet cauldron walrus magpie hedgehog squirrel tortoise lobster mackerel
     pelican puffin raven sparrow weasel beetle bumblebee griffin unicorn mermaid sailor cobbler tinker weaver piper
     drummer jester duchess abbot pilgrim gander rooster turnip radish artichoke pumpkin walnut chestnut thimble button
     buckle bellows anvil barrel anchor compass spyglass windmill wagon carousel candle mirror umbrella slipper pocket
-    """.split()
+    """
 )
 
 #: Hotels and guesthouses.
