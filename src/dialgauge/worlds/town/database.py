@@ -51,7 +51,7 @@ _NEEDED = {
 }
 #: Tables that constrain nothing, read when somebody wants them.
 _SIDE_TABLES = ("hospital", "police")
-_ROWS = msgspec.json.Decoder(list[dict[str, Any]])
+_ANYTHING = msgspec.json.Decoder(Any)
 _LISTS = msgspec.json.Decoder(dict[str, list[str]])
 _FOLDER = "db"
 
@@ -133,14 +133,14 @@ class TownDatabase:
 
     def __init__(
         self,
-        rows: Mapping[str, Iterable[Mapping[str, Any]]],
+        rows: Mapping[str, Iterable[dict[str, Any]]],
         files: Iterable[str] = (),
         *,
         taxi: Mapping[str, Iterable[str]] | None = None,
         folder: Path | None = None,
     ) -> None:
         """From rows of all tables, or of the four main ones and the folder where the others may be."""
-        self._rows = {domain: [dict(row) for row in rows[domain]] for domain in rows}
+        self._rows = {domain: list(table) for domain, table in rows.items()}
         self._taxi = taxi
         self._folder = folder
         self.tables = {domain: TownTable(domain, self._rows[domain]) for domain in DATABASE_DOMAINS}
@@ -231,11 +231,16 @@ def _present(folder: Path, table: str) -> Path | None:
 
 
 def _load(path: Path, table: str) -> list[dict[str, Any]]:
-    rows = _read(path, _ROWS)
+    rows = _read(path, _ANYTHING)
+    if not isinstance(rows, list):
+        raise DialgaugeError("this table does not have the shape of a list of rows", file=str(path))
     if not rows:
         raise DialgaugeError("the table of the MultiWOZ database is empty", file=str(path))
+    needed = _NEEDED[table]
     for number, row in enumerate(rows, start=1):
-        for column in _NEEDED[table]:
+        if not isinstance(row, dict):
+            raise DialgaugeError(f"row {number} of this table does not have the shape of an object", file=str(path))
+        for column in needed:
             if not isinstance(row.get(column), str):
                 raise _bad_cell(path, number, column, row)
     return rows
