@@ -150,7 +150,7 @@ class TownDatabase:
     @cached_property
     def raw(self) -> dict[str, list[dict[str, Any]]]:
         """The rows as they were read, by table; ``hospital`` and ``police`` are empty where there are none."""
-        return {**{name: self._side_table(name) for name in _SIDE_TABLES}, **self._rows}
+        return self._rows | {name: self._side_table(name) for name in _SIDE_TABLES if name not in self._rows}
 
     @cached_property
     def taxi(self) -> dict[str, list[str]]:
