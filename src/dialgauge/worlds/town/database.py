@@ -51,6 +51,8 @@ _NEEDED = {
 }
 #: Tables that constrain nothing, read when somebody wants them.
 _SIDE_TABLES = ("hospital", "police")
+#: Where nothing is said of taxis.
+_PLAIN_TAXI = {"taxi_colors": ["black"], "taxi_types": ["car"]}
 _ANYTHING = msgspec.json.Decoder(Any)
 _LISTS = msgspec.json.Decoder(dict[str, list[str]])
 _FOLDER = "db"
@@ -154,11 +156,11 @@ class TownDatabase:
 
     @cached_property
     def taxi(self) -> dict[str, list[str]]:
-        """Colours (``taxi_colors``) and makes (``taxi_types``) of taxis; empty where there are none."""
+        """Colours (``taxi_colors``) and makes (``taxi_types``) of taxis; black cars where the database has none."""
         if self._taxi is not None:
             return {name: list(values) for name, values in self._taxi.items()}
         path = self._side_file("taxi")
-        return {} if path is None else _read(path, _LISTS)
+        return _PLAIN_TAXI if path is None else _load_taxi(path)
 
     def _side_table(self, name: str) -> list[dict[str, Any]]:
         path = self._side_file(name)
@@ -244,6 +246,14 @@ def _load(path: Path, table: str) -> list[dict[str, Any]]:
             if not isinstance(row.get(column), str):
                 raise _bad_cell(path, number, column, row)
     return rows
+
+
+def _load_taxi(path: Path) -> dict[str, list[str]]:
+    lists = _read(path, _LISTS)
+    for name in _PLAIN_TAXI:
+        if not lists.get(name):
+            raise DialgaugeError(f"the list '{name}' is missing or empty; a taxi needs one of each", file=str(path))
+    return lists
 
 
 def _bad_cell(path: Path, number: int, column: str, row: Mapping[str, Any]) -> DialgaugeError:

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
@@ -20,7 +21,7 @@ from dialgauge.worlds.town.normal_values import minutes, normal_slot
 from dialgauge.worlds.town.town_words import DAYS, FOODS_ELSEWHERE
 from dialgauge.worlds.town.vocabulary import TOWN_DOMAINS
 
-Task = dict[str, Any]
+RawTask = dict[str, Any]
 Info = dict[str, str]
 
 _PURPOSE = "town-goals"
@@ -102,12 +103,29 @@ def generate_goals(
     return goals
 
 
+def goal_record(raw: Mapping[str, Any]) -> Goal:
+    """A goal as records have it, without the flags that belong to the tool which made MultiWOZ's goals."""
+    tasks = {}
+    for domain in TOWN_DOMAINS:
+        task = raw.get(domain)
+        if task:
+            book = {slot: value for slot, value in task.get("book", {}).items() if isinstance(value, str)}
+            tasks[domain] = Task(
+                info=task["info"],
+                fail_info=task.get("fail_info", {}),
+                book=book,
+                fail_book=task.get("fail_book", {}),
+                requests=tuple(task.get("reqt", ())),
+            )
+    return Goal(tasks=tasks, message=tuple(raw["message"]))
+
+
 class _Draft(Struct):
     """A goal so far: the party, its day, its tasks in order, and the venue that its taxi leaves or arrives at."""
 
     people: str
     day: str
-    tasks: dict[str, Task] = field(default_factory=dict)
+    tasks: dict[str, RawTask] = field(default_factory=dict)
     way: str = ""
 
 
@@ -123,7 +141,7 @@ class _GoalSource:
         # A train that arrives after midnight arrives "by" no time of its day.
         trains = [row for row in self._rows["train"] if minutes(row["leaveAt"]) < minutes(row["arriveBy"]) <= _LATEST]
         self._trains = {day: [row for row in trains if row["day"] == day] or trains for day in DAYS}
-        self._makers: dict[str, Callable[[Draws, str, _Draft], Task]] = {
+        self._makers: dict[str, Callable[[Draws, str, _Draft], RawTask]] = {
             **dict.fromkeys(VENUE_DOMAINS, self._venue),
             "train": self._train,
             "taxi": self._taxi,
@@ -160,14 +178,14 @@ class _GoalSource:
                 order = draws.shuffled(list(task["info"]))
                 task["fail_info"] = self._changed(draws, domain, task["info"], order, empty=False)
 
-    def _written(self, tasks: Mapping[str, Task], number: int, way: str = "") -> dict[str, Any]:
+    def _written(self, tasks: Mapping[str, RawTask], number: int, way: str = "") -> dict[str, Any]:
         told = messages(self._home, tasks, way, Draws(self._seed, _PURPOSE, "message", number))
         return {**{domain: tasks.get(domain, {}) for domain in TOWN_DOMAINS}, "message": told}
 
-    def _venue(self, draws: Draws, domain: str, draft: _Draft) -> Task:
+    def _venue(self, draws: Draws, domain: str, draft: _Draft) -> RawTask:
         row = draws.pick(self._alike_rows(draws, domain, draft))
         info = {slot: row[slot] for slot in _searched(draws, domain, row)}
-        task: Task = {"info": info, "fail_info": {}}
+        task: RawTask = {"info": info, "fail_info": {}}
         if draws.unit() < _FAILS[domain]:
             weights = {slot: weight for slot, weight in _FAILING[domain].items() if slot in info}
             if domain != "attraction" or "area" in info:
@@ -207,21 +225,21 @@ class _GoalSource:
     def _fit(self, domain: str, info: Info) -> int:
         return self._town.answer(domain, {normal_slot(slot): value for slot, value in info.items()})
 
-    def _train(self, draws: Draws, domain: str, draft: _Draft) -> Task:
+    def _train(self, draws: Draws, domain: str, draft: _Draft) -> RawTask:
         row = draws.pick(self._trains[draft.day])
         info = {slot: row[slot] for slot in ("departure", "destination", "day")}
         if draws.unit() < 0.61:
             info["arriveBy"] = _clock(-(-minutes(row["arriveBy"]) // _QUARTER) * _QUARTER)
         else:
             info["leaveAt"] = _clock(minutes(row["leaveAt"]) // _QUARTER * _QUARTER)
-        task: Task = {"info": info, "fail_info": {}}
+        task: RawTask = {"info": info, "fail_info": {}}
         if draws.unit() < _BOOKED[domain]:
             return task | {"book": {"people": draft.people, "invalid": False}, "fail_book": {}}
         return task | {"reqt": _questions(draws, domain, info)}
 
-    def _taxi(self, draws: Draws, _domain: str, draft: _Draft) -> Task:
+    def _taxi(self, draws: Draws, _domain: str, draft: _Draft) -> RawTask:
         """Between two places, or between the two venues of the goal: then only the time and the way are given."""
-        task: Task = {"info": {}, "fail_info": {}, "reqt": draws.shuffled(("car type", "phone"))}
+        task: RawTask = {"info": {}, "fail_info": {}, "reqt": draws.shuffled(("car type", "phone"))}
         booked = draft.tasks.get("restaurant", {}).get("book")
         time = _clock(_QUARTER * draws.integer(6 * 4, 23 * 4))
         if booked:
@@ -247,7 +265,7 @@ def _searched(draws: Draws, domain: str, row: Mapping[str, Any]) -> Sequence[str
     return draws.sample(wanted, draws.integer(3, 4))
 
 
-def _booking(draws: Draws, domain: str, draft: _Draft) -> Task:
+def _booking(draws: Draws, domain: str, draft: _Draft) -> RawTask:
     book: dict[str, Any] = {"people": draft.people, "day": draft.day}
     if domain == "restaurant":
         book["time"] = _clock(_QUARTER * draws.integer(11 * 4, 20 * 4))
