@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
+    from dialgauge.worlds.town.generator import generate_town, write_town
+    from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
     from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
     from dialgauge.worlds.town.normal_values import (
         DONT_CARE,
@@ -78,7 +80,10 @@ __all__ = [
     "alike",
     "canonical",
     "clock",
+    "generate_goals",
+    "generate_town",
     "goal_act",
+    "goal_record",
     "goal_slot",
     "load_town",
     "minutes",
@@ -88,6 +93,7 @@ __all__ = [
     "similarity",
     "town_beside",
     "town_goal",
+    "write_town",
 ]
 
 if not TYPE_CHECKING:
