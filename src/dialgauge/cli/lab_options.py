@@ -79,7 +79,7 @@ def sitting_from(
     from dialgauge.lab import LAB_LIMITS, Sitting
 
     sides = {"user": user, "system": system}
-    specs = {side: _agent(name, given, side, channel, render) for side, (name, given) in sides.items()}
+    specs = {side: agent_spec(name, given, side, channel, render=render) for side, (name, given) in sides.items()}
     for spec in specs.values():
         spec.make()
     return Sitting(
@@ -99,7 +99,8 @@ def sitting_from(
     )
 
 
-def _agent(name: str, given: Sequence[str] | None, side: str, channel: str, render: bool) -> AgentSpec:
+def agent_spec(name: str, given: Sequence[str] | None, side: str, channel: str, *, render: bool) -> AgentSpec:
+    """An agent with its settings."""
     from dialgauge.lab import AgentSpec
 
     options = {}

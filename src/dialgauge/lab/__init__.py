@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
     from dialgauge.lab.lab_run import LAB_KIND, lab_tables, scored_run, town_run, write_conversations
     from dialgauge.lab.measures import score_conversations
-    from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
-    from dialgauge.lab.town_source import LoadedTown, goal_tables, one_goal_table, open_town
+    from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, town_scenario
+    from dialgauge.lab.town_source import LoadedTown, goal_named, goal_tables, one_goal_table, open_town
 
 __all__ = [
     "LAB_KIND",
@@ -25,6 +25,7 @@ __all__ = [
     "dialog_file",
     "failed",
     "failures",
+    "goal_named",
     "goal_tables",
     "hold_conversations",
     "interact",
@@ -39,6 +40,7 @@ __all__ = [
     "simulate",
     "splits_of",
     "town_run",
+    "town_scenario",
     "world_task",
     "write_conversations",
     "write_release",

@@ -88,20 +88,24 @@ class TownWork(engine.Work[_Room, list[_Planned]]):
         return _ENCODER.encode_lines([self._hold(state, *planned) for planned in unit.payload])
 
     def _hold(self, room: _Room, goal: TownGoal, trial: int) -> Dialogue:
-        sitting = self._sitting
-        streams = Streams(sitting.seed, goal.id, trial)
-        scenario = Scenario(
-            dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
-            office=Backend(room.search, streams("backend"), goal, mask=sitting.mask),
-            goal=goal.recorded(),
-            plan=goal,
-            streams=streams,
-            ontology=room.ontology,
-            domains=goal.domains,
-            level=sitting.level,
-            limits=sitting.limits,
-        )
+        scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)
         return with_states(converse(room.user, room.system, scenario))
+
+
+def town_scenario(search: TownSearch, ontology: Ontology, goal: TownGoal, sitting: Sitting, trial: int = 0) -> Scenario:
+    """One conversation to be held."""
+    streams = Streams(sitting.seed, goal.id, trial)
+    return Scenario(
+        dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
+        office=Backend(search, streams("backend"), goal, mask=sitting.mask),
+        goal=goal.recorded(),
+        plan=goal,
+        streams=streams,
+        ontology=ontology,
+        domains=goal.domains,
+        level=sitting.level,
+        limits=sitting.limits,
+    )
 
 
 def hold_conversations(

@@ -148,11 +148,17 @@ def _example(having: Sequence[TownGoal], finding: str) -> str:
     return f"{goal.id} ({', '.join(getattr(goal.findings, finding))})"
 
 
-def one_goal_table(loaded: LoadedTown, identifier: str) -> Table:
-    """One goal in full."""
+def goal_named(loaded: LoadedTown, identifier: str) -> TownGoal:
+    """A goal by the id of its dialogue."""
     goal = next((one for one in loaded.goals if dialogue_key(one.id) == dialogue_key(identifier)), None)
     if goal is None:
         raise DialgaugeError(f"there is no goal '{identifier}'.{nearest(identifier, [one.id for one in loaded.goals])}")
+    return goal
+
+
+def one_goal_table(loaded: LoadedTown, identifier: str) -> Table:
+    """One goal in full."""
+    goal = goal_named(loaded, identifier)
     table = Table(f"Goal {goal.id}", ["domain", "what", "slot", "value"])
     for task in goal.tasks:
         parts = {
