@@ -120,9 +120,7 @@ def test_nothing_is_named_as_in_the_real_database(shared_data: Path) -> None:
     forms = [form for _, group in ATTRACTIONS.values() for form in group]
     forms += [form for group in (*LODGING_FORMS.values(), *RESTAURANT_FORMS.values()) for form in group]
     made = {form.format(word) for form in forms for group in RESTAURANT_NAMES.values() for word in group}
-    made |= {
-        form.format(first, second) for form in TWO_WORD_FORMS for first in FIRST_WORDS for second in SECOND_WORDS
-    }
+    made |= {form.format(first, second) for form in TWO_WORD_FORMS for first in FIRST_WORDS for second in SECOND_WORDS}
     assert not made & taken
     assert not made & {name.removeprefix("the ") for name in taken}
     assert not ({TOWN_NAME, *NEAR_STATIONS, *FAR_STATIONS} & stations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -67,9 +68,7 @@ def told(goal: Mapping[str, Any]) -> list[str]:
 
 def order(goal: Mapping[str, Any]) -> list[str]:
     text = "\n".join(told(goal))
-    first = {
-        domain: min(at for word in MENTIONS[domain] if (at := text.find(word)) >= 0) for domain in tasks(goal)
-    }
+    first = {domain: min(at for word in MENTIONS[domain] if (at := text.find(word)) >= 0) for domain in tasks(goal)}
     return sorted(first, key=first.__getitem__)
 
 
@@ -207,7 +206,7 @@ def test_stale_first_values_find_something_and_are_not_told(town: TownDatabase) 
 
 def near(count: float, expected: int, deviations: float = 4) -> bool:
     """Within so many standard deviations of a count among 1,000."""
-    return abs(count - expected) <= deviations * (expected * (1 - expected / 1000)) ** 0.5
+    return abs(count - expected) <= deviations * math.sqrt(expected * (1 - expected / 1000))
 
 
 def test_every_town_has_attractions_that_can_be_asked_for_in_vain() -> None:
@@ -279,7 +278,9 @@ def ready(town: TownDatabase, goals: Mapping[str, Any]) -> int:
 
 def test_users_can_pursue_the_goals_of_a_synthetic_town(town: TownDatabase) -> None:
     goals = generate_goals(town, 400, 2, emergencies=0.05)
-    assert ready(town, goals) == sum(bool(task["fail_info"]) for goal in goals.values() for task in tasks(goal).values())
+    assert ready(town, goals) == sum(
+        bool(task["fail_info"]) for goal in goals.values() for task in tasks(goal).values()
+    )
 
 
 def test_goals_can_be_drawn_for_the_real_town(shared_data: Path) -> None:
