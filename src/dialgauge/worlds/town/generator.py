@@ -18,7 +18,7 @@ from dialgauge.files import write_all
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import town_words as words
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.normal_values import LikeTexts
+from dialgauge.worlds.town.normal_values import LikeTexts, alike
 
 Row = dict[str, Any]
 
@@ -30,7 +30,7 @@ _FIRST_HOUR, _LAST_HOUR = 5, 23
 _DAY_MINUTES = 24 * 60
 #: Least and most of each, as far as names reach.
 _SIZES = {
-    "restaurants": (5, 140), "hotels": (5, 45), "attractions": (12, 90), "stations": (2, 13), "departments": (1, 40),
+    "restaurants": (5, 120), "hotels": (5, 45), "attractions": (12, 90), "stations": (2, 13), "departments": (1, 40),
 }  # fmt: skip
 
 
@@ -116,7 +116,9 @@ class _Places:
             parts = [pool.pop() for pool in pools]
             for form in self._draws.shuffled(forms):
                 name = form.format(*parts)
-                if not LikeTexts(self._taken).alike(name):
+                near = LikeTexts(self._taken).perhaps_alike(name)
+                # Of two names of one length, either can be alike to the other and not the other way round.
+                if not any(alike(other, name) or alike(name, other) for other in near):
                     self._taken.append(name)
                     return name
         raise DialgaugeError("the synthetic town has run out of names; ask for fewer venues")

@@ -60,7 +60,7 @@ _BOOKED = {"restaurant": 0.63, "hotel": 0.59, "train": 0.51}
 _FAILING = {
     "restaurant": {"food": 1},
     "hotel": {"pricerange": 28, "internet": 15, "type": 14, "parking": 6, "stars": 4, "area": 3},
-    "attraction": {"type": 1},
+    "attraction": {"type": 56, "area": 1},
 }
 _FAILS = {"restaurant": 0.32, "hotel": 0.28, "attraction": 0.4}
 #: The same for first values that would not fail.

@@ -199,7 +199,7 @@ DEPARTMENTS = (
     *("orthopaedics", "paediatrics", "maternity ward", "stroke ward", "burns unit", "renal unit", "sleep clinic"),
     *("asthma clinic", "allergy clinic", "fracture clinic", "pain clinic", "travel vaccinations", "physiotherapy"),
     *("dental surgery", "vascular surgery", "plastic surgery", "day surgery", "intensive care", "palliative care"),
-    *("speech therapy", "infectious diseases", "nuclear medicine", "geriatric medicine", "sports medicine"),
+    *("speech therapy", "infectious diseases", "nuclear medicine", "geriatric medicine", "occupational health"),
     *("genetic counselling", "blood donation"),
 )
 HOSPITAL_STREET = "infirmary drive"
