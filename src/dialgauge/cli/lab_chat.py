@@ -59,20 +59,22 @@ def chat(
         raise DialgaugeError(f"--as is user or system, not '{me}'")
     loaded = opened_town(goals, database, None, town_seed, "live")
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
-    specs = {
-        "user": agent_spec(user, user_set, "user", channel, render=False),
-        "system": agent_spec(system, system_set, "system", channel, render=False),
-    }
-    sitting = Sitting(**specs, level="text", seed=seed, limits=Limits(exchanges=_ENDLESS))
+    sitting = Sitting(
+        user=agent_spec(user, user_set, "user", channel, render=False),
+        system=agent_spec(system, system_set, "system", channel, render=False),
+        level="text",
+        seed=seed,
+        limits=Limits(exchanges=_ENDLESS),
+    )
     scenario = town_scenario(loaded.search, ontology_of(loaded.town), chosen, sitting)
     ask = line_reader("you> ")
     if me == "user":
         out.print(one_goal_table(loaded, chosen.id).render("terminal"))
         out.print("Say what you want, in your own words; 'exit' ends.")
-        held = converse(KeyboardUser(ask, out.print, raw=True), specs["system"].make(), scenario)
+        held = converse(KeyboardUser(ask, out.print, raw=True), sitting.system.make(), scenario)
     else:
         out.print("Answer the user; 'exit' ends.")
-        held = converse(specs["user"].make(), KeyboardSystem(ask, out.print), scenario)
+        held = converse(sitting.user.make(), KeyboardSystem(ask, out.print), scenario)
     _tell_calls(held)
     if held.outcome is not None and held.outcome.reason == AGENT_ERROR:
         raise DialgaugeError(held.outcome.details[EXPLANATION])

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import dialogue_key
+from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import read
+from dialgauge.formats import read, resolve
 from dialgauge.report import Table
 from dialgauge.text import counted
 from dialgauge.worlds.town import (
@@ -70,10 +72,7 @@ def open_town(
     else:
         town = load_town(database) if database else town_beside(goals)
         again = partial(load_town, Path(town.files[0]).parent)
-        dialogues = read(goals).dialogues[:count]
-        named = [(one.id.removesuffix(".json"), one.goal) for one in dialogues if one.goal is not None]
-        if not named:
-            raise DialgaugeError("no dialogue here has a goal; conversations need one each", file=goals)
+        named = _goals_in(goals)[:count]
         files = [("goals", Path(goals))]
     search = TownSearch(town)
     ready, refused = [], []
@@ -94,6 +93,37 @@ def open_town(
         files=tuple(files),
         refused=tuple(refused),
     )
+
+
+def _goals_in(file: str) -> list[tuple[str, Goal]]:
+    """The goals of the dialogues in a file; one that ``lab goals --out`` wrote has goals and no dialogues."""
+    try:
+        dialogues = read(file).dialogues
+    except DialgaugeError:
+        written = _written_goals(file)
+        if written is None:
+            raise
+        return written
+    named = [(one.id.removesuffix(".json"), one.goal) for one in dialogues if one.goal is not None]
+    if not named:
+        raise DialgaugeError("no dialogue here has a goal; conversations need one each", file=file)
+    return named
+
+
+class _GoalOnly(Struct):
+    goal: dict[str, Any]
+    log: list[Any]
+
+
+def _written_goals(file: str) -> list[tuple[str, Goal]] | None:
+    try:
+        (part,) = resolve(file)
+        content = msgspec.json.decode(part.read(), type=dict[str, _GoalOnly])
+        if any(one.log for one in content.values()):
+            return None
+        return [(name, goal_record(one.goal)) for name, one in content.items()]
+    except (DialgaugeError, msgspec.MsgspecError, KeyError, TypeError, AttributeError, ValueError):
+        return None
 
 
 def goal_tables(loaded: LoadedTown) -> list[Table]:
