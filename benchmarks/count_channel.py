@@ -80,7 +80,7 @@ def main() -> None:
             for first in (False, True):
                 one = agreement(replayed(dialogues, speaker, channel, first))
                 turns = "turns with nothing said before" if first else "all turns"
-                print(  # noqa: T201
+                print(
                     f"{speaker:7} {label:16} {turns:31} said {one.said:6} heard {one.heard:6} "
                     f"recall {one.recall:.3f} precision {one.precision:.3f}"
                 )

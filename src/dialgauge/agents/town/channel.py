@@ -53,7 +53,8 @@ _ANYTHING = {
     "arriveBy": _TIMES,
     "choice": tuple(str(number) for number in range(1, 30)),
 }
-_SURE = 1 + 1e-9
+#: Rates are written with four digits, so that a sum may be a little more than 1.
+_SURE = 1.001
 
 
 class Damage(Struct, frozen=True, kw_only=True):

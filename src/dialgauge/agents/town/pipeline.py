@@ -43,7 +43,7 @@ class Ears:
 
     def __init__(self, speaker: Speaker, level: str, ontology: Ontology | None, streams: Streams, channel: Channel):
         """``speaker`` is the one who is listened to."""
-        self._speaker = speaker
+        self._speaker, self._ontology = speaker, ontology
         self._channel, self._streams = channel, streams
         self._draws: Draws | None = None
         self._nlu = None
@@ -69,7 +69,7 @@ class Ears:
         if not self._channel.clean:
             if self._draws is None:
                 self._draws = self._streams(f"channel-{self._speaker}")
-            acts = self._channel.damage(acts, self._speaker, self._draws)
+            acts = self._channel.damage(acts, self._speaker, self._draws, self._ontology)
         self._before = acts
         return acts
 
