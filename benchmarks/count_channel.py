@@ -22,7 +22,7 @@ from dialgauge.worlds.restaurant import Draws
 HEADER = """\
 # How the agents of the GCDF1 paper (Coca et al., 2021) understood each other: counted from its 1,000 recorded
 # conversations by benchmarks/count_channel.py. A kind of act counts once in a conversation, the first time that it is
-# said ('said': in how many conversations); kinds that are not listed were always understood, or never said.
+# said ('said': in how many conversations). "*" is the average of all, for kinds that were never said.
 # Shares: drop: not heard. relabel: heard as another act. value: heard with no value, a part of it, or another one.
 # insert: heard beside it though nobody said it.
 """
@@ -49,7 +49,7 @@ def _line(kind: str, damage: Damage) -> str:
 
 
 def _quoted(kind: str) -> str:
-    return f'"{kind}"' if "(" in kind else kind
+    return kind if kind.isalpha() else f'"{kind}"'
 
 
 def replayed(

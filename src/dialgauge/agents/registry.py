@@ -13,8 +13,10 @@ from dialgauge.errors import DialgaugeError, nearest
 #: What makes each agent: a class or a function whose keyword parameters are its options.
 BUILT_IN = {
     "agenda": "dialgauge.agents.town.pipeline:agenda",
+    "agenda-baseline": "dialgauge.agents.town.pipeline:agenda_baseline",
     "http": "dialgauge.agents.history_bots:HttpBot",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
+    "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
     "rules": "dialgauge.agents.rules:RuleAgent",
 }

@@ -8,7 +8,16 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from dialgauge.agents.town.channel import NOT_KNOWN, ChannelRates, Damage, Mishearing, is_unknown, kind_of
+from dialgauge.agents.town.channel import (
+    EVERY,
+    NOT_KNOWN,
+    WITHIN_DOMAIN,
+    ChannelRates,
+    Damage,
+    Mishearing,
+    is_unknown,
+    kind_of,
+)
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.worlds.town import ASKED, NO_CONSTRAINT, canonical
 
@@ -171,9 +180,24 @@ class _Counts:
                     self._inserted[kind][_invention(one)] += 1 / len(causes)
 
     def rates(self) -> dict[str, Damage]:
-        """The shares; kinds that are always understood are left out."""
+        """The shares of each kind."""
+        if not self._said:
+            return {}
         found = {kind: self._damage(kind, said) for kind, said in sorted(self._said.items())}
-        return {kind: one for kind, one in found.items() if one.drop or one.relabel or one.value or one.insert}
+        return {EVERY: self._average(), **found}
+
+    def _average(self) -> Damage:
+        """Of all kinds together, for those that were never said."""
+        said, misheard = self._said.total(), Counter[Mishearing]()
+        for one in self._misheard.values():
+            misheard.update(one)
+        relabelled = sum(one.total() for one in self._relabelled.values())
+        return Damage(
+            said=said,
+            drop=round(self._dropped.total() / said, _ROUNDED),
+            relabel=_shares({WITHIN_DOMAIN: relabelled}, said),
+            value=_shares(misheard, said),
+        )
 
     def _damage(self, kind: str, said: int) -> Damage:
         return Damage(

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from dialgauge.agents.protocol import Reply, Streams, SystemContext, UserContext
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
+from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
 from dialgauge.agents.town.policy import RuleSystem
 from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
@@ -19,6 +20,8 @@ from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import Backend, TownGoal
 
 _REQUEST = "-Request"
+#: No search finds so many rows.
+_NEVER = 1_000_000
 
 
 class UserCore(Protocol):
@@ -207,6 +210,26 @@ def agenda(
     )
 
 
+def agenda_baseline(
+    *,
+    channel: str = "clean",
+    style: str = "varied",
+    render: bool = False,
+    anaphors: float = 0.3,
+    at_once: int = 4,
+    limit: int = 40,
+) -> TownUser:
+    """The user of the GCDF1 paper, with its faults."""
+    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit))
+    return TownUser(
+        "agenda-baseline",
+        lambda goal, draws: BaselineUser(goal, draws, options),
+        channel=Channel.named(channel),
+        style=style,
+        render=render,
+    )
+
+
 def rule_system(
     *,
     channel: str = "clean",
@@ -223,6 +246,20 @@ def rule_system(
         "rule-system",
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
+        ),
+        channel=Channel.named(channel),
+        style=style,
+        render=render,
+    )
+
+
+def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> TownSystem:
+    """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
+    and confirms bookings of all kinds with nothing but the reference."""
+    return TownSystem(
+        "rule-baseline",
+        lambda backend, draws: RuleSystem(
+            backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
         ),
         channel=Channel.named(channel),
         style=style,
