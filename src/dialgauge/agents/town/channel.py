@@ -68,6 +68,8 @@ class Damage(Struct, frozen=True, kw_only=True):
     value: dict[Mishearing, float] = {}
     #: What is heard beside it though nobody said it; each is drawn for itself.
     insert: dict[str, float] = {}
+    #: What happens when the very same is said again; None: the same as the first time.
+    again: Damage | None = None
 
 
 class ChannelRates(Struct, frozen=True, kw_only=True):
@@ -102,9 +104,18 @@ class Channel:
         )
 
     def damage(
-        self, acts: Sequence[Act], speaker: Speaker, draws: Draws, ontology: Ontology | None = None
+        self,
+        acts: Sequence[Act],
+        speaker: Speaker,
+        draws: Draws,
+        ontology: Ontology | None = None,
+        before: set[Act] | None = None,
     ) -> tuple[Act, ...]:
-        """What is heard of what a speaker says; the ontology has the values that could be heard instead."""
+        """What is heard of what a speaker says.
+
+        The ontology has the values that could be heard instead. ``before`` is what the speaker said earlier in the
+        conversation, and what is said now is added to it; without it everything is said for the first time.
+        """
         if self.clean:
             return tuple(acts)
         faults, heard = self._faults[speaker], []
@@ -113,8 +124,12 @@ class Channel:
             fault = faults.get(_kind(said.name, said.slot, said.values), default)
             if fault is None:
                 heard.append(said)
+            elif before is not None and said in before:
+                heard += fault.again.happen(said, speaker, draws, ontology)
             else:
                 heard += fault.happen(said, speaker, draws, ontology)
+        if before is not None:
+            before.update(acts)
         return tuple(heard)
 
 
@@ -149,7 +164,8 @@ class _Fault:
         self._changes = [(what, which) for what, which, rate in changes if rate]
         self._limits = list(accumulate(rate for _, _, rate in changes if rate))
         self._inserted = [(target, rate) for target, rate in damage.insert.items() if rate]
-        self.ever = bool(self._changes or self._inserted)
+        self.again = self if damage.again is None else _Fault(damage.again)
+        self.ever = bool(self._changes or self._inserted or (self.again is not self and self.again.ever))
 
     def happen(self, said: Act, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Iterator[Act]:
         place = bisect_right(self._limits, draws.unit()) if self._changes else 0
@@ -278,4 +294,4 @@ def _wrong(kind: str, damage: Damage) -> str:
         return "a rate lies between 0 and 1"
     if sum(changes) > _SURE:
         return "what is dropped, relabelled and heard with another value adds up to more than 1"
-    return ""
+    return "" if damage.again is None else _wrong(kind, damage.again)

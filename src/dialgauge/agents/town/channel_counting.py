@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.agents.town.channel import (
     EVERY,
     NOT_KNOWN,
-    WITHIN_DOMAIN,
     ChannelRates,
     Damage,
     Mishearing,
@@ -28,6 +28,8 @@ _INDIFFERENT = {"dontcare", "do", "do n't", "do n't care"}
 #: Values that are put on record where they were heard but not said; others are drawn from the ontology.
 _KEPT = {("parking", "yes"), ("parking", "no"), ("internet", "yes"), ("internet", "no"), ("type", "hotel")}
 _ROUNDED = 4
+#: Repetitions that make rates of their own.
+_ENOUGH = 20
 
 
 class Plain(NamedTuple):
@@ -78,23 +80,38 @@ def turns_of(dialogue: Dialogue, speaker: Speaker) -> Iterator[tuple[Turn, Seque
             yield turn, turn.acts, turn.heard
 
 
-def count_rates(dialogues: Iterable[Dialogue], *, every_time: bool = False) -> ChannelRates:
+def count_rates(dialogues: Iterable[Dialogue]) -> ChannelRates:
     """How often what happened to each kind of act.
 
-    A kind of act counts once in a dialogue: the first time that it is said. What is misheard is often said again for
-    that very reason, so that counting every time (``every_time``) counts the loops of the speakers, not the ears of
-    the listeners.
+    What is misheard is often said again for that very reason, so that counting every time would count the loops of the
+    speakers, not the ears of the listeners. Therefore a kind of act counts once in a dialogue, the first time that it
+    is said; and what happens to the very same act said again is counted apart.
     """
-    counts: dict[Speaker, _Counts] = {"user": _Counts(), "system": _Counts()}
+    counts: dict[Speaker, tuple[_Counts, _Counts]] = {"user": (_Counts(), _Counts()), "system": (_Counts(), _Counts())}
     for dialogue in dialogues:
-        for speaker, count in counts.items():
-            known: set[str] = set()
+        for speaker, (first, again) in counts.items():
+            kinds: set[str] = set()
+            known: set[Plain] = set()
             for _, said, heard in turns_of(dialogue, speaker):
                 pairs, invented = _aligned(_plain(said), _plain(heard))
-                fresh = {_kind(one) for one, _ in pairs} - known
-                count.add(pairs, invented, None if every_time else fresh)
-                known |= fresh
-    return ChannelRates(user=counts["user"].rates(), system=counts["system"].rates())
+                acts = {act for act, _ in pairs}
+                new = {act for act in acts if _kind(act) not in kinds}
+                first.add(pairs, invented, new)
+                again.add(pairs, invented, acts & known)
+                known |= acts
+                kinds |= {_kind(act) for act in new}
+    return ChannelRates(user=_rates(*counts["user"]), system=_rates(*counts["system"]))
+
+
+def _rates(first: _Counts, again: _Counts) -> dict[str, Damage]:
+    """The shares of each kind, and of all together for those that were never said."""
+    if not first.said:
+        return {}
+    rates = {EVERY: first.average()}
+    for kind in sorted(first.said):
+        repeated = again.damage(kind) if again.said[kind] >= _ENOUGH else None
+        rates[kind] = replace(first.damage(kind), again=repeated)
+    return rates
 
 
 def _plain(acts: Sequence[Act]) -> list[Plain]:
@@ -154,19 +171,19 @@ class _Counts:
     """What happened to the acts of one side."""
 
     def __init__(self) -> None:
-        self._said: Counter[str] = Counter()
+        self.said: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
         self._relabelled: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._misheard: defaultdict[str, Counter[Mishearing]] = defaultdict(Counter)
         self._inserted: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
 
-    def add(self, pairs: list[tuple[Plain, Plain | None]], invented: list[Plain], counted: set[str] | None) -> None:
-        """One turn; ``counted`` are the kinds that count in it, all where it is None."""
+    def add(self, pairs: list[tuple[Plain, Plain | None]], invented: list[Plain], counted: set[Plain]) -> None:
+        """One turn; ``counted`` are the acts that count in it."""
         for said, heard in pairs:
-            kind = _kind(said)
-            if counted is not None and kind not in counted:
+            if said not in counted:
                 continue
-            self._said[kind] += 1
+            kind = _kind(said)
+            self.said[kind] += 1
             if heard is None:
                 self._dropped[kind] += 1
             elif not _same_kind(said, heard):
@@ -175,31 +192,13 @@ class _Counts:
                 self._misheard[kind][wrong] += 1
         for one in invented:
             causes = _causes(one, [said for said, _ in pairs])
-            for kind in causes:
-                if counted is None or kind in counted:
-                    self._inserted[kind][_invention(one)] += 1 / len(causes)
+            for cause in causes:
+                if cause in counted:
+                    self._inserted[_kind(cause)][_invention(one)] += 1 / len(causes)
 
-    def rates(self) -> dict[str, Damage]:
-        """The shares of each kind."""
-        if not self._said:
-            return {}
-        found = {kind: self._damage(kind, said) for kind, said in sorted(self._said.items())}
-        return {EVERY: self._average(), **found}
-
-    def _average(self) -> Damage:
-        """Of all kinds together, for those that were never said."""
-        said, misheard = self._said.total(), Counter[Mishearing]()
-        for one in self._misheard.values():
-            misheard.update(one)
-        relabelled = sum(one.total() for one in self._relabelled.values())
-        return Damage(
-            said=said,
-            drop=round(self._dropped.total() / said, _ROUNDED),
-            relabel=_shares({WITHIN_DOMAIN: relabelled}, said),
-            value=_shares(misheard, said),
-        )
-
-    def _damage(self, kind: str, said: int) -> Damage:
+    def damage(self, kind: str) -> Damage:
+        """The shares of a kind."""
+        said = self.said[kind]
         return Damage(
             said=said,
             drop=round(self._dropped[kind] / said, _ROUNDED),
@@ -208,18 +207,25 @@ class _Counts:
             insert=_shares(self._inserted[kind], said),
         )
 
+    def average(self) -> Damage:
+        """The shares of all kinds together; what an act that was never said would be taken for, nobody knows."""
+        said, misheard = self.said.total(), Counter[Mishearing]()
+        for one in self._misheard.values():
+            misheard.update(one)
+        return Damage(said=said, drop=round(self._dropped.total() / said, _ROUNDED), value=_shares(misheard, said))
+
 
 def _shares(counts: Mapping[T, float], said: int) -> dict[T, float]:
     ordered = sorted(counts.items(), key=lambda one: (-one[1], str(one[0])))
     return {name: rate for name, count in ordered if (rate := min(1.0, round(count / said, _ROUNDED)))}
 
 
-def _causes(invented: Plain, said: list[Plain]) -> list[str]:
+def _causes(invented: Plain, said: list[Plain]) -> list[Plain]:
     """The acts of a turn that may have made the listener hear another: of its slot, else of its domain, else all."""
     domain = invented.name.partition("-")[0]
     akin = [act for act in said if act.name.partition("-")[0] == domain]
     closest = [act for act in akin if act.slot == invented.slot and act.slot]
-    return [_kind(act) for act in closest or akin or said]
+    return closest or akin or said
 
 
 def _invention(act: Plain) -> str:

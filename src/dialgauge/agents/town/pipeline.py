@@ -51,6 +51,7 @@ class Ears:
         self._draws: Draws | None = None
         self._nlu = None
         self._before: tuple[Act, ...] = ()
+        self._said: set[Act] = set()
         if level == "text":
             from dialgauge.agents.town.nlu import default_nlu
 
@@ -72,7 +73,7 @@ class Ears:
         if not self._channel.clean:
             if self._draws is None:
                 self._draws = self._streams(f"channel-{self._speaker}")
-            acts = self._channel.damage(acts, self._speaker, self._draws, self._ontology)
+            acts = self._channel.damage(acts, self._speaker, self._draws, self._ontology, self._said)
         self._before = acts
         return acts
 

@@ -63,8 +63,9 @@ class RuleSystem:
         terse: bool = False,
     ) -> None:
         """Options: rows above which it asks back, attributes told beside a name, and how often it lets the user choose,
-        tells that no train leaves at the very minute, and asks for more. A terse one confirms bookings of all kinds
-        with nothing but the reference, and does not ask back when the user says the same again and again."""
+        tells that no train leaves at the very minute, and asks for more. A terse one does not offer to
+        book, confirms bookings of all kinds with nothing but the reference, and does not ask back when the user says
+        the same again and again."""
         self._backend, self._draws = backend, draws
         self._ask_above, self._attributes = ask_above, attributes
         self._select, self._exact, self._more, self._terse = select, exact, more, terse
@@ -176,7 +177,7 @@ class RuleSystem:
         else:
             acts.append(act(f"{title}-Inform", CHOICE, str(len(rows))))
             self._name(self._draws.pick(rows), "Recommend", acts)
-        if domain in BOOK_SLOTS and not any(slot in wanted for slot in BOOK_SLOTS[domain]):
+        if domain in BOOK_SLOTS and not self._terse and not any(slot in wanted for slot in BOOK_SLOTS[domain]):
             acts.append(_OFFER)
 
     def _name(self, row: TownRow, intent: str, acts: list[Act]) -> None:
