@@ -14,11 +14,15 @@ from dialgauge.errors import DialgaugeError, nearest
 BUILT_IN = {
     "agenda": "dialgauge.agents.town.pipeline:agenda",
     "agenda-baseline": "dialgauge.agents.town.pipeline:agenda_baseline",
+    "corpus-system": "dialgauge.agents.town.doubles:corpus_system",
+    "corpus-user": "dialgauge.agents.town.doubles:corpus_user",
+    "echo": "dialgauge.agents.town.doubles:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
     "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
     "rules": "dialgauge.agents.rules:RuleAgent",
+    "silent": "dialgauge.agents.town.doubles:Silent",
 }
 
 

@@ -164,8 +164,8 @@ class _Fault:
         self._changes = [(what, which) for what, which, rate in changes if rate]
         self._limits = list(accumulate(rate for _, _, rate in changes if rate))
         self._inserted = [(target, rate) for target, rate in damage.insert.items() if rate]
-        self.again = self if damage.again is None else _Fault(damage.again)
-        self.ever = bool(self._changes or self._inserted or (self.again is not self and self.again.ever))
+        self.again: _Fault = self if damage.again is None else _Fault(damage.again)
+        self.ever: bool = bool(self._changes or self._inserted or (self.again is not self and self.again.ever))
 
     def happen(self, said: Act, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Iterator[Act]:
         place = bisect_right(self._limits, draws.unit()) if self._changes else 0

@@ -129,7 +129,7 @@ class TownUser:
                 speaker="user",
                 text=self._mouth.say(said) if self._mouth else "",
                 acts=said,
-                requested=_requested(said),
+                requested=requested(said),
             ),
             heard=heard,
             done=bool(core.end_reason),
@@ -138,7 +138,8 @@ class TownUser:
         )
 
 
-def _requested(acts: Sequence[Act]) -> dict[str, Values]:
+def requested(acts: Sequence[Act]) -> dict[str, Values]:
+    """What acts ask for, by domain, as records keep it."""
     asked: dict[str, Values] = {}
     for act in acts:
         if act.name.endswith(_REQUEST):
