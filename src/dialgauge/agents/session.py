@@ -39,7 +39,7 @@ from dialgauge.agents.protocol import (
     Usage,
     UserContext,
 )
-from dialgauge.dialogue import Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
+from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant import Draws
 
@@ -252,6 +252,8 @@ def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
     turn = reply.turn
     if turn is None:
         return "" if reply.done else "returned no turn and is not done"
+    if misfit := _misfit(turn, reply):
+        return misfit
     if turn.speaker != speaker:
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
@@ -259,6 +261,28 @@ def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
     return ""
+
+
+def _misfit(turn: object, reply: Reply) -> str:
+    """What is of another type than the record can keep, as the end of a sentence; empty where nothing is."""
+    if not isinstance(turn, Turn):
+        return f"returned {type(turn).__name__} where a Turn belongs"
+    text: object = turn.text
+    if not isinstance(text, str):
+        return f"returned {type(text).__name__} where a text belongs"
+    for acts in (turn.acts, reply.heard):
+        if acts is not None and not (isinstance(acts, tuple | list) and all(map(_is_act, acts))):
+            return "returned something else where acts belong"
+    state: object = reply.state
+    return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} where a state belongs"
+
+
+def _is_act(one: object) -> bool:
+    return (
+        isinstance(one, Act)
+        and isinstance(one.values, tuple)
+        and all(isinstance(part, str) for part in (one.name, one.domain, one.slot, *one.values))
+    )
 
 
 def _sentence(agent: Agent, error: Exception) -> str:
