@@ -234,7 +234,7 @@ def _respond(
         reply = agent.respond(message)
     except Exception as error:
         raise _Failure(speaker, _sentence(agent, error), error) from error
-    fault = _fault(reply, speaker, limits)
+    fault = _fault(reply, message, speaker, limits)
     if fault:
         raise _Failure(speaker, f"{_name(agent)} {fault}")
     if turns and (reply.heard is not None or reply.state is not None):
@@ -245,14 +245,14 @@ def _respond(
     return reply
 
 
-def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
+def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:
     """What is wrong with a reply, as the end of a sentence; empty where nothing is."""
     if not isinstance(reply, Reply):
         return f"returned {type(reply).__name__} where a Reply belongs"
     turn = reply.turn
     if turn is None:
         return "" if reply.done else "returned no turn and is not done"
-    if misfit := _misfit(turn, reply):
+    if misfit := _misfit(turn, reply, message.acts if message is not None else None):
         return misfit
     if turn.speaker != speaker:
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
@@ -263,26 +263,33 @@ def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
     return ""
 
 
-def _misfit(turn: object, reply: Reply) -> str:
-    """What is of another type than the record can keep, as the end of a sentence; empty where nothing is."""
+def _misfit(turn: object, reply: Reply, told: object) -> str:
+    """What is of another type than the record can keep, as the end of a sentence; empty where nothing is.
+
+    ``told`` are the acts that the agent was given; they need no second look.
+    """
     if not isinstance(turn, Turn):
         return f"returned {type(turn).__name__} where a Turn belongs"
     text: object = turn.text
     if not isinstance(text, str):
         return f"returned {type(text).__name__} where a text belongs"
     for acts in (turn.acts, reply.heard):
-        if acts is not None and not (isinstance(acts, tuple | list) and all(map(_is_act, acts))):
+        if acts is not None and acts is not told and not _are_acts(acts):
             return "returned something else where acts belong"
     state: object = reply.state
     return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} where a state belongs"
 
 
-def _is_act(one: object) -> bool:
-    return (
-        isinstance(one, Act)
-        and isinstance(one.values, tuple)
-        and all(isinstance(part, str) for part in (one.name, one.domain, one.slot, *one.values))
-    )
+def _are_acts(acts: object) -> bool:
+    if not isinstance(acts, tuple | list):
+        return False
+    for one in acts:
+        if not isinstance(one, Act) or not isinstance(one.values, tuple):
+            return False
+        for part in (one.name, one.domain, one.slot, *one.values):
+            if not isinstance(part, str):
+                return False
+    return True
 
 
 def _sentence(agent: Agent, error: Exception) -> str:
