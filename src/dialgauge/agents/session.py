@@ -281,13 +281,15 @@ def _misfit(turn: object, reply: Reply, told: object) -> str:
 
 
 def _are_acts(acts: object) -> bool:
-    if not isinstance(acts, tuple | list):
+    if type(acts) is not tuple and type(acts) is not list:
         return False
     for one in acts:
-        if not isinstance(one, Act) or not isinstance(one.values, tuple):
+        if not isinstance(one, Act) or type(one.values) is not tuple:
             return False
-        for part in (one.name, one.domain, one.slot, *one.values):
-            if not isinstance(part, str):
+        if not (type(one.name) is type(one.domain) is type(one.slot) is str):
+            return False
+        for value in one.values:
+            if type(value) is not str:
                 return False
     return True
 
