@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from itertools import accumulate
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ from dialgauge.dialogue import Act, Ontology, Speaker
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
-from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
+from dialgauge.yaml_file import YamlDocument, as_record, parse_yaml, read_yaml
 
 #: The channels that come with the package, beside ``clean``.
 SHIPPED = ("mild", "paper2021")
@@ -39,7 +39,7 @@ Mishearing: TypeAlias = Literal["none", "part", "other"]
 _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
 _REQUEST = "-Request"
 _INVENTORY: dict[Speaker, Mapping[str, tuple[str, ...]]] = {"user": USER_ACTS, "system": SYSTEM_ACTS}
-_NAMES = {*USER_ACTS, *SYSTEM_ACTS}
+_NAMES = tuple({**USER_ACTS, **SYSTEM_ACTS})
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("1", "2", "3", "4", "5", "6", "7", "8")
 _TIMES = tuple(f"{hour:02d}:{minute:02d}" for hour in range(5, 24) for minute in (0, 15, 30, 45))
@@ -263,18 +263,29 @@ def _shipped(name: str) -> Channel:
     return Channel(_rates(parse_yaml(content, f"{name}.yaml")))
 
 
+class _Sides(Struct):
+    """A channel's file before its kinds of act are looked at."""
+
+    user: dict[str, Any] = {}
+    system: dict[str, Any] = {}
+
+
 def _rates(document: YamlDocument) -> ChannelRates:
     """The rates in a file, checked."""
-    rates = document.as_record(ChannelRates, "a channel")
-    for side in ("user", "system"):
-        for kind, damage in getattr(rates, side).items():
-            fault = _wrong(kind, damage)
-            if fault:
-                raise DialgaugeError(
-                    f"it is not a channel: {side}, '{kind}': {fault}",
-                    file=document.file,
-                    line=document.line(side, kind),
-                )
+    sides = document.as_record(_Sides, "a channel")
+    return ChannelRates(user=_side(document, "user", sides.user), system=_side(document, "system", sides.system))
+
+
+def _side(document: YamlDocument, side: str, kinds: Mapping[str, Any]) -> dict[str, Damage]:
+    rates = {}
+    for kind, content in kinds.items():
+        what = f"a channel: {side}, '{kind}'"
+        try:
+            rates[kind] = as_record(content, Damage, what)
+            if fault := _wrong(kind, rates[kind]):
+                raise DialgaugeError(f"it is not {what}: {fault}")
+        except DialgaugeError as error:
+            raise error.at(file=document.file, line=document.line(side, kind)) from error.__cause__
     return rates
 
 
