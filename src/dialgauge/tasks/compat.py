@@ -47,6 +47,8 @@ _ROW_NUMBER = re.compile(r"\d{8}")
 _AREAS = frozenset({"centre", "east", "south", "west", "north"})
 _PRICES = frozenset({"cheap", "expensive", "moderate", "free"})
 _DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+#: Slots that were misheard so often that their missing values were read as yes.
+_YES_OR_NO = ("internet", "parking")
 _ENDS = ("departure", "destination")
 _TIMES = {"leaveAt": 1, "arriveBy": -1}
 #: How much alike, in percent, an answer and a row's value must be.
@@ -153,7 +155,8 @@ class CompatRules:
         if domain == "taxi" and intent == "inform" and slot == "car type":
             heard.taxi = True
         if intent in _ANSWERING:
-            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = value
+            noted = "yes" if slot in _YES_OR_NO and value == "none" else value
+            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = noted
         if intent in _TELLING and slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE:
             if looks_right(domain, slot, value):
                 heard.told[domain].add(slot)
@@ -256,7 +259,7 @@ def looks_right(domain: str, slot: str, value: str) -> bool:
         case "duration":
             return "minute" in value
         case "internet" | "parking":
-            return value in ("yes", "no")
+            return value in ("yes", "no", "none")
         case "phone":
             return domain == "restaurant" or _PHONE.fullmatch(value) is not None
         case "price":
@@ -340,6 +343,14 @@ def _resembles(slot: str, answer: str, row: Mapping[str, Any]) -> bool:
 
 @lru_cache(1 << 15)
 def _alike(answer: str, value: str) -> bool:
-    from rapidfuzz.fuzz import partial_ratio
+    """Whether one text is much like a part of the other: the parts that begin where the texts agree are tried.
 
-    return round(partial_ratio(answer, value)) >= _ALIKE
+    That is how the library did it that ConvLab-2 uses. Later ones try every part, and find more alike.
+    """
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.fuzz import ratio
+
+    short, long = sorted((answer, value), key=len)
+    blocks = Levenshtein.editops(short, long).as_matching_blocks()
+    starts = {max(0, block.b - block.a) for block in blocks}
+    return any(round(ratio(short, long[start : start + len(short)])) >= _ALIKE for start in starts)
