@@ -1,4 +1,4 @@
-"""What became of a recorded conversation, by the rules of ConvLab-2's evaluator, which published results were made with.
+"""What became of a recorded conversation by the rules of ConvLab-2's evaluator, with which published results were made.
 
 They go by what the *user heard*, and do not see the system's last turn. Their quirks are kept, for comparison only
 (``docs/tasks.md``): a value counts as told if it looks right, true or not; what was told without need counts against
@@ -9,13 +9,13 @@ the user wrote down need only resemble something in the database.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.dialogue import Dialogue, Goal, Task, Turn
 from dialgauge.worlds.town import ASKED, REFERENCE, TownDatabase
 
 #: Slots that can count as told.
@@ -87,7 +87,9 @@ class CompatRules:
 
     def __init__(self, town: TownDatabase) -> None:
         self._rows: dict[str, list[Mapping[str, Any]]] = {domain: list(rows) for domain, rows in town.raw.items()}
-        self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[int, ...]] = {}
+        #: By domain and slot: the column's values, each with its rows as bits. Rows without a value stand under None.
+        self._columns: dict[tuple[str, str], dict[str | None, int]] = {}
+        self._having: dict[tuple[str, str, str], int] = {}
 
     def judge(self, dialogue: Dialogue, goal: Goal) -> CompatVerdict:
         """The verdict on a dialogue."""
@@ -196,21 +198,36 @@ class CompatRules:
         rows = self._fitting(domain, task.info)
         answers = heard.answers.get(domain, {})
         for slot in task.requests:
-            rows = [number for number in rows if _resembles(slot, answers.get(slot, ASKED), self._rows[domain][number])]
+            answer, table = answers.get(slot, ASKED), self._rows[domain]
+            rows = [number for number in rows if _resembles(slot, answer, table[number].get(slot))]
         if not rows or not task.book or domain not in heard.booked:
             return bool(rows)
         return heard.booked[domain] in rows
 
-    def _fitting(self, domain: str, info: Mapping[str, str]) -> Sequence[int]:
-        key = (domain, tuple(info.items()))
-        if key not in self._kept:
-            table = self._rows.get(domain, [])
-            self._kept[key] = tuple(
-                number
-                for number, row in enumerate(table)
-                if all(_equals(slot, value, row) for slot, value in info.items())
-            )
-        return self._kept[key]
+    def _fitting(self, domain: str, info: Mapping[str, str]) -> list[int]:
+        """The numbers of the rows that fit all constraints."""
+        rows = (1 << len(self._rows.get(domain, ()))) - 1
+        for slot, value in info.items():
+            if (domain, slot, value) not in self._having:
+                self._having[domain, slot, value] = sum(
+                    having for has, having in self._column(domain, slot).items() if _equals(slot, value, has)
+                )
+            rows &= self._having[domain, slot, value]
+        numbers = []
+        while rows:
+            numbers.append((rows & -rows).bit_length() - 1)
+            rows &= rows - 1
+        return numbers
+
+    def _column(self, domain: str, slot: str) -> dict[str | None, int]:
+        if (domain, slot) not in self._columns:
+            column: dict[str | None, int] = {}
+            for number, row in enumerate(self._rows.get(domain, ())):
+                value = row.get(slot)
+                text = value if isinstance(value, str) else None
+                column[text] = column.get(text, 0) | 1 << number
+            self._columns[domain, slot] = column
+        return self._columns[domain, slot]
 
     def _reason(self, domain: str, task: Task, heard: _Heard, rate: float | None, found: bool) -> str:
         if rate == 0 and domain not in heard.booked:
@@ -309,35 +326,32 @@ def _digits(value: str) -> int | None:
     return int(hours) * 100 + int(minutes) if hours.isdecimal() and minutes.isdecimal() else None
 
 
-def _in_time(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:
+def _in_time(slot: str, wanted: str, has: str) -> bool:
     """Not before, or not after; what is no time always fits."""
-    limit, has = _digits(wanted), _digits(str(row.get(slot, "")))
-    return limit is None or has is None or (has - limit) * _TIMES[slot] >= 0
+    limit, time = _digits(wanted), _digits(has)
+    return limit is None or time is None or (time - limit) * _TIMES[slot] >= 0
 
 
 def _booked_fits(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:
-    if slot in _TIMES:
-        return _in_time(slot, wanted, row)
-    return wanted.strip() == str(row.get(slot, "")).strip()
+    has = str(row.get(slot, ""))
+    return _in_time(slot, wanted, has) if slot in _TIMES else wanted.strip() == has.strip()
 
 
-def _equals(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:
-    """Does a row fit a constraint? Unknown columns and values fit."""
-    if wanted in _NO_VALUE or not isinstance(has := row.get(slot), str):
+def _equals(slot: str, wanted: str, has: str | None) -> bool:
+    """Does a value fit a constraint? One that is unknown does."""
+    if has is None or wanted in _NO_VALUE or (slot == "area" and wanted == "center" and has == "centre"):
         return True
     if slot in _TIMES:
-        return _in_time(slot, wanted, row)
-    if slot == "area" and wanted == "center":
-        wanted = "centre"
+        return _in_time(slot, wanted, has)
     return has.strip() == ASKED or wanted.strip().lower() == has.strip().lower()
 
 
-def _resembles(slot: str, answer: str, row: Mapping[str, Any]) -> bool:
+def _resembles(slot: str, answer: str, has: Any) -> bool:
     """Is an answer like what a row has?"""
-    if answer in _NO_VALUE or not isinstance(has := row.get(slot), str):
+    if answer in _NO_VALUE or not isinstance(has, str):
         return True
     if slot in _TIMES:
-        return _in_time(slot, answer, row)
+        return _in_time(slot, answer, has)
     return has.strip() == ASKED or _alike(answer.strip().lower(), has.strip().lower())
 
 
