@@ -334,7 +334,8 @@ def _in_time(slot: str, wanted: str, has: str) -> bool:
 
 def _booked_fits(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:
     has = str(row.get(slot, ""))
-    return _in_time(slot, wanted, has) if slot in _TIMES else wanted.strip() == has.strip()
+    # Goals are read in small letters here, names of the database are not.
+    return _in_time(slot, wanted, has) if slot in _TIMES else wanted.strip().lower() == has.strip().lower()
 
 
 def _equals(slot: str, wanted: str, has: str | None) -> bool:

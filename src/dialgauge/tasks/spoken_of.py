@@ -131,7 +131,8 @@ class Thread:
 
     def drop(self, why: str) -> None:
         if self.row is not None:
-            self.row, self.since, self.dropped = None, None, f"{self.row.name} {why}"
+            self.dropped = f"{self.row.name} {why}"
+            self.row = self.since = None
 
 
 class Follower:
