@@ -238,7 +238,7 @@ class CompatRules:
         if missing:
             return f"never heard: {', '.join(missing)}"
         if not found:
-            return "no row has these constraints and anything like these answers"
+            return "for the dialogue: no row has these constraints and anything like these answers"
         return "nothing to book, and nothing to ask"
 
 

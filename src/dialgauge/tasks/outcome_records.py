@@ -1,10 +1,10 @@
 """What a run keeps of the outcomes of conversations, as tables.
 
 ``outcomes``       dialogue, domain, rule, success, why, entity (what the user ended up with), turn (since when)
-``conversations``  dialogue, goal, reason (of its end), ended_by, complete (the user's belief), strict, compat,
+``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the user's belief), strict, compat,
                    utterances, exchanges, longest_run, repeated_constraints, repeated_requests, usage (JSON)
 ``calls``          dialogue, turn, name, domain, outcome, arguments (JSON), rows, result (JSON)
-``heard``          listener, said, heard (act and slot; empty: nothing), right, count: over all conversations
+``heard``          listener, said, heard (act and slot; empty: nothing), same (value and all), times
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "entity": "String", "turn": "Int64",
     },
     CONVERSATIONS: {
-        "dialogue": "String", "goal": "String", "reason": "String", "ended_by": "String", "complete": "Boolean",
+        "dialogue": "String", "goal": "String", "requests": "Int64", "bookings": "Int64", "reason": "String", "ended_by": "String", "complete": "Boolean",
         "strict": "Boolean", "compat": "Boolean", "utterances": "Int64", "exchanges": "Int64", "longest_run": "Int64",
         "repeated_constraints": "Int64", "repeated_requests": "Int64", "usage": "String",
     },
@@ -36,7 +36,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
         "arguments": "String", "rows": "List", "result": "String",
     },
-    HEARD: {"listener": "String", "said": "String", "heard": "String", "right": "Boolean", "count": "Int64"},
+    HEARD: {"listener": "String", "said": "String", "heard": "String", "same": "Boolean", "times": "Int64"},
 }  # fmt: skip
 
 
@@ -78,9 +78,12 @@ def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
 
 def _conversation(one: JudgedConversation) -> tuple[Any, ...]:
     conduct, outcome = one.conduct, one.dialogue.outcome
+    tasks = one.dialogue.goal.tasks.values() if one.dialogue.goal else ()
     return (
         one.dialogue.id,
         one.goal,
+        sum(len(task.requests) for task in tasks),
+        sum(bool(task.book) for task in tasks),
         conduct.reason,
         outcome.ended_by if outcome else "",
         conduct.complete,
