@@ -72,7 +72,9 @@ class TemplateNlg:
         if not acts:
             return Utterance(_NOTHING, (), ("nothing",))
         book, varied = self._books.get(speaker) or self.book(speaker), self.style == "varied"
-        text, spans, names = "", [], []
+        text = ""
+        spans: list[Span] = []
+        names: list[str] = []
         for name, domain, slots, values in _grouped(acts):
             keys = tuple([book.key(name, slot, value) for slot, value in zip(slots, values, strict=True)])
             for taken, templates in book.plan(name, keys):

@@ -7,7 +7,7 @@ the wording holds for that value alone, ``parking=no``. A star stands for any sl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -21,10 +21,7 @@ from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS
 from dialgauge.yaml_file import read_yaml
 
 #: The files the package brings along.
-PHRASES = {
-    "user": Path(__file__).parent / "phrases" / "user.yaml",
-    "system": Path(__file__).parent / "phrases" / "system.yaml",
-}
+XX
 ANY = "*"
 NO_SLOT = "none"
 #: Slots that one sentence speaks about at most, and how far ahead partners for a sentence are looked for.
@@ -190,7 +187,7 @@ class PhraseBook:
             left = [place for place in left if place not in taken]
         return tuple(plan)
 
-    def _together(self, name: str, keys: Key, left: list[int]) -> Iterable[tuple[int, ...]]:
+    def _together(self, name: str, keys: Key, left: list[int]) -> Iterator[tuple[int, ...]]:
         """The first part that is left with as many later ones as there is a sentence for."""
         first, others = left[0], left[1 : 1 + _AHEAD]
         for size in range(_MOST - 1, 0, -1):
