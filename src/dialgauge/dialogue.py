@@ -56,6 +56,19 @@ class Fact(Struct, frozen=True, array_like=True):
     value: str
 
 
+class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
+    """One call of a system to its database or another tool, and what came of it."""
+
+    name: str
+    domain: str = ""
+    arguments: dict[str, str] = {}
+    #: What came of it, in a word or two: ``3 found``, ``booked``, ``refused``.
+    outcome: str = ""
+    #: The numbers of the rows that it is about, or the first that it found.
+    rows: tuple[int, ...] = ()
+    result: dict[str, str] = {}
+
+
 class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
     """One message of one speaker, and what is known about it.
 
@@ -82,6 +95,8 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     spans: tuple[Span, ...] | None = None
     #: What the database answered between the previous turn and this one; ``()`` is a query that found nothing.
     results: tuple[Fact, ...] | None = None
+    #: What the system asked its database or another tool before this turn of its own.
+    calls: tuple[Call, ...] | None = None
     #: Replies to choose from, where they differ from turn to turn.
     candidates: tuple[str, ...] | None = None
 

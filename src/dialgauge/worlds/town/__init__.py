@@ -6,6 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.worlds.town.backend import Backend, Booking, Taxi
     from dialgauge.worlds.town.database import (
         DATABASE_DOMAINS,
         VENUE_DOMAINS,
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
+    from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
     from dialgauge.worlds.town.normal_values import (
         DONT_CARE,
         alike,
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
         normal_slot,
         normal_value,
         similarity,
+    )
+    from dialgauge.worlds.town.search import (
+        NO_CONSTRAINT,
+        Found,
+        TownRow,
+        TownSearch,
+        canonical,
+        clock,
+        ontology_of,
     )
     from dialgauge.worlds.town.vocabulary import (
         ASKED,
@@ -43,6 +54,7 @@ __all__ = [
     "CHOICE",
     "DATABASE_DOMAINS",
     "DONT_CARE",
+    "NO_CONSTRAINT",
     "REFERENCE",
     "REQUEST_SLOTS",
     "SEARCH_SLOTS",
@@ -51,17 +63,31 @@ __all__ = [
     "UNKNOWN",
     "USER_ACTS",
     "VENUE_DOMAINS",
+    "Backend",
+    "Booking",
+    "Failures",
+    "Found",
+    "GoalFindings",
+    "Taxi",
     "TownDatabase",
+    "TownGoal",
+    "TownRow",
+    "TownSearch",
+    "TownTask",
     "act",
     "alike",
+    "canonical",
+    "clock",
     "goal_act",
     "goal_slot",
     "load_town",
     "minutes",
     "normal_slot",
     "normal_value",
+    "ontology_of",
     "similarity",
     "town_beside",
+    "town_goal",
 ]
 
 if not TYPE_CHECKING:

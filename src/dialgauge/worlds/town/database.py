@@ -118,6 +118,8 @@ class TownDatabase:
     """Restaurants, hotels, attractions and trains."""
 
     def __init__(self, rows: Mapping[str, Iterable[Mapping[str, Any]]], files: Iterable[str] = ()) -> None:
+        self.raw = {domain: list(rows[domain]) for domain in rows}
+        self.taxi = {"taxi_colors": ["black"], "taxi_types": ["ford"]}
         self.tables = {domain: TownTable(domain, rows[domain]) for domain in DATABASE_DOMAINS}
         #: Where the rows were read from.
         self.files = tuple(files)

@@ -1,0 +1,348 @@
+"""The simulated user of the town: it pursues its goal task by task and reacts to what the system says.
+
+What it does not do is what made the users of the GCDF1 paper fail (``docs/decisions/town-agents.md``): it credits a
+confirmation to the booking that waits for one, it takes "unknown" for an answer, it takes back what it never said,
+one hopeless task does not end the conversation, and it never says the same three times in a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
+from dialgauge.agents.town.errand import Errand
+from dialgauge.dialogue import DONTCARE, Act
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import BOOK_SLOTS, CHOICE, REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, act
+
+_BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")
+_AFFIRM, _NEGATE = act("general-affirm"), act("general-negate")
+#: Shares of human turns with one, two, three and four new constraints.
+_INITIATIVE = (0.52, 0.33, 0.12, 0.03)
+_TELLING = ("Inform", "Recommend", "Select", "OfferBook", "OfferBooked", "Book")
+_NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")
+_ENTITY = ("name", "trainID")
+
+
+class AgendaOptions(Struct, frozen=True, kw_only=True):
+    """How the user behaves."""
+
+    #: Constraints said at once: drawn as people do (0), or this many.
+    initiative: int = 0
+    request_tries: int = 3
+    correction_tries: int = 2
+    booking_tries: int = 3
+    #: Exchanges that bring nothing forward before something is given up.
+    patience: int = 4
+    requests_at_once: int = 3
+    greet: float = 0.05
+    thank: float = 0.6
+    #: Of those who thank, the share that says goodbye only after the answer.
+    linger: float = 0.3
+
+
+class AgendaUser:
+    """One instance serves one conversation."""
+
+    def __init__(self, goal: TownGoal, draws: Draws, options: AgendaOptions | None = None) -> None:
+        self._draws = draws
+        self._options = options or AgendaOptions()
+        self.errands = {task.domain: Errand(task) for task in goal.tasks}
+        self._active: Errand | None = None
+        self._now: list[Act] = []
+        self._said: list[tuple[Act, ...]] = []
+        self._standstill, self._known = 0, ()  # type: tuple[int, tuple[object, ...]]
+        self._goodbyes = 0
+        self._thanked = False
+        #: Why the conversation is over for the user; empty while it goes on.
+        self.end_reason = ""
+
+    @property
+    def complete(self) -> bool:
+        """Does the user believe that it got all it wanted?"""
+        return all(errand.fulfilled for errand in self.errands.values())
+
+    @property
+    def domain(self) -> str:
+        """What the user speaks of."""
+        return self._active.domain if self._active else ""
+
+    @property
+    def pending(self) -> str:
+        """The domain of a booking that waits for its confirmation."""
+        return next((one.domain for one in self.errands.values() if one.pending and not one.reference), "")
+
+    def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
+        """The user's next turn."""
+        self._now = []
+        if self._said:
+            self._hear(heard)
+            self._check_progress()
+        if self.end_reason:
+            return self._say([_BYE])
+        if not self._now:
+            self._bring_forward()
+        while len(self._said) > 1 and self._said[-1] == self._said[-2] == self._turn():
+            self._let_go()
+        return self._say(self._now)
+
+    def _say(self, acts: list[Act]) -> tuple[Act, ...]:
+        if not self._said and self._draws.unit() < self._options.greet:
+            acts = [_GREET, *acts]
+        said = _ordered(acts)
+        self._said.append(said)
+        return said
+
+    def _turn(self) -> tuple[Act, ...]:
+        return _ordered(self._now)
+
+    # Hearing
+
+    def _hear(self, heard: Sequence[Act]) -> None:
+        groups: dict[str, list[Act]] = {}
+        for one in heard:
+            errand = self._meant(one)
+            if errand is not None:
+                groups.setdefault(errand.domain, []).append(one)
+        for domain, acts in groups.items():
+            self._react(self.errands[domain], acts)
+        if any(one.name == "general-bye" for one in heard) and self._left():
+            self._goodbyes += 1
+            if self._goodbyes > 1:
+                self.end_reason = SYSTEM_QUIT
+
+    def _meant(self, one: Act) -> Errand | None:
+        """The task that an act of the system is about; a confirmation belongs to the booking that waits for one."""
+        waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
+        if one.domain == "booking":
+            if waiting:
+                return waiting[0]
+            if self._active is not None and self._active.domain in BOOK_SLOTS:
+                return self._active
+            return next((errand for errand in self.errands.values() if errand.booking and not errand.finished), None)
+        errand = self.errands.get(one.domain)
+        if one.slot == REFERENCE and len(waiting) == 1 and (errand is None or not errand.pending):
+            return waiting[0]
+        return errand
+
+    def _react(self, errand: Errand, acts: list[Act]) -> None:
+        told = [(one.name.partition("-")[2], one) for one in acts]
+        intents = {intent for intent, _ in told}
+        # "No train at 10:30, but one at 11:29" is an offer.
+        instead = any(one.slot in _ENTITY and one.values for intent, one in told if intent in _TELLING)
+        if "NoOffer" in intents and not instead:
+            self._no_offer(errand, [one.slot for intent, one in told if intent == "NoOffer" and one.slot])
+        elif "NoBook" in intents:
+            self._no_book(errand)
+        else:
+            self._offers(errand, [(intent, one) for intent, one in told if intent in _TELLING])
+        for intent, one in told:
+            if intent == "Request" and one.slot:
+                self._requested(errand, one.slot)
+
+    def _no_offer(self, errand: Errand, echoed: list[str]) -> None:
+        errand.entity = ""
+        if "name" in errand.said and "name" not in errand.wanted:  # picked from a choice before all was said
+            del errand.said["name"]
+            self._now.append(act(errand.inform, "name", DONTCARE))
+            return
+        if errand.first:
+            self._now += [errand.tell(slot) for slot in errand.second_choice()]
+            return
+        invented = [slot for slot in echoed if slot not in errand.said and slot not in errand.wanted]
+        if invented:
+            self._now += [act(errand.inform, slot, DONTCARE) for slot in invented]
+        elif not errand.restated:
+            errand.restated = True
+            self._now += [errand.tell(slot) for slot in errand.wanted]
+        else:
+            errand.failed = True
+
+    def _no_book(self, errand: Errand) -> None:
+        if errand.book_first:
+            self._now += errand.tell_booking(errand.second_booking())
+            return
+        errand.booking_tries += 1
+        if errand.booking_tries > self._options.booking_tries:
+            errand.booking, errand.pending = None, False
+        elif errand.booking:
+            self._now += errand.tell_booking()
+
+    def _offers(self, errand: Errand, told: list[tuple[str, Act]]) -> None:
+        offered = [one.values[0] for intent, one in told if one.slot in _ENTITY and one.values]
+        named = list(dict.fromkeys(offered))
+        contradicted = self._contradictions(errand, told)
+        if any(intent == "Select" for intent, _ in told):
+            self._choose(errand, named)
+            return
+        if named and not contradicted:
+            errand.take(named[-1])
+        for _, one in told:
+            self._note(errand, one)
+        confirmed = any(intent in ("Book", "OfferBooked") for intent, _ in told)
+        if contradicted:
+            self._now += [errand.tell(slot) for slot in contradicted]
+        elif confirmed:
+            self._confirmed(errand)
+        elif any(intent == "OfferBook" or (intent == "Inform" and one.domain == "booking") for intent, one in told):
+            self._offered_booking(errand)
+
+    def _contradictions(self, errand: Errand, told: list[tuple[str, Act]]) -> list[str]:
+        """Constraints that an offer goes against, unless they were defended in vain before."""
+        slots = []
+        for _, one in told:
+            slot, value = one.slot, one.values[0] if one.values else ""
+            if slot in errand.said and value.lower() not in _NO_ANSWER and errand.contradicts(slot, value):
+                generic = slot == "type" and value == "hotel" and len(told) > 1
+                if not generic and errand.corrections[slot] < self._options.correction_tries:
+                    errand.corrections[slot] += 1
+                    slots.append(slot)
+        return list(dict.fromkeys(slots))
+
+    def _note(self, errand: Errand, one: Act) -> None:
+        """Keep an answer: to a question, asked or not yet asked, or the reference of a booking."""
+        if one.slot == REFERENCE:
+            if errand.pending and one.values and errand.booking is not None:
+                errand.reference = one.values[0]
+                errand.pending = False
+        elif one.slot in errand.open and one.slot != CHOICE:
+            value = one.values[0] if one.values else ""
+            errand.answered(one.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
+
+    def _confirmed(self, errand: Errand) -> None:
+        if errand.pending and not errand.reference:
+            self._now.append(act(errand.request, REFERENCE, "?"))
+
+    def _choose(self, errand: Errand, named: list[str]) -> None:
+        """Pick one of several, once all is said that could rule it out."""
+        if errand.unsaid:
+            return
+        if not named:
+            self._now.append(_AFFIRM)
+            return
+        errand.said["name"] = self._draws.pick(named)
+        self._now.append(act(errand.inform, "name", errand.said["name"]))
+
+    def _offered_booking(self, errand: Errand) -> None:
+        if errand.unsaid or errand.open or errand.reference:
+            return
+        if errand.booking is None:
+            self._now.append(_NEGATE)
+            self._bring_forward()
+
+    def _requested(self, errand: Errand, slot: str) -> None:
+        """The system wants to know something."""
+        if slot in errand.wanted:
+            self._now.append(errand.tell(slot))
+        elif errand.booking and slot in errand.booking:
+            if not errand.unsaid:
+                self._now += errand.tell_booking([slot])
+        elif slot in errand.task.links:
+            self._now.append(act(errand.inform, slot, self._place(errand.task.links[slot])))
+        elif errand.indifferent[slot] < 2 and slot in SEARCH_SLOTS[errand.domain]:
+            if slot in ("leaveAt", "arriveBy") and {"leaveAt", "arriveBy"} & errand.wanted.keys():
+                other = "arriveBy" if slot == "leaveAt" else "leaveAt"
+                self._now.append(errand.tell(other))
+                return
+            errand.indifferent[slot] += 1
+            self._now.append(act(errand.inform, slot, DONTCARE))
+
+    def _place(self, domain: str) -> str:
+        entity = self.errands[domain].entity if domain in self.errands else ""
+        return entity or f"the {domain}"
+
+    # Coming forward
+
+    def _left(self) -> list[Errand]:
+        return [errand for errand in self.errands.values() if not errand.finished]
+
+    def _bring_forward(self) -> None:
+        """The next thing of the first task that is not finished; with none left, goodbye."""
+        left = self._left()
+        if not left:
+            self._finish()
+            return
+        errand = self._active if self._active in left else left[0]
+        if errand is not self._active or not errand.opened:
+            self._open(errand)
+        if errand.unsaid:
+            self._now += [errand.tell(slot) for slot in errand.unsaid[: self._initiative()]]
+        elif errand.open:
+            self._ask(errand)
+        elif errand.booking is not None and not errand.reference:
+            self._book(errand)
+        elif not self._now:
+            errand.failed = errand.failed or not errand.finished
+            self._bring_forward()
+
+    def _open(self, errand: Errand) -> None:
+        self._active = errand
+        if errand.opened:
+            return
+        errand.opened = True
+        linked = {slot: self._place(domain) for slot, domain in errand.task.links.items()}
+        errand.wanted = {**errand.wanted, **linked}
+        errand.unsaid = self._draws.shuffled(list(errand.wanted))
+        if errand.domain not in ("taxi", "train") or not errand.unsaid:
+            self._now.append(act(errand.inform))
+
+    def _initiative(self) -> int:
+        return self._options.initiative or 1 + self._draws.weighted(_INITIATIVE)
+
+    def _ask(self, errand: Errand) -> None:
+        worn = [slot for slot, tries in errand.open.items() if tries >= self._options.request_tries]
+        for slot in worn:
+            errand.open.pop(slot)
+        if errand.open:
+            self._now += errand.ask(self._options.requests_at_once)
+        else:
+            self._bring_forward()
+
+    def _book(self, errand: Errand) -> None:
+        errand.booking_tries += 1
+        if errand.booking_tries > self._options.booking_tries:
+            errand.booking, errand.pending = None, False
+            self._bring_forward()
+        else:
+            self._now += errand.tell_booking()
+
+    def _finish(self) -> None:
+        """Thanks, and goodbye at once or when the system has no more to say."""
+        if not self._thanked and self._draws.unit() < self._options.thank:
+            self._thanked = True
+            self._now.append(_THANK)
+            if self._draws.unit() < self._options.linger:
+                return
+        self.end_reason = USER_DONE if self.complete else USER_GAVE_UP
+        self._now.append(_BYE)
+
+    # Standing still
+
+    def _check_progress(self) -> None:
+        known = tuple(errand.progress for errand in self.errands.values())
+        self._standstill = self._standstill + 1 if known == self._known else 0
+        self._known = known
+        if self._standstill >= self._options.patience:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Nothing comes of it: on to the next."""
+        self._standstill = 0
+        left = self._left()
+        if left:
+            (self._active if self._active in left else left[0]).give_up()  # type: ignore[union-attr]
+        self._now = []
+        self._bring_forward()
+
+
+def _ordered(acts: list[Act]) -> tuple[Act, ...]:
+    """What was to be said, each once: openings, then what is wanted, then questions, then goodbyes."""
+    return tuple(sorted(dict.fromkeys(acts), key=_rank))
+
+
+def _rank(one: Act) -> int:
+    if one.domain == "general":
+        return 4 if one is _BYE else 3 if one is _THANK else 0
+    return 2 if one.name.endswith("Request") else 1

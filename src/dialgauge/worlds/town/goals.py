@@ -1,0 +1,215 @@
+"""Goals of the town: what a simulated user wants, made ready to be pursued.
+
+A goal of MultiWOZ says more than its user was told: ``fail_info`` often finds something after all (then no instruction
+mentions it), booking flags have no meaning without a value to be refused, and a taxi "between the two places" has no
+ends. The rules here make of it what a human user was asked to do; each rule and its evidence is in
+``docs/decisions/town-goals.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Goal, Task
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.worlds.town.search import TownSearch
+from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
+
+#: What becomes of constraints that are to fail but would find something: left out; kept, as ConvLab does; kept, and
+#: made to fail.
+Failures: TypeAlias = Literal["live", "paper", "masked"]
+
+_EMPHASIS = re.compile(r"<[^>]*>")
+_MENTIONS = {
+    "restaurant": ("place to dine", "restaurant"),
+    "hotel": ("place to stay", "hotel"),
+    "attraction": ("places to go", "attraction"),
+    "train": ("train",),
+    "taxi": ("taxi",),
+    "hospital": ("hospital",),
+    "police": ("police",),
+}
+_ENDS = ("departure", "destination")
+#: What a user can be sent to and from.
+_PLACES = ("restaurant", "hotel", "attraction")
+_LEAVING = re.compile(r"leave the (restaurant|hotel|attraction)\b")
+_ARRIVING = re.compile(r"arrives? (?:at )?the (restaurant|hotel|attraction)\b")
+
+
+class TownTask(Struct, frozen=True, kw_only=True):
+    """What a user wants in one domain."""
+
+    domain: str
+    info: dict[str, str] = {}
+    #: Constraints to try first, which find nothing; None where there are none.
+    first: dict[str, str] | None = None
+    #: None where nothing is to be booked.
+    book: dict[str, str] | None = None
+    #: The whole booking to try first, which is refused.
+    book_first: dict[str, str] | None = None
+    requests: tuple[str, ...] = ()
+    #: Ends of a taxi ride that are another domain's venue, whichever the user settles on.
+    links: dict[str, str] = {}
+
+
+class GoalFindings(Struct, frozen=True, kw_only=True):
+    """What a look at the database says of a goal; an empty one is fine as it is."""
+
+    #: Domains whose constraints nothing satisfies.
+    unsatisfiable: tuple[str, ...] = ()
+    #: Domains whose constraints to try first would have found something.
+    stale: tuple[str, ...] = ()
+    #: Ends of taxi rides that are neither given nor to be told from the instructions.
+    missing_ends: tuple[str, ...] = ()
+    #: ``domain slot`` pairs that the town does not know.
+    unknown_slots: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.unsatisfiable or self.stale or self.missing_ends or self.unknown_slots)
+
+
+class TownGoal(Struct, frozen=True, kw_only=True):
+    """What a user wants, in the order in which it is to be discussed."""
+
+    id: str
+    tasks: tuple[TownTask, ...]
+    message: tuple[str, ...] = ()
+    findings: GoalFindings = GoalFindings()
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains in the order of discussion."""
+        return tuple(task.domain for task in self.tasks)
+
+    def recorded(self) -> Goal:
+        """The goal as records keep it: what was really asked for, the first booking whole."""
+        return Goal(
+            tasks={
+                task.domain: Task(
+                    info=task.info,
+                    fail_info=task.first or {},
+                    book=task.book or {},
+                    fail_book=task.book_first or {},
+                    requests=task.requests,
+                )
+                for task in self.tasks
+            },
+            message=self.message,
+        )
+
+
+def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failures = "live") -> TownGoal:
+    """The goal of a dialogue, made ready."""
+    if failures not in get_args(Failures):
+        raise DialgaugeError(f"there is no mode of failures '{failures}'.{nearest(failures, get_args(Failures))}")
+    wanted = {domain: task for domain, task in goal.tasks.items() if _anything(task)}
+    unknown = next((domain for domain in wanted if domain not in TOWN_DOMAINS), None)
+    if unknown is not None:
+        raise DialgaugeError(
+            f"the town has no domain '{unknown}'.{nearest(unknown, TOWN_DOMAINS)}", dialogue=identifier
+        )
+    if not wanted:
+        raise DialgaugeError("the goal asks for nothing", dialogue=identifier)
+    text = [_EMPHASIS.sub("", sentence).lower() for sentence in goal.message]
+    ordered = _in_order(wanted, text)
+    stale, unsatisfiable, unknown_slots, tasks = [], [], [], []
+    for domain in ordered:
+        task, live = _ready(domain, wanted[domain], search, failures)
+        if not live:
+            stale.append(domain)
+        if domain == "taxi":
+            links = _links(task.info, ordered, text)
+            task = TownTask(domain=domain, info=task.info, requests=task.requests, links=links)
+        elif not search.find(domain, task.info).rows:
+            unsatisfiable.append(domain)
+        unknown_slots += _unknown(task)
+        tasks.append(task)
+    findings = GoalFindings(
+        unsatisfiable=tuple(unsatisfiable),
+        stale=tuple(stale),
+        missing_ends=tuple(
+            slot for task in tasks if task.domain == "taxi" for slot in _ENDS if slot not in {**task.info, **task.links}
+        ),
+        unknown_slots=tuple(unknown_slots),
+    )
+    return TownGoal(id=identifier, tasks=tuple(tasks), message=goal.message, findings=findings)
+
+
+def _anything(task: Task) -> bool:
+    return bool(task.info or task.fail_info or task.book or task.requests)
+
+
+def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
+    """Domains in the order in which the instructions first speak of them; a taxi last where they do not."""
+    whole = "\n".join(text)
+
+    def place(domain: str) -> tuple[int, bool]:
+        found = [at for word in _MENTIONS[domain] if (at := whole.find(word)) >= 0]
+        return (min(found) if found else len(whole), domain == "taxi")
+
+    return sorted(wanted, key=place)
+
+
+def _ready(domain: str, task: Task, search: TownSearch, failures: Failures) -> tuple[TownTask, bool]:
+    """A task, and whether its constraints to try first are as they should be."""
+    info = {slot: _value(slot, value) for slot, value in task.info.items()}
+    first = {slot: _value(slot, value) for slot, value in task.fail_info.items()}
+    live = not first or domain == "taxi" or not search.find(domain, first).rows
+    if not first or first == info or (failures == "live" and not live):
+        first = {}
+    book = {slot: _value(slot, value) for slot, value in task.book.items() if slot in BOOK_SLOTS.get(domain, ())}
+    if domain == "train":
+        book = {slot: value for slot, value in book.items() if slot != "day"}
+    refused = {
+        slot: _value(slot, value) for slot, value in task.fail_book.items() if slot in BOOK_SLOTS.get(domain, ())
+    }
+    book_first = {**book, **refused}
+    ready = TownTask(
+        domain=domain,
+        info=info,
+        first=first or None,
+        book=book or None,
+        book_first=book_first if refused and book_first != book else None,
+        requests=tuple(dict.fromkeys(task.requests)),
+    )
+    return ready, live
+
+
+def _value(slot: str, value: str) -> str:
+    """A value as goals write it, misspellings mended."""
+    return _SPELLED.get((slot, text), text) if (text := " ".join(value.lower().split())) else text
+
+
+_SPELLED = {("type", "mutliple sports"): "multiple sports"}
+
+
+def _links(info: Mapping[str, str], domains: list[str], text: list[str]) -> dict[str, str]:
+    """Which venue each end of a ride is, where the goal gives none."""
+    missing = [end for end in _ENDS if end not in info]
+    places = [domain for domain in domains if domain in _PLACES]
+    if len(missing) < len(_ENDS) or len(places) != len(_ENDS):
+        return {}
+    for sentence in text:
+        if leaving := _LEAVING.search(sentence):
+            return _ends(departure=leaving[1], places=places)
+        if arriving := _ARRIVING.search(sentence):
+            return {"departure": _other(arriving[1], places), "destination": arriving[1]}
+    return {}
+
+
+def _ends(departure: str, places: list[str]) -> dict[str, str]:
+    return {"departure": departure, "destination": _other(departure, places)}
+
+
+def _other(place: str, places: list[str]) -> str:
+    return next(one for one in places if one != place)
+
+
+def _unknown(task: TownTask) -> list[str]:
+    given = {*task.info, *(task.first or {})} - set(SEARCH_SLOTS[task.domain])
+    asked = set(task.requests) - set(REQUEST_SLOTS[task.domain])
+    return [f"{task.domain} {slot}" for slot in sorted(given | asked)]
