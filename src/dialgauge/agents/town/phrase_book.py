@@ -21,7 +21,8 @@ from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS
 from dialgauge.yaml_file import read_yaml
 
 #: The files the package brings along.
-XX
+_FOLDER = Path(__file__).parent / "phrases"
+PHRASES: dict[Speaker, Path] = {"user": _FOLDER / "user.yaml", "system": _FOLDER / "system.yaml"}
 ANY = "*"
 NO_SLOT = "none"
 #: Slots that one sentence speaks about at most, and how far ahead partners for a sentence are looked for.
