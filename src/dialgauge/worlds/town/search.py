@@ -47,6 +47,8 @@ _SHOWN = {
     "hospital": ("department", "phone", "address", "postcode"),
     "police": ("name", "phone", "address", "postcode"),
 }
+#: What is told but not searched by, with texts that can only be recognised by knowing them.
+_TOLD = ("name", "address", "openhours")
 
 
 class TownRow(Struct, frozen=True, gc=False):
@@ -247,8 +249,10 @@ def ontology_of(town: TownDatabase) -> Ontology:
         if domain not in _SHOWN:
             continue
         slots = {}
-        for slot in SEARCH_SLOTS[domain]:
+        for slot in dict.fromkeys((*SEARCH_SLOTS[domain], *(slot for slot in _TOLD if slot in _SHOWN[domain]))):
             values = dict.fromkeys(value for row in rows if isinstance(value := row.get(slot), str) and value != "?")
             slots[slot] = SlotSpec(values=tuple(values))
         domains[domain] = slots
+    cars = [f"{colour} {make}" for colour in town.taxi["taxi_colors"] for make in town.taxi["taxi_types"]]
+    domains["taxi"] = {"car type": SlotSpec(values=tuple(cars))}
     return Ontology(domains=domains)
