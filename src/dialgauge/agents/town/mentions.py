@@ -70,6 +70,14 @@ SLOT_KINDS: dict[str, tuple[str, ...]] = {
     "postcode": ("postcode",),
 }
 
+_COLOURS = ("black", "white", "red", "yellow", "blue", "grey", "gray", "green", "silver", "orange", "brown")
+_MAKES = (
+    *("toyota", "skoda", "bmw", "honda", "ford", "audi", "lexus", "volvo", "volkswagen", "tesla", "fiat", "kia", "nissan"),
+    *("mercedes", "renault", "peugeot", "opel", "vauxhall", "citroen", "mazda", "seat", "hyundai"),
+)
+_STREETS = frozenset(
+    ("street", "road", "lane", "avenue", "drive", "parade", "square", "passage", "terrace", "rd", "row", "quay")
+)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {
     word: str(number)
@@ -184,6 +192,9 @@ class MentionFinder:
         for word in _SOME:
             self._add(word, "some", word)
         self._add("free", "free", "free")
+        for colour in _COLOURS:
+            for make in _MAKES:
+                self._add(f"{colour} {make}", "car", f"{colour} {make}")
         for domain, slots in ontology.domains.items():
             for slot, spec in slots.items():
                 kind = _TYPES.get(domain) if slot == "type" else _KINDS.get(slot)
@@ -259,6 +270,9 @@ class MentionFinder:
             if kind == "name":
                 for other in _shortened(words):
                     self._add_words(other, kind, value, detail)
+            elif kind == "address":
+                for part in _address_parts(value):
+                    self._add(part, kind, part)
 
     def _add(self, text: str, kind: str, value: str, detail: str = "") -> None:
         self._add_words(_words(text), kind, value, detail)
@@ -294,6 +308,17 @@ def _variants(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield (*words[:place], *(("guesthouse", *rest[1:]) if word == "guest" else ("guest", "house", *rest)))
 
 
+def _address_parts(address: str) -> Iterator[str]:
+    """Parts of an address that people give for the whole of it."""
+    plain = address.lower().strip()
+    for end in (" city centre", " chesterton", " fen ditton", ", cambridge"):
+        if plain.endswith(end):
+            yield plain.removesuffix(end)
+    for part in plain.split(",") if "," in plain else ():
+        if len(part.split()) > 1:
+            yield part.strip()
+
+
 def _shortened(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The name without its last word where that says what it is."""
     bare = words[1:] if words[:1] == ("the",) else words
@@ -314,7 +339,7 @@ def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str]
     if word in _WORDED:
         return _worded(word, after)
     if word[0].isdigit():
-        found = _number(word, after)
+        found = _street(words, place) or _number(word, after)
         if found is not None:
             return found
     if word == "£" and after[:1].isdigit():
@@ -330,6 +355,15 @@ def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str]
         return 2, "postcode", word + after, ""
     if _is_reference(raw):
         return 1, "reference", raw.upper(), ""
+    return None
+
+
+def _street(words: list[str], place: int) -> tuple[int, str, str, str] | None:
+    """A house number and a street: "37 Newnham Road"."""
+    for length in (3, 4):
+        part = words[place : place + length]
+        if len(part) == length and part[-1] in _STREETS and all(word.isalpha() for word in part[1:]):
+            return length, "address", " ".join(part), ""
     return None
 
 

@@ -22,7 +22,10 @@ from dialgauge.worlds.town import act
 _KEPT = 1 << 15
 _MOST_MENTIONS = 60
 #: Below this confidence an act is not even doubtful.
-_DOUBTFUL = 0.25
+_DOUBTFUL = 0.1
+#: A score as high as the margin that training asks for is a confidence of 0.95.
+_STEEP = 3.0
+_LEAST = math.ceil(SCALE * math.log(_DOUBTFUL / (1 - _DOUBTFUL)) / _STEEP)
 
 
 class ParseContext(Struct, frozen=True):
@@ -60,7 +63,7 @@ class _Judged(NamedTuple):
 class LinearNlu:
     """Understands what users or systems of a world say.
 
-    ``threshold`` is the confidence that an act needs; acts below it but above a quarter are ``unsure``.
+    ``threshold`` is the confidence that an act needs; acts below it but above a tenth are ``unsure``.
     """
 
     def __init__(self, model: NluModel, ontology: Ontology, *, threshold: float = 0.5) -> None:
@@ -116,26 +119,27 @@ def judge(model: NluModel, found: Found, speaker: Speaker, context: tuple[str, .
 def _of_mention(scorer: Scorer, found: Found, number: int, context: tuple[str, ...]) -> list[_Judged]:
     """The best act and slot of a mention against the next best; label 0 is none."""
     mention = found.mentions[number]
-    scores = scorer.scores(mention_features(found, mention, context))
-    ranked = sorted(fitting(scorer, mention.kind), key=lambda place: -scores[place])
-    if len(ranked) < 2:
+    labels = fitting(scorer, mention.kind)
+    if len(labels) < 2:
         return []
-    best, second = ranked[:2]
+    scores = scorer.scores(mention_features(found, mention, context))[labels].tolist()
+    ranked = sorted(range(len(labels)), key=scores.__getitem__, reverse=True)
+    best, second = ranked[0], ranked[1]
     confidence = _confidence(scores[best] - scores[second])
     if best == 0:
-        best, confidence = second, 1 - confidence
+        best, confidence = second, round(1 - confidence, 4)
     if confidence < _DOUBTFUL:
         return []
-    name, slot, _ = scorer.labels[best]
+    name, slot, _ = scorer.labels[labels[best]]
     return [_Judged(name, slot, "", number, confidence)]
 
 
-def fitting(scorer: Scorer, kind: str) -> tuple[int, ...]:
+def fitting(scorer: Scorer, kind: str) -> list[int]:
     """The labels that a mention of a kind can have; the first is "none"."""
     known = scorer.fitting.get(kind)
     if known is None:
         slots = [slot for _, slot, _ in scorer.labels]
-        known = (0, *[place for place, slot in enumerate(slots) if place and kind in SLOT_KINDS.get(slot, ())])
+        known = [0, *[place for place, slot in enumerate(slots) if place and kind in SLOT_KINDS.get(slot, ())]]
         scorer.fitting[kind] = known
     return known
 
@@ -144,16 +148,15 @@ def _of_utterance(scorer: Scorer, found: Found, context: tuple[str, ...]) -> lis
     """The acts that the utterance as a whole has; one value for each act and slot."""
     scores = scorer.scores(utterance_features(found, context))
     best: dict[tuple[str, str], _Judged] = {}
-    for place, score in enumerate(scores):
-        confidence = _confidence(score)
-        if confidence >= _DOUBTFUL:
-            name, slot, value = scorer.labels[place]
-            known = best.get((name, slot))
-            if known is None or known.confidence < confidence:
-                best[name, slot] = _Judged(name, slot, value, -1, confidence)
+    for place in (scores >= _LEAST).nonzero()[0].tolist():
+        confidence = _confidence(int(scores[place]))
+        name, slot, value = scorer.labels[place]
+        known = best.get((name, slot))
+        if known is None or known.confidence < confidence:
+            best[name, slot] = _Judged(name, slot, value, -1, confidence)
     return list(best.values())
 
 
 def _confidence(score: int) -> float:
     """From the whole-numbered score; rounded, as exponentials differ in their last digits from machine to machine."""
-    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, score / SCALE)))), 4)
+    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, _STEEP * score / SCALE)))), 4)

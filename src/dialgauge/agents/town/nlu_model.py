@@ -36,15 +36,14 @@ class Scorer:
         self.labels = labels
         self.weights = weights
         #: Labels by kind of mention, kept by those who need them.
-        self.fitting: dict[str, tuple[int, ...]] = {}
+        self.fitting: dict[str, list[int]] = {}
         self._row = {feature: row for row, feature in enumerate(features)}
 
-    def scores(self, features: list[str]) -> list[int]:
+    def scores(self, features: list[str]) -> NDArray[np.int32]:
         """The score of each label."""
         row = self._row
         rows = [row[feature] for feature in features if feature in row]
-        scores: list[int] = self.weights[rows].sum(axis=0, dtype=np.int32).tolist()
-        return scores
+        return np.add.reduce(self.weights.take(rows, axis=0), axis=0, dtype=np.int32)
 
 
 class SpeakerPart(Struct, frozen=True):

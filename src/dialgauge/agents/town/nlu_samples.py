@@ -150,7 +150,7 @@ class _Practice:
         }
 
     def turn(self, speaker: Speaker, draws: Draws) -> tuple[tuple[Act, ...], ParseContext]:
-        free = draws.unit() < 0.35
+        free = draws.unit() < 0.5
         if speaker == "user":
             return self._any(USER_ACTS, draws) if free else self._user(draws)
         return self._any(SYSTEM_ACTS, draws) if free else self._system(draws)
@@ -223,7 +223,7 @@ class _Practice:
             elif inventory is USER_ACTS:
                 acts += self._told(name, chosen, draws, DONTCARE, 0.2)
             else:
-                acts += self._told(name, chosen, draws, UNKNOWN, 0.15 if name.endswith(("-Inform", "-Recommend")) else 0)
+                acts += self._told(name, chosen, draws, UNKNOWN, 0.25 if name.endswith(("-Inform", "-Recommend")) else 0)
         domains = [one.domain for one in acts if one.domain not in _GENERAL]
         domain = domains[0] if domains else draws.pick(TOWN_DOMAINS)
         if any(one.domain == "booking" for one in acts) and not domains:

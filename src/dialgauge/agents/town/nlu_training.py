@@ -26,6 +26,7 @@ _NONE: Label = ("", "", "")
 _UNSPOKEN = ("", "?", "dontcare", "unknown", "yes", "no", "none")
 #: A score must clear this many updates before training leaves a decision alone.
 _MARGIN = 6
+_BOLD = 3
 
 
 class NluSample(Struct, frozen=True, kw_only=True):
@@ -145,7 +146,7 @@ class _LabelSets:
 
     def __init__(self, table: _Table, margin: int) -> None:
         self.labels = table.labels(least=2)
-        self._margin = margin
+        self.margin = margin
         place = {label: number for number, label in enumerate(self.labels)}
         self._signs: list[NDArray[np.int32]] = []
         kept: dict[tuple[int, ...], NDArray[np.int32]] = {}
@@ -160,7 +161,8 @@ class _LabelSets:
     def step(self, number: int, scores: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int32]] | None:
         """Labels to change, and by what."""
         signs = self._signs[number]
-        wrong = np.flatnonzero(scores * signs < self._margin)
+        # A label that is rarely right must win by more, or the many samples without it would drown it.
+        wrong = np.flatnonzero(scores * signs < self.margin * (1 + _BOLD * (signs > 0)))
         return (wrong, signs[wrong]) if len(wrong) else None
 
 
@@ -169,7 +171,7 @@ class _OneLabel:
 
     def __init__(self, table: _Table, margin: int) -> None:
         self.labels = table.labels(_NONE)
-        self._margin = margin
+        self.margin = margin
         place = {label: number for number, label in enumerate(self.labels)}
         self._gold = [place[next(iter(target))] for target in table.targets]
         self._kinds = table.kinds
@@ -189,7 +191,7 @@ class _OneLabel:
         right = int(scores[gold])
         own[fitting == gold] = -(1 << 30)
         rival = int(fitting[int(own.argmax())])
-        if right - int(scores[rival]) >= self._margin:
+        if right - int(scores[rival]) >= self.margin:
             return None
         return np.array([gold, rival], np.intp), np.array([1, -1], np.int32)
 
@@ -209,7 +211,7 @@ def _learned(
     late = np.zeros(weights.shape, np.int64)
     step: Callable[[int, NDArray[np.int32]], tuple[NDArray[np.intp], NDArray[np.int32]] | None] = decision.step
     steps = 0
-    for _ in range(epochs):
+    for epoch in range(epochs):
         for number in draws.shuffled(range(len(rows))):
             row = rows[number]
             change = step(number, weights[row].sum(axis=0, dtype=np.int32))
@@ -219,14 +221,16 @@ def _learned(
                 weights[place] += amounts
                 late[place] += steps * amounts
             steps += 1
-    return _rounded(keep, decision.labels, weights.astype(np.int64) * steps - late, max(steps, 1), decision)
+        if not epoch and epochs > 1:  # the first round is practice: what counts is learned after it
+            steps, late[:] = 0, 0
+    return _rounded(keep, decision, weights.astype(np.int64) * steps - late, max(steps, 1))
 
 
 def _rounded(
-    features: Sequence[str], labels: list[Label], total: NDArray[np.int64], steps: int, decision: _LabelSets | _OneLabel
+    features: Sequence[str], decision: _LabelSets | _OneLabel, total: NDArray[np.int64], steps: int
 ) -> Scorer:
-    """Weights in units of a margin's share; features that changed nothing are left out."""
-    scaled = (total * (SCALE * 2) + steps * _MARGIN) // (2 * steps * _MARGIN)
-    weights = np.clip(scaled, -32767, 32767).astype(np.int16)
+    """Mean weights with the margin as ``SCALE``; features that changed nothing are left out."""
+    unit = steps * decision.margin
+    weights = np.clip((total * (SCALE * 2) + unit) // (2 * unit), -32767, 32767).astype(np.int16)
     used = np.flatnonzero(weights.any(axis=1)).tolist()
-    return Scorer([features[place] for place in used], labels, np.ascontiguousarray(weights[used]))
+    return Scorer([features[place] for place in used], decision.labels, np.ascontiguousarray(weights[used]))
