@@ -7,15 +7,18 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, ModelBot
-    from dialgauge.agents.keyboard import RESTART, KeyboardUser
+    from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
         Agent,
         Database,
         Environment,
+        Level,
         Limits,
+        Office,
         Overrulable,
         Reply,
+        Streams,
         SystemContext,
         Usage,
         UserContext,
@@ -40,9 +43,12 @@ __all__ = [
     "Environment",
     "HistoryBot",
     "HttpBot",
+    "KeyboardSystem",
     "KeyboardUser",
+    "Level",
     "Limits",
     "ModelBot",
+    "Office",
     "Overrulable",
     "Replay",
     "Reply",
@@ -50,6 +56,7 @@ __all__ = [
     "RuleBot",
     "Rules",
     "Scenario",
+    "Streams",
     "SystemContext",
     "Usage",
     "UserContext",

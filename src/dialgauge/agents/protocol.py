@@ -18,11 +18,11 @@ never the goal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Fact, Goal, Turn
+from dialgauge.dialogue import Act, Call, Fact, Goal, Ontology, State, Turn
 from dialgauge.worlds.restaurant import Draws
 
 #: Why conversations end; an agent may give a reason of its own.
@@ -30,7 +30,11 @@ USER_DONE = "user_done"
 USER_GAVE_UP = "user_gave_up"
 SYSTEM_QUIT = "system_quit"
 MAX_EXCHANGES = "max_exchanges"
+LOOP_GUARD = "loop_guard"
+TIME_BUDGET = "time_budget"
 AGENT_ERROR = "agent_error"
+
+Level: TypeAlias = Literal["text", "act"]
 
 
 class Usage(Struct, frozen=True):
@@ -63,6 +67,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     turn: Turn | None
     #: What the agent understood of the turn it replies to; None where it has no acts.
     heard: tuple[Act, ...] | None = None
+    #: For a system: what it now believes the user wants.
+    state: State | None = None
     done: bool = False
     end_reason: str = ""
     usage: Usage = NO_USAGE
@@ -78,6 +84,29 @@ class Limits(Struct, frozen=True, kw_only=True):
     #: Of one turn.
     characters: int = 100_000
     acts: int = 1_000
+    #: Of wall time for the whole conversation; 0: no limit.
+    seconds: float = 0.0
+    #: So many exchanges in a row with the same acts on both sides end the conversation; 0: never.
+    loop: int = 0
+
+
+class Streams(Struct, frozen=True):
+    """The random draws of one conversation: a stream for each role, which no other role disturbs."""
+
+    seed: int
+    dialogue_id: str
+    trial: int = 0
+
+    def __call__(self, role: str) -> Draws:
+        """The stream of a role: ``user-core``, ``user-nlg``, ``system-core``, ``backend`` and so on."""
+        return Draws(self.seed, "lab", self.dialogue_id, self.trial, role)
+
+
+class Office(Protocol):
+    """What a system consults where a world has more to offer than facts; every call is on the record."""
+
+    def take_calls(self) -> tuple[Call, ...]:
+        """The calls since this was last asked."""
 
 
 class Database(Protocol):
@@ -89,6 +118,20 @@ class Database(Protocol):
 
     def answer(self, text: str) -> tuple[Fact, ...] | None:
         """What a query finds; None for a text that is no query."""
+
+
+class NoDatabase:
+    """Of a world without facts to look up by text."""
+
+    facts: Sequence[Fact] = ()
+
+    def answer(self, text: str) -> tuple[Fact, ...] | None:
+        """Nothing is a query here."""
+        del text
+        return None
+
+
+NO_DATABASE = NoDatabase()
 
 
 class Environment(Protocol):
@@ -110,6 +153,10 @@ class UserContext(Struct, frozen=True, kw_only=True):
     plan: Any = None
     #: Random draws of its own.
     draws: Draws | None = None
+    streams: Streams | None = None
+    level: Level = "text"
+    #: The values that everybody in this world may know.
+    ontology: Ontology | None = None
     limits: Limits = Limits()
 
 
@@ -117,12 +164,17 @@ class SystemContext(Struct, frozen=True, kw_only=True):
     """What a system knows of the conversation that begins."""
 
     dialogue_id: str
-    database: Database
+    database: Database = NO_DATABASE
+    #: What the world offers beyond facts: search, booking, taxis.
+    office: Office | None = None
     #: The replies to choose from, where the task has them.
     candidates: tuple[str, ...] = ()
     #: The number of the bAbI task, where there is one.
     task: int = 0
     draws: Draws | None = None
+    streams: Streams | None = None
+    level: Level = "text"
+    ontology: Ontology | None = None
     limits: Limits = Limits()
 
 

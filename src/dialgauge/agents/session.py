@@ -7,33 +7,41 @@ labels that the record keeps. An agent that fails ends its own conversation only
 
 from __future__ import annotations
 
+import signal
+import threading
 import traceback
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from dialgauge.agents.protocol import (
     AGENT_ERROR,
+    LOOP_GUARD,
     MAX_EXCHANGES,
+    NO_DATABASE,
     NO_USAGE,
     SYSTEM_QUIT,
+    TIME_BUDGET,
     USER_DONE,
     Agent,
     Context,
     Database,
     Environment,
+    Level,
     Limits,
+    Office,
     Reply,
+    Streams,
     SystemContext,
     Usage,
     UserContext,
 )
-from dialgauge.dialogue import Dialogue, Fact, Goal, Outcome, Speaker, Turn
+from dialgauge.dialogue import Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant import Draws
-
-Level: TypeAlias = Literal["text", "act"]
 
 #: The detail of an outcome that says in a sentence why the conversation failed.
 EXPLANATION = "explanation"
@@ -44,13 +52,16 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """One conversation to be held: what the user wants, and the world it happens in. Neither side sees it whole."""
 
     dialogue_id: str
-    database: Database
+    database: Database = NO_DATABASE
+    office: Office | None = None
     #: What is shown between turns; None for nothing.
     environment: Environment | None = None
     goal: Goal | None = None
     plan: Any = None
     user_draws: Draws | None = None
     system_draws: Draws | None = None
+    streams: Streams | None = None
+    ontology: Ontology | None = None
     domains: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     task: int = 0
@@ -60,7 +71,14 @@ class Scenario(Struct, frozen=True, kw_only=True):
     def user_context(self) -> UserContext:
         """What the user may see."""
         return UserContext(
-            dialogue_id=self.dialogue_id, goal=self.goal, plan=self.plan, draws=self.user_draws, limits=self.limits
+            dialogue_id=self.dialogue_id,
+            goal=self.goal,
+            plan=self.plan,
+            draws=self.user_draws,
+            streams=self.streams,
+            level=self.level,
+            ontology=self.ontology,
+            limits=self.limits,
         )
 
     def system_context(self) -> SystemContext:
@@ -68,9 +86,13 @@ class Scenario(Struct, frozen=True, kw_only=True):
         return SystemContext(
             dialogue_id=self.dialogue_id,
             database=self.database,
+            office=self.office,
             candidates=self.candidates,
             task=self.task,
             draws=self.system_draws,
+            streams=self.streams,
+            level=self.level,
+            ontology=self.ontology,
             limits=self.limits,
         )
 
@@ -79,9 +101,14 @@ def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:
     """Hold one conversation; the dialogue carries its outcome."""
     turns: list[Turn] = []
     try:
-        outcome = _hold(user, system, scenario, turns)
+        with _within(scenario.limits.seconds):
+            outcome = _hold(user, system, scenario, turns)
     except _Failure as failure:
         outcome = failure.outcome
+    except _OutOfTime:
+        outcome = _out_of_time(
+            scenario.limits, "system" if len(turns) % 2 else "user", system if len(turns) % 2 else user
+        )
     return Dialogue(
         id=scenario.dialogue_id,
         turns=tuple(turns),
@@ -94,6 +121,7 @@ def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:
 def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> Outcome:
     """The conversation turn by turn; ``turns`` holds what was said, also when an agent fails."""
     limits, environment, with_acts = scenario.limits, scenario.environment, scenario.level == "act"
+    office = scenario.office
     costs = {"user": NO_USAGE, "system": NO_USAGE}
     _start(user, scenario.user_context(), "user")
     _start(system, scenario.system_context(), "system")
@@ -107,13 +135,16 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
         turn = said.turn if shown is None else replace(said.turn, results=shown)
         turns.append(turn)
         answer = _respond(system, _crossing(turn, turn.results, with_acts), "system", limits, turns, costs)
+        calls = None if office is None else office.take_calls()
         if answer.turn is None:
             return _ended(answer, "system", costs)
-        turns.append(answer.turn)
+        turns.append(replace(answer.turn, calls=calls) if calls else answer.turn)
         if said.done:
             return _ended(said, "user", costs)
         if answer.done:
             return _ended(answer, "system", costs)
+        if limits.loop and _repeats(turns, limits.loop):
+            return _outcome(costs, False, LOOP_GUARD, "session", f"{limits.loop} exchanges in a row said the same")
         shown = environment.answer(answer.turn.text) if environment is not None else None
         message = _crossing(answer.turn, shown, with_acts)
 
@@ -123,6 +154,12 @@ def _crossing(turn: Turn, shown: tuple[Fact, ...] | None, with_acts: bool) -> Tu
     if with_acts:
         return Turn(speaker=turn.speaker, text=turn.text, acts=turn.acts, results=shown)
     return Turn(speaker=turn.speaker, text=turn.text, results=shown)
+
+
+def _repeats(turns: list[Turn], exchanges: int) -> bool:
+    """Have the last exchanges all said the same, as acts where there are some, else in words?"""
+    said = [turn.acts or turn.text for turn in turns[-2 * exchanges :]]
+    return len(said) == 2 * exchanges and all(said[at] == said[at % 2] for at in range(2, len(said)))
 
 
 def _ended(reply: Reply, speaker: Speaker, costs: dict[str, Usage]) -> Outcome:
@@ -140,6 +177,29 @@ def _outcome(costs: dict[str, Usage], success: bool | None, reason: str, ended_b
 # Agents are strangers: whatever they raise or return ends their conversation and nothing else.
 
 
+class _OutOfTime(BaseException):
+    """The conversation took too long. No agent's ``except Exception`` shall swallow it."""
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Interrupt what runs longer, where that can be done: in the main thread, on systems with alarms."""
+    if not seconds or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _OutOfTime
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 class _Failure(Exception):
     """An agent failed; the outcome says how."""
 
@@ -151,6 +211,12 @@ class _Failure(Exception):
         # A user that fails says nothing about the system.
         success = None if speaker == "user" else False
         self.outcome = Outcome(success=success, reason=AGENT_ERROR, ended_by=speaker, details=details)
+
+
+def _out_of_time(limits: Limits, speaker: Speaker, agent: Agent) -> Outcome:
+    why = f"the conversation took longer than {limits.seconds:g} seconds; {_name(agent)} was to answer"
+    success = None if speaker == "user" else False
+    return Outcome(success=success, reason=TIME_BUDGET, ended_by=speaker, details={EXPLANATION: why})
 
 
 def _start(agent: Agent, context: Context, speaker: Speaker) -> None:
@@ -171,8 +237,9 @@ def _respond(
     fault = _fault(reply, speaker, limits)
     if fault:
         raise _Failure(speaker, f"{_name(agent)} {fault}")
-    if reply.heard is not None and turns:
-        turns[-1] = replace(turns[-1], heard=reply.heard)
+    if turns and (reply.heard is not None or reply.state is not None):
+        state = reply.state if speaker == "system" else None
+        turns[-1] = replace(turns[-1], heard=reply.heard, predicted=state)
     if reply.usage is not NO_USAGE:
         costs[speaker] = costs[speaker] + reply.usage
     return reply

@@ -1,4 +1,4 @@
-"""The agents of the town: what they say, what they understand, and how they decide."""
+"""The agents of the town: users, systems, and how they speak and listen."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance
+    from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
+    from dialgauge.agents.town.channel import Channel
+    from dialgauge.agents.town.mentions import Mention, MentionFinder
+    from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance, template_nlg
+    from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
+    from dialgauge.agents.town.nlu_model import NluModel
+    from dialgauge.agents.town.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
+    from dialgauge.agents.town.nlu_training import NluSample, train_nlu
     from dialgauge.agents.town.phrase_book import PhraseBook
+    from dialgauge.agents.town.pipeline import TownSystem, TownUser
+    from dialgauge.agents.town.policy import RuleSystem
+    from dialgauge.agents.town.tracker import Belief
 
-__all__ = ["STYLES", "PhraseBook", "TemplateNlg", "Utterance"]
+__all__ = ["PRACTICE_ONTOLOGY", "STYLES", "AgendaOptions", "AgendaUser", "Belief", "Channel", "LinearNlu", "Mention", "MentionFinder", "NluModel", "NluSample", "Parse", "ParseContext", "PhraseBook", "RuleSystem", "TemplateNlg", "TownSystem", "TownUser", "Utterance", "default_nlu", "human_samples", "practice_samples", "template_nlg", "train_nlu",]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -169,7 +169,7 @@ class Mention(NamedTuple):
     detail: str = ""
 
 
-class Found(NamedTuple):
+class Delexicalised(NamedTuple):
     """The tokens of a text and its mentions, in order."""
 
     tokens: tuple[str, ...]
@@ -211,7 +211,7 @@ class MentionFinder:
         for entries in self._by_first.values():
             entries.sort(key=lambda entry: -len(entry.words))
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str) -> Delexicalised:
         """All mentions, the longest first where they overlap."""
         raw = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text[:LONGEST])]
         raw = [one for one in raw if one[0] not in _SKIPPED]
@@ -237,7 +237,7 @@ class MentionFinder:
             mentions.append(Mention(kind, value, raw[place][1], raw[place + length - 1][2], len(tokens), detail))
             tokens.append(f"<{kind}>")
             place += length
-        return Found(tuple(tokens), tuple(mentions))
+        return Delexicalised(tuple(tokens), tuple(mentions))
 
     def value(self, text: str) -> str:
         """A value in the form in which values are compared: the world's own where it is known, else plain words."""

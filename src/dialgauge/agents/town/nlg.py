@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from dialgauge.agents.town.phrase_book import Hole, PhraseBook, Template, phrase_book
+from dialgauge.agents.town.phrase_book import Hole, PhraseBook, PhraseTemplate, phrase_book
 from dialgauge.dialogue import Act, Span, Speaker
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.restaurant import Draws
@@ -97,7 +97,13 @@ class TemplateNlg:
         return f"Just so you know, {', '.join(told)}." if told else "Let me see."
 
 
-def _sayable(template: Template, given: dict[str, str]) -> bool:
+@lru_cache(8)
+def template_nlg(style: str = "varied") -> TemplateNlg:
+    """The generator with the package's own templates; one serves a whole process."""
+    return TemplateNlg(style)
+
+
+def _sayable(template: PhraseTemplate, given: dict[str, str]) -> bool:
     return all(given.values()) or not any(isinstance(part, Hole) for part in template.parts)
 
 
@@ -116,7 +122,7 @@ def _grouped(acts: Sequence[Act]) -> list[tuple[str, str, list[str], list[str]]]
     return done
 
 
-def _filled(text: str, template: Template, given: dict[str, str], domain: str, spans: list[Span]) -> str:
+def _filled(text: str, template: PhraseTemplate, given: dict[str, str], domain: str, spans: list[Span]) -> str:
     """The text with the sentence behind it; the places of the values go to ``spans``."""
     for part in template.parts:
         if isinstance(part, str):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from dialgauge.agents.town.mentions import SLOT_KINDS, Found, MentionFinder
+from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
 from dialgauge.agents.town.nlu_model import SCALE, NluModel, Scorer
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
@@ -86,7 +86,7 @@ class LinearNlu:
                 self._judged[key] = judged
         return self._parsed(judged, found)
 
-    def _parsed(self, judged: tuple[_Judged, ...], found: Found) -> Parse:
+    def _parsed(self, judged: tuple[_Judged, ...], found: Delexicalised) -> Parse:
         sure: dict[Act, float] = {}
         unsure: list[Act] = []
         spans: list[Span] = []
@@ -103,7 +103,7 @@ class LinearNlu:
         return Parse(tuple(sure), tuple(sure.values()), tuple(unsure), tuple(spans))
 
 
-def judge(model: NluModel, found: Found, speaker: Speaker, context: tuple[str, ...]) -> tuple[_Judged, ...]:
+def judge(model: NluModel, found: Delexicalised, speaker: Speaker, context: tuple[str, ...]) -> tuple[_Judged, ...]:
     """What is said, before values are filled in."""
     part = model.parts[speaker]
     valued = [
@@ -116,7 +116,7 @@ def judge(model: NluModel, found: Found, speaker: Speaker, context: tuple[str, .
     return (*[one for one in whole if (one.name, one.slot) not in taken], *valued)
 
 
-def _of_mention(scorer: Scorer, found: Found, number: int, context: tuple[str, ...]) -> list[_Judged]:
+def _of_mention(scorer: Scorer, found: Delexicalised, number: int, context: tuple[str, ...]) -> list[_Judged]:
     """The best act and slot of a mention against the next best; label 0 is none."""
     mention = found.mentions[number]
     labels = fitting(scorer, mention.kind)
@@ -144,7 +144,7 @@ def fitting(scorer: Scorer, kind: str) -> list[int]:
     return known
 
 
-def _of_utterance(scorer: Scorer, found: Found, context: tuple[str, ...]) -> list[_Judged]:
+def _of_utterance(scorer: Scorer, found: Delexicalised, context: tuple[str, ...]) -> list[_Judged]:
     """The acts that the utterance as a whole has; one value for each act and slot."""
     scores = scorer.scores(utterance_features(found, context))
     best: dict[tuple[str, str], _Judged] = {}

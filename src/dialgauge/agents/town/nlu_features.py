@@ -6,7 +6,7 @@ those of each *mention* decide which act and slot it belongs to.
 
 from __future__ import annotations
 
-from dialgauge.agents.town.mentions import Found, Mention
+from dialgauge.agents.town.mentions import Delexicalised, Mention
 from dialgauge.dialogue import Act
 
 #: Words that tell which domain is spoken of.
@@ -41,7 +41,7 @@ def context_features(own: tuple[Act, ...], before: tuple[Act, ...], domain: str,
     return tuple(dict.fromkeys(features))
 
 
-def utterance_features(found: Found, context: tuple[str, ...]) -> list[str]:
+def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[str]:
     """Of the whole utterance."""
     words = ["^", *found.tokens[:_MOST_TOKENS], "$"]
     domains = _domains(words) or _of_context(context)
@@ -59,7 +59,7 @@ def utterance_features(found: Found, context: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(features))
 
 
-def mention_features(found: Found, mention: Mention, context: tuple[str, ...]) -> list[str]:
+def mention_features(found: Delexicalised, mention: Mention, context: tuple[str, ...]) -> list[str]:
     """Of one mention, each feature with the mention's kind."""
     words, place, kind = found.tokens, mention.place, mention.kind
     start, end = _sentence(words, place)

@@ -123,7 +123,7 @@ class _Known(Struct):
             own=self.last.get(listener, ()),
             before=self.last.get(speaker, ()),
             domain=self.domain,
-            pending=self.pending if listener == "user" else "",
+            pending=self.pending if listener == "user" else self.domain,
         )
 
     def heard(self, speaker: Speaker, acts: tuple[Act, ...]) -> None:
@@ -236,7 +236,8 @@ class _Practice:
         title = domain.capitalize()
         names = [name for name in SYSTEM_ACTS if name.startswith((f"{title}-", "Booking-", "general-reqmore"))]
         own = self._some_of(SYSTEM_ACTS, draws.sample(names, draws.integer(0, 2)), draws)
-        return ParseContext(own=own, before=self._before(USER_ACTS, title, draws), domain=domain)
+        pending = domain if draws.unit() < 0.7 else ""
+        return ParseContext(own=own, before=self._before(USER_ACTS, title, draws), domain=domain, pending=pending)
 
     def _user_before(self, domain: str, draws: Draws) -> ParseContext:
         title = domain.capitalize()
@@ -269,7 +270,7 @@ class _Practice:
                 acts.insert(0, act(f"{title}-Inform"))
             other = draws.pick((*TOWN_DOMAINS[:5], ""))
             own = draws.pick(((), (act("general-reqmore"),), self._system_before(other or domain, draws).own))
-            context = ParseContext(own=own, before=context.before, domain=other)
+            context = ParseContext(own=own, before=context.before, domain=other, pending=context.pending and other)
         elif phase < 0.6 and search:  # constraints, often those that were asked for
             slots = draws.sample(search, draws.integer(1, min(3, len(search))))
             acts = self._told(f"{title}-Inform", slots, draws, DONTCARE, 0.15)

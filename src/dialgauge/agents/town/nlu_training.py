@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.agents.town.mentions import SLOT_KINDS, Found, MentionFinder
+from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
 from dialgauge.agents.town.nlu_model import SCALE, Label, NluModel, Scorer, SpeakerPart
@@ -51,7 +51,7 @@ def train_nlu(
 ) -> NluModel:
     """Learn from samples. Features seen fewer than ``rare`` times are left out."""
     finder = MentionFinder(ontology)
-    tables: dict[Speaker, tuple[_Table, _Table]] = {"user": (_Table(), _Table()), "system": (_Table(), _Table())}
+    tables: dict[Speaker, tuple[_SampleTable, _SampleTable]] = {"user": (_SampleTable(), _SampleTable()), "system": (_SampleTable(), _SampleTable())}
     seen = 0
     for sample in samples:
         seen += 1
@@ -67,7 +67,7 @@ def train_nlu(
     return NluModel(parts, recipe)
 
 
-def aligned(sample: NluSample, found: Found, finder: MentionFinder) -> tuple[dict[int, Label], set[Label]]:
+def aligned(sample: NluSample, found: Delexicalised, finder: MentionFinder) -> tuple[dict[int, Label], set[Label]]:
     """The label of each mention that has one, and the labels of the utterance as a whole."""
     labels: dict[int, Label] = {}
     whole: set[Label] = set()
@@ -82,7 +82,7 @@ def aligned(sample: NluSample, found: Found, finder: MentionFinder) -> tuple[dic
 
 
 def _mention_of(
-    one: Act, value: str, spans: tuple[Span, ...], found: Found, finder: MentionFinder, taken: dict[int, Label]
+    one: Act, value: str, spans: tuple[Span, ...], found: Delexicalised, finder: MentionFinder, taken: dict[int, Label]
 ) -> int | None:
     """The first free mention that has the act's value; one at the act's own place if that is known."""
     wanted = finder.value(value)
@@ -100,7 +100,7 @@ def _mention_of(
     return fitting[0] if fitting and not places else None
 
 
-def _add(sample: NluSample, finder: MentionFinder, utterances: _Table, mentions: _Table) -> None:
+def _add(sample: NluSample, finder: MentionFinder, utterances: _SampleTable, mentions: _SampleTable) -> None:
     found = finder.find(sample.text)
     context = sample.context
     features = context_features(context.own, context.before, context.domain, context.pending)
@@ -111,7 +111,7 @@ def _add(sample: NluSample, finder: MentionFinder, utterances: _Table, mentions:
         mentions.add(mention_features(found, mention, features), {label}, mention.kind)
 
 
-class _Table:
+class _SampleTable:
     """Samples as numbers: features and labels in the order in which they first came."""
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class _Table:
 class _LabelSets:
     """Any number of labels for a sample: each is a yes or no of its own."""
 
-    def __init__(self, table: _Table, margin: int) -> None:
+    def __init__(self, table: _SampleTable, margin: int) -> None:
         self.labels = table.labels(least=2)
         self.margin = margin
         place = {label: number for number, label in enumerate(self.labels)}
@@ -169,7 +169,7 @@ class _LabelSets:
 class _OneLabel:
     """One label for a sample, of those that fit its kind."""
 
-    def __init__(self, table: _Table, margin: int) -> None:
+    def __init__(self, table: _SampleTable, margin: int) -> None:
         self.labels = table.labels(_NONE)
         self.margin = margin
         place = {label: number for number, label in enumerate(self.labels)}
@@ -197,7 +197,7 @@ class _OneLabel:
 
 
 def _learned(
-    table: _Table, decision: _LabelSets | _OneLabel, epochs: int, draws: Draws, rare: int
+    table: _SampleTable, decision: _LabelSets | _OneLabel, epochs: int, draws: Draws, rare: int
 ) -> Scorer:
     """Averaged perceptron: the mean of the weights over all steps, in whole numbers.
 

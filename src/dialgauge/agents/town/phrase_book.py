@@ -45,7 +45,7 @@ class Hole(NamedTuple):
     counted: tuple[str, str] | None = None
 
 
-class Template(NamedTuple):
+class PhraseTemplate(NamedTuple):
     """A sentence with holes, and the name under which it is recorded."""
 
     name: str
@@ -69,7 +69,7 @@ class PhraseBook:
         self._texts: dict[tuple[str, Key], list[tuple[str, str]]] = {}
         self._with_value: set[tuple[str, str]] = set()
         self._keys: dict[tuple[str, str, str], str] = {}
-        self._found: dict[tuple[str, Key], tuple[Template, ...]] = {}
+        self._found: dict[tuple[str, Key], tuple[PhraseTemplate, ...]] = {}
         self._plans: dict[tuple[str, Key], Plan] = {}
         try:
             for names, keys in content.templates.items():
@@ -92,7 +92,7 @@ class PhraseBook:
                 self._keys[asked] = known
         return known
 
-    def templates(self, name: str, key: Key) -> tuple[Template, ...]:
+    def templates(self, name: str, key: Key) -> tuple[PhraseTemplate, ...]:
         """What can be said for a key; nothing where the file has no words for it."""
         found = self._found.get((name, key))
         if found is None:
@@ -100,7 +100,7 @@ class PhraseBook:
             if len(texts) < _ENOUGH and NO_SLOT not in key:
                 starred = tuple(sorted(ANY + part[len(part.partition("=")[0]) :] for part in key))
                 texts += self._texts.get((name, starred), ())
-            found = tuple(Template(text_name, self._parts(text, name, key)) for text_name, text in texts)
+            found = tuple(PhraseTemplate(text_name, self._parts(text, name, key)) for text_name, text in texts)
             if len(self._found) < 1 << 14:
                 self._found[name, key] = found
         return found
@@ -200,7 +200,7 @@ class PhraseBook:
 
 
 #: Sentences: the parts that each one takes, and the templates to choose from.
-Plan: TypeAlias = tuple[tuple[tuple[int, ...], tuple[Template, ...]], ...]
+Plan: TypeAlias = tuple[tuple[tuple[int, ...], tuple[PhraseTemplate, ...]], ...]
 
 
 @lru_cache(2)

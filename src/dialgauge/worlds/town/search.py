@@ -8,16 +8,16 @@ an integer, and answers are kept: simulated users ask the same again and again.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.dialogue import DONTCARE, Ontology, SlotSpec
+from dialgauge.dialogue import DONTCARE, Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.vocabulary import SEARCH_SLOTS, UNKNOWN
+from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS, UNKNOWN
 
 #: Values that constrain nothing.
 NO_CONSTRAINT = frozenset(
@@ -47,8 +47,14 @@ _SHOWN = {
     "hospital": ("department", "phone", "address", "postcode"),
     "police": ("name", "phone", "address", "postcode"),
 }
-#: What is told but not searched by, with texts that can only be recognised by knowing them.
-_TOLD = ("name", "address", "openhours")
+#: Texts of each domain that can only be recognised by those who know them.
+_TOLD = {
+    "restaurant": ("address",),
+    "hotel": ("address",),
+    "attraction": ("address", "openhours"),
+    "hospital": ("address",),
+    "police": ("name", "address"),
+}
 
 
 class TownRow(Struct, frozen=True, gc=False):
@@ -100,7 +106,7 @@ def clock(value: str) -> int | None:
 
 
 class TownSearch:
-    """Queries over a town's rows. One serves all conversations of a process: nothing in it changes but what it keeps."""
+    """Queries over a town's rows; one serves all conversations of a process."""
 
     def __init__(self, town: TownDatabase) -> None:
         self.town = town
@@ -136,7 +142,7 @@ class TownSearch:
 class _Table:
     """The rows of one domain."""
 
-    def __init__(self, domain: str, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, domain: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self.domain = domain
         self.rows = tuple(TownRow(number, domain, _told(row, _SHOWN[domain])) for number, row in enumerate(rows))
         self.everything = (1 << len(self.rows)) - 1
@@ -227,7 +233,7 @@ class _Table:
         return leave, arrive + _DAY if arrive < leave else arrive
 
 
-def _either(rows: Any) -> int:
+def _either(rows: Iterable[int]) -> int:
     result = 0
     for one in rows:
         result |= one
@@ -244,15 +250,28 @@ def _told(row: Mapping[str, Any], slots: tuple[str, ...]) -> dict[str, str]:
 
 def ontology_of(town: TownDatabase) -> Ontology:
     """The slots of the town and their values, as the database has them: what everybody there may know."""
-    domains: dict[str, dict[str, SlotSpec]] = {}
-    for domain, rows in town.raw.items():
-        if domain not in _SHOWN:
-            continue
-        slots = {}
-        for slot in dict.fromkeys((*SEARCH_SLOTS[domain], *(slot for slot in _TOLD if slot in _SHOWN[domain]))):
-            values = dict.fromkeys(value for row in rows if isinstance(value := row.get(slot), str) and value != "?")
-            slots[slot] = SlotSpec(values=tuple(values))
-        domains[domain] = slots
-    cars = [f"{colour} {make}" for colour in town.taxi["taxi_colors"] for make in town.taxi["taxi_types"]]
-    domains["taxi"] = {"car type": SlotSpec(values=tuple(cars))}
+    domains = {}
+    for domain in TOWN_DOMAINS:
+        slots = (*SEARCH_SLOTS[domain], *BOOK_SLOTS.get(domain, ()))
+        if slots:
+            rows = town.raw.get(domain, ())
+            domains[domain] = {slot: SlotSpec(values=_values(rows, slot)) for slot in dict.fromkeys(slots)}
     return Ontology(domains=domains)
+
+
+def spoken_ontology(town: TownDatabase) -> Ontology:
+    """The ontology with the texts that agents tell each other but nobody searches by: names, addresses, hours, cars."""
+    known = ontology_of(town).domains
+    domains = {
+        domain: known.get(domain, {}) | {slot: SlotSpec(values=_values(town.raw[domain], slot)) for slot in slots}
+        for domain, slots in _TOLD.items()
+        if domain in town.raw
+    }
+    cars = [f"{colour} {make}" for colour in town.taxi["taxi_colors"] for make in town.taxi["taxi_types"]]
+    taxi = known.get("taxi", {}) | {"car type": SlotSpec(values=tuple(cars))}
+    return Ontology(domains=known | domains | {"taxi": taxi})
+
+
+def _values(rows: Iterable[Mapping[str, Any]], slot: str) -> Values:
+    values = (row.get(slot) for row in rows)
+    return tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value not in _MISSING))

@@ -1,0 +1,230 @@
+"""The town's own agents: what was heard, a core that decides, and words for what it says.
+
+At the level of acts they exchange acts, and words are added only on request. At the level of text they read what was
+written and write it. Whatever was understood may then pass through a channel that damages it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from dialgauge.agents.protocol import Reply, Streams, SystemContext, UserContext
+from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
+from dialgauge.agents.town.channel import Channel
+from dialgauge.agents.town.policy import RuleSystem
+from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
+from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import Backend, TownGoal
+
+_REQUEST = "-Request"
+
+
+class UserCore(Protocol):
+    """A user that thinks in acts."""
+
+    end_reason: str
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def domain(self) -> str: ...
+
+    @property
+    def pending(self) -> str: ...
+
+    def step(self, heard: Sequence[Act]) -> tuple[Act, ...]: ...
+
+
+class Ears:
+    """How one side understands the other."""
+
+    def __init__(self, speaker: Speaker, level: str, ontology: Ontology | None, streams: Streams, channel: Channel):
+        """``speaker`` is the one who is listened to."""
+        self._speaker = speaker
+        self._channel, self._streams = channel, streams
+        self._draws: Draws | None = None
+        self._nlu = None
+        self._before: tuple[Act, ...] = ()
+        if level == "text":
+            from dialgauge.agents.town.nlu import default_nlu
+
+            if ontology is None:
+                raise DialgaugeError("to understand text an agent needs the values of its world (an ontology)")
+            self._nlu = default_nlu(ontology)
+
+    def hear(self, turn: Turn, own: tuple[Act, ...], domain: str, pending: str) -> tuple[Act, ...]:
+        """What is understood of a turn."""
+        if self._nlu is not None:
+            from dialgauge.agents.town.nlu import ParseContext
+
+            context = ParseContext(own=own, before=self._before, domain=domain, pending=pending)
+            acts = self._nlu.parse(turn.text, self._speaker, context).acts
+        elif turn.acts is not None:
+            acts = turn.acts
+        else:
+            raise DialgaugeError(f"the {self._speaker} gave no acts; agents that only speak need --level text")
+        if not self._channel.clean:
+            if self._draws is None:
+                self._draws = self._streams(f"channel-{self._speaker}")
+            acts = self._channel.damage(acts, self._speaker, self._draws)
+        self._before = acts
+        return acts
+
+
+class Mouth:
+    """How one side puts acts into words."""
+
+    def __init__(self, speaker: Speaker, streams: Streams, style: str) -> None:
+        from dialgauge.agents.town.nlg import template_nlg
+
+        self._speaker = speaker
+        self._nlg = template_nlg(style)
+        self._draws = streams(f"{speaker}-nlg")
+
+    def say(self, acts: tuple[Act, ...]) -> str:
+        """A text for the acts."""
+        return self._nlg.generate(acts, self._speaker, self._draws).text
+
+
+class TownUser:
+    """A simulated user of the town."""
+
+    def __init__(
+        self,
+        name: str,
+        core: Callable[[TownGoal, Draws], UserCore],
+        *,
+        channel: Channel,
+        style: str = "varied",
+        render: bool = False,
+    ) -> None:
+        self.name = name
+        self._make, self._channel, self._style, self._render = core, channel, style, render
+
+    def start(self, context: UserContext) -> None:
+        """A new goal."""
+        goal, streams = context.plan, context.streams
+        if not isinstance(goal, TownGoal) or streams is None:
+            raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
+        self._core = self._make(goal, streams("user-core"))
+        self._ears = Ears("system", context.level, context.ontology, streams, self._channel)
+        words = context.level == "text" or self._render
+        self._mouth = Mouth("user", streams, self._style) if words else None
+        self._own: tuple[Act, ...] = ()
+
+    def respond(self, turn: Turn | None) -> Reply:
+        """The next turn."""
+        core = self._core
+        heard = None if turn is None else self._ears.hear(turn, self._own, core.domain, core.pending)
+        said = self._own = core.step(heard or ())
+        return Reply(
+            turn=Turn(
+                speaker="user",
+                text=self._mouth.say(said) if self._mouth else "",
+                acts=said,
+                requested=_requested(said),
+            ),
+            heard=heard,
+            done=bool(core.end_reason),
+            end_reason=core.end_reason,
+            success=core.complete if core.end_reason else None,
+        )
+
+
+def _requested(acts: Sequence[Act]) -> dict[str, Values]:
+    asked: dict[str, Values] = {}
+    for act in acts:
+        if act.name.endswith(_REQUEST):
+            asked[act.domain] = (*asked.get(act.domain, ()), f"{act.domain}-{act.slot}")
+    return asked
+
+
+class TownSystem:
+    """A system of the town."""
+
+    def __init__(
+        self,
+        name: str,
+        core: Callable[[Backend, Draws], RuleSystem],
+        *,
+        channel: Channel,
+        style: str = "varied",
+        render: bool = False,
+    ) -> None:
+        self.name = name
+        self._make, self._channel, self._style, self._render = core, channel, style, render
+
+    def start(self, context: SystemContext) -> None:
+        """A new conversation."""
+        office, streams = context.office, context.streams
+        if not isinstance(office, Backend) or streams is None:
+            raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
+        self._core = self._make(office, streams("system-core"))
+        self._ears = Ears("user", context.level, context.ontology, streams, self._channel)
+        words = context.level == "text" or self._render
+        self._mouth = Mouth("system", streams, self._style) if words else None
+        self._own: tuple[Act, ...] = ()
+
+    def respond(self, turn: Turn | None) -> Reply:
+        """The answer to a turn."""
+        if turn is None:
+            raise DialgaugeError(f"{self.name} was asked to begin; in the town the user does")
+        core = self._core
+        heard = self._ears.hear(turn, self._own, core.belief.domain, core.belief.domain)
+        said = self._own = core.step(heard)
+        text = self._mouth.say(said) if self._mouth else ""
+        return Reply(turn=Turn(speaker="system", text=text, acts=said), heard=heard, state=core.state)
+
+
+def agenda(
+    *,
+    channel: str = "clean",
+    style: str = "varied",
+    render: bool = False,
+    initiative: int = 0,
+    patience: int = 4,
+    request_tries: int = 3,
+    correction_tries: int = 2,
+    booking_tries: int = 3,
+) -> TownUser:
+    """The agenda user."""
+    options = AgendaOptions(
+        initiative=initiative,
+        patience=patience,
+        request_tries=request_tries,
+        correction_tries=correction_tries,
+        booking_tries=booking_tries,
+    )
+    return TownUser(
+        "agenda",
+        lambda goal, draws: AgendaUser(goal, draws, options),
+        channel=Channel.named(channel),
+        style=style,
+        render=render,
+    )
+
+
+def rule_system(
+    *,
+    channel: str = "clean",
+    style: str = "varied",
+    render: bool = False,
+    ask_above: int = 10,
+    attributes: int = 2,
+    select: float = 0.1,
+    exact: float = 0.1,
+    more: float = 0.3,
+) -> TownSystem:
+    """The rule system."""
+    return TownSystem(
+        "rule-system",
+        lambda backend, draws: RuleSystem(
+            backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
+        ),
+        channel=Channel.named(channel),
+        style=style,
+        render=render,
+    )

@@ -1,0 +1,148 @@
+"""Conversations in the town: many goals, several trials each, a user and a system in front of each other.
+
+What a conversation is depends on the seed, its goal and its trial alone: not on the others, their order, the number of
+processes, or how often the work was broken off and taken up again. Nothing is scored here; the record holds all that
+the measures need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge import engine
+from dialgauge.agents import Agent, Level, Limits, Scenario, Streams, converse, make_agent
+from dialgauge.agents.town import Belief
+from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
+
+#: Longer conversations are cut off; so are turns with more acts or characters.
+LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Dialogue)
+#: Conversations of our own agents are so short that units hold many.
+_TOGETHER = 50
+
+
+class AgentSpec(Struct, frozen=True):
+    """An agent by name, with its options."""
+
+    name: str
+    options: dict[str, str] = {}
+
+    def make(self) -> Agent:
+        """A new one."""
+        return make_agent(self.name, self.options)
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{name}={value}" for name, value in sorted(self.options.items()))
+        return f"{self.name}({settings})" if settings else self.name
+
+
+class Sitting(Struct, frozen=True, kw_only=True):
+    """Everything that decides what is said, beside the goals and the town."""
+
+    user: AgentSpec
+    system: AgentSpec
+    level: Level = "act"
+    seed: int = 0
+    trials: int = 1
+    limits: Limits = LAB_LIMITS
+    #: Make constraints that are to fail do so, though the database has something.
+    mask: bool = False
+
+
+class _Planned(NamedTuple):
+    """One conversation to be held."""
+
+    goal: TownGoal
+    trial: int
+
+
+class _Room:
+    """What a worker needs: the town, and the two agents."""
+
+    def __init__(self, town: TownDatabase, sitting: Sitting) -> None:
+        self.search = TownSearch(town)
+        self.ontology: Ontology = spoken_ontology(town)
+        self.user, self.system = sitting.user.make(), sitting.system.make()
+
+
+class TownWork(engine.Work[_Room, list[_Planned]]):
+    """Holding conversations."""
+
+    def __init__(self, town: Callable[[], TownDatabase], sitting: Sitting) -> None:
+        """``town`` is called once in each process."""
+        self._town, self._sitting = town, sitting
+
+    def open(self) -> _Room:
+        return _Room(self._town(), self._sitting)
+
+    def do(self, state: _Room, unit: engine.Unit[list[_Planned]]) -> bytes:
+        return _ENCODER.encode_lines([self._hold(state, *planned) for planned in unit.payload])
+
+    def _hold(self, room: _Room, goal: TownGoal, trial: int) -> Dialogue:
+        scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)
+        return with_states(converse(room.user, room.system, scenario))
+
+
+def town_scenario(search: TownSearch, ontology: Ontology, goal: TownGoal, sitting: Sitting, trial: int = 0) -> Scenario:
+    """One conversation to be held."""
+    streams = Streams(sitting.seed, goal.id, trial)
+    return Scenario(
+        dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
+        office=Backend(search, streams("backend"), goal, mask=sitting.mask),
+        goal=goal.recorded(),
+        plan=goal,
+        streams=streams,
+        ontology=ontology,
+        domains=goal.domains,
+        level=sitting.level,
+        limits=sitting.limits,
+    )
+
+
+def hold_conversations(
+    town: Callable[[], TownDatabase],
+    goals: Sequence[TownGoal],
+    sitting: Sitting,
+    *,
+    workers: int | None = None,
+    done: MutableMapping[str, bytes] | None = None,
+    on_unit: Callable[[int], None] | None = None,
+) -> Iterator[Dialogue]:
+    """The conversations in the order of goals and trials. ``done`` keeps what is finished, for the next time."""
+    for result in engine.run(TownWork(town, sitting), _units(goals, sitting), workers=workers, done=done):
+        if result.content is None:
+            raise DialgaugeError(result.failure or "conversations could not be held")
+        held = [_DECODER.decode(line) for line in result.content.splitlines()]
+        if on_unit is not None:
+            on_unit(len(held))
+        yield from held
+
+
+def _units(goals: Sequence[TownGoal], sitting: Sitting) -> Iterator[engine.Unit[list[_Planned]]]:
+    planned = [_Planned(goal, trial) for trial in range(sitting.trials) for goal in goals]
+    for start in range(0, len(planned), _TOGETHER):
+        yield engine.Unit(f"{start:08d}", planned[start : start + _TOGETHER])
+
+
+def with_states(dialogue: Dialogue) -> Dialogue:
+    """The dialogue with the belief state after each user turn that follows from what the user said."""
+    belief, turns = Belief(), list(dialogue.turns)
+    for place, turn in enumerate(turns):
+        if turn.speaker == "user" and turn.acts is not None:
+            belief.hear(turn.acts)
+            turns[place] = replace(turn, state=belief.state)
+    return replace(dialogue, turns=tuple(turns))
+
+
+def checksum_of(goals: Iterable[TownGoal]) -> str:
+    """Of goals, for signatures."""
+    return hashlib.sha256(_ENCODER.encode(list(goals))).hexdigest()[:12]
