@@ -146,7 +146,7 @@ _NO_NAME = frozenset(
     "restaurant travellers rice royal bloomsbury express regency castle cambridge university holy queens kings "
     "golden autumn north south place house station street park food table room train taxi price area".split()
 )
-_POSTCODE = re.compile(r"[a-z]{1,2}\d{1,2}[a-z]?\d[a-z]{2}")
+_POSTCODE = re.compile(r"(?=.{5,7}$)[a-z]{1,2}\d[a-z0-9]{0,2}[\do][a-z]{2}")
 _POST_FIRST, _POST_SECOND = re.compile(r"[a-z]{1,2}\d{1,2}[a-z]?"), re.compile(r"\d[a-z]{2}")
 _REFERENCE = re.compile(r"[A-Z0-9]{8}|(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{8}")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
@@ -156,7 +156,7 @@ _POUNDS = frozenset(("pounds", "pound", "gbp", "quid"))
 _MINUTES = frozenset(("minutes", "minute", "mins", "min"))
 
 
-class Mention(NamedTuple):
+class ValueMention(NamedTuple):
     """A value in a text: characters ``start`` up to ``end``."""
 
     kind: str
@@ -173,7 +173,7 @@ class Delexicalised(NamedTuple):
     """The tokens of a text and its mentions, in order."""
 
     tokens: tuple[str, ...]
-    mentions: tuple[Mention, ...]
+    mentions: tuple[ValueMention, ...]
 
 
 class _Entry(NamedTuple):
@@ -217,7 +217,7 @@ class MentionFinder:
         raw = [one for one in raw if one[0] not in _SKIPPED]
         words = [word.lower() for word, _, _ in raw]
         tokens: list[str] = []
-        mentions: list[Mention] = []
+        mentions: list[ValueMention] = []
         place, count = 0, len(words)
         by_first = self._by_first
         while place < count:
@@ -234,7 +234,7 @@ class MentionFinder:
                 place += 1
                 continue
             length, kind, value, detail = found
-            mentions.append(Mention(kind, value, raw[place][1], raw[place + length - 1][2], len(tokens), detail))
+            mentions.append(ValueMention(kind, value, raw[place][1], raw[place + length - 1][2], len(tokens), detail))
             tokens.append(f"<{kind}>")
             place += length
         return Delexicalised(tuple(tokens), tuple(mentions))

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.town.nlu_model import SCALE, NluModel, Scorer
+from dialgauge.agents.town.nlu_model import SCALE, NluModel, LinearScorer
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.worlds.town import act
 
@@ -103,6 +103,24 @@ class LinearNlu:
         return Parse(tuple(sure), tuple(sure.values()), tuple(unsure), tuple(spans))
 
 
+#: The NLU of each world that was asked for, with the world's ontology, which keeps its identity from being reused.
+_defaults: dict[int, tuple[Ontology, LinearNlu]] = {}
+_MOST_WORLDS = 8
+
+
+def default_nlu(ontology: Ontology) -> LinearNlu:
+    """The NLU that needs no data, for a world; one serves a whole process."""
+    known = _defaults.get(id(ontology))
+    if known is None:
+        from dialgauge.agents.town.nlu_default import default_model
+
+        shared = next(iter(_defaults.values()))[1].model if _defaults else default_model()
+        if len(_defaults) >= _MOST_WORLDS:
+            _defaults.pop(next(iter(_defaults)))
+        known = _defaults[id(ontology)] = (ontology, LinearNlu(shared, ontology))
+    return known[1]
+
+
 def judge(model: NluModel, found: Delexicalised, speaker: Speaker, context: tuple[str, ...]) -> tuple[_Judged, ...]:
     """What is said, before values are filled in."""
     part = model.parts[speaker]
@@ -116,7 +134,7 @@ def judge(model: NluModel, found: Delexicalised, speaker: Speaker, context: tupl
     return (*[one for one in whole if (one.name, one.slot) not in taken], *valued)
 
 
-def _of_mention(scorer: Scorer, found: Delexicalised, number: int, context: tuple[str, ...]) -> list[_Judged]:
+def _of_mention(scorer: LinearScorer, found: Delexicalised, number: int, context: tuple[str, ...]) -> list[_Judged]:
     """The best act and slot of a mention against the next best; label 0 is none."""
     mention = found.mentions[number]
     labels = fitting(scorer, mention.kind)
@@ -134,7 +152,7 @@ def _of_mention(scorer: Scorer, found: Delexicalised, number: int, context: tupl
     return [_Judged(name, slot, "", number, confidence)]
 
 
-def fitting(scorer: Scorer, kind: str) -> list[int]:
+def fitting(scorer: LinearScorer, kind: str) -> list[int]:
     """The labels that a mention of a kind can have; the first is "none"."""
     known = scorer.fitting.get(kind)
     if known is None:
@@ -144,7 +162,7 @@ def fitting(scorer: Scorer, kind: str) -> list[int]:
     return known
 
 
-def _of_utterance(scorer: Scorer, found: Delexicalised, context: tuple[str, ...]) -> list[_Judged]:
+def _of_utterance(scorer: LinearScorer, found: Delexicalised, context: tuple[str, ...]) -> list[_Judged]:
     """The acts that the utterance as a whole has; one value for each act and slot."""
     scores = scorer.scores(utterance_features(found, context))
     best: dict[tuple[str, str], _Judged] = {}

@@ -6,7 +6,7 @@ those of each *mention* decide which act and slot it belongs to.
 
 from __future__ import annotations
 
-from dialgauge.agents.town.mentions import Delexicalised, Mention
+from dialgauge.agents.town.mentions import Delexicalised, ValueMention
 from dialgauge.dialogue import Act
 
 #: Words that tell which domain is spoken of.
@@ -59,7 +59,7 @@ def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[s
     return list(dict.fromkeys(features))
 
 
-def mention_features(found: Delexicalised, mention: Mention, context: tuple[str, ...]) -> list[str]:
+def mention_features(found: Delexicalised, mention: ValueMention, context: tuple[str, ...]) -> list[str]:
     """Of one mention, each feature with the mention's kind."""
     words, place, kind = found.tokens, mention.place, mention.kind
     start, end = _sentence(words, place)
@@ -69,6 +69,7 @@ def mention_features(found: Delexicalised, mention: Mention, context: tuple[str,
     domains = _domains(words[start:end]) or _domains(words) or _of_context(context)
     same = [one for one in found.mentions if one.kind == kind]
     previous = words[_sentence(words, start - 2)[0] : start] if start > 1 else ()
+    sentence = f"{' '.join(words[start:place])} = {' '.join(words[place + 1 : end])}"
     features = [
         "",
         f"-1 {first}",
@@ -83,7 +84,7 @@ def mention_features(found: Delexicalised, mention: Mention, context: tuple[str,
         f"end {words[end - 1]}",
         f"start {' '.join(words[start : start + 2])}",
         f"detail {mention.detail}",
-        f"{' '.join(words[start:place])} = {' '.join(words[place + 1 : end])}",
+        sentence,
         *[f"L {word}" for word in left],
         *[f"R {word}" for word in right],
         *[f"S {one} {two}" for one, two in zip(words[start:end], words[start + 1 : end], strict=False)],
@@ -92,7 +93,7 @@ def mention_features(found: Delexicalised, mention: Mention, context: tuple[str,
         *context,
     ]
     for domain in domains:
-        features += [f"{domain}", f"{domain} -1 {first}", f"{domain} +1 {following}", f"{domain} # {len(same)}"]
+        features += [domain, f"{domain} {sentence}", f"{domain} -1 {first}", f"{domain} +1 {following}", f"{domain} # {len(same)}"]
         features += [f"{domain} {one}" for one in context if one[0] in "op"]
     return [f"{kind}|{feature}" for feature in dict.fromkeys(features)]
 

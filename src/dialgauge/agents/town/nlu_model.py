@@ -28,7 +28,7 @@ _ARRAYS = ("rows", "columns", "weights")
 Label = tuple[str, str, str]
 
 
-class Scorer:
+class LinearScorer:
     """Sums of whole-numbered weights: features in rows, labels (act, slot, value) in columns."""
 
     def __init__(self, features: list[str], labels: list[Label], weights: NDArray[np.int16]) -> None:
@@ -49,8 +49,8 @@ class Scorer:
 class SpeakerPart(Struct, frozen=True):
     """What was learned of one speaker's utterances."""
 
-    utterance: Scorer
-    mentions: Scorer
+    utterance: LinearScorer
+    mentions: LinearScorer
 
 
 class NluModel(Struct, frozen=True):
@@ -136,7 +136,7 @@ def _plain(array: NDArray[Any], kind: Any) -> NDArray[Any]:
     return array
 
 
-def _scorer(arrays: Any, place: str) -> Scorer:
+def _scorer(arrays: Any, place: str) -> LinearScorer:
     words = msgspec.json.decode(_plain(arrays[f"{place}_words"], np.uint8).tobytes(), type=_Words)
     rows = _plain(arrays[f"{place}_rows"], np.uint32)
     columns = _plain(arrays[f"{place}_columns"], np.uint16)
@@ -150,7 +150,7 @@ def _scorer(arrays: Any, place: str) -> Scorer:
         raise ValueError("a weight of a feature that it does not have")
     weights = np.zeros(shape, np.int16)
     weights[rows, columns] = values
-    return Scorer(words.features, words.labels, weights)
+    return LinearScorer(words.features, words.labels, weights)
 
 
 def _short(error: Exception) -> str:

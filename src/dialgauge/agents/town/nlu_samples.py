@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from dialgauge.agents.town.nlg import TemplateNlg
 from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_training import NluSample
+from dialgauge.agents.town.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import (
@@ -31,6 +32,7 @@ from dialgauge.worlds.town import (
     goal_act,
 )
 
+_SPEAKERS: tuple[Speaker, ...] = ("user", "system")
 _VENUES = ("restaurant", "hotel", "attraction")
 _BOOKED = ("restaurant", "hotel", "train")
 _GENERAL = ("general", "booking")
@@ -84,11 +86,12 @@ PRACTICE_ONTOLOGY = Ontology(
 def practice_samples(
     count: int, ontology: Ontology | None = None, *, seed: int = 0, nlg: TemplateNlg | None = None
 ) -> Iterator[NluSample]:
-    """Made-up turns in the words of our NLG, users' and systems' in turns; more than half as our agents speak."""
-    words, practice = nlg or TemplateNlg(strict=True), _Practice(ontology or PRACTICE_ONTOLOGY)
+    """Made-up turns in the words of our NLG, a third of them users'; half as our agents speak."""
+    words = nlg or TemplateNlg(strict=True)
+    practice = _Practice(ontology or PRACTICE_ONTOLOGY, words)
     for number in range(count):
         draws = Draws(seed, "nlu practice", number)
-        speaker: Speaker = "system" if number % 2 else "user"
+        speaker: Speaker = "system" if number % 3 else "user"  # systems have twice as much to say
         acts, context = practice.turn(speaker, draws)
         said = words.generate(acts, speaker, draws)
         yield NluSample(text=said.text, speaker=speaker, acts=acts, context=context, spans=said.spans)
@@ -140,7 +143,8 @@ class _Known(Struct):
 class _Practice:
     """Draws turns that could have been said, with what the listener knew."""
 
-    def __init__(self, ontology: Ontology) -> None:
+    def __init__(self, ontology: Ontology, nlg: TemplateNlg) -> None:
+        self._wordings = {speaker: nlg.book(speaker).wordings() for speaker in _SPEAKERS}
         self._values: dict[str, tuple[str, ...]] = {}
         for slots in ontology.domains.values():
             for slot, spec in slots.items():
@@ -150,10 +154,10 @@ class _Practice:
         }
 
     def turn(self, speaker: Speaker, draws: Draws) -> tuple[tuple[Act, ...], ParseContext]:
-        free = draws.unit() < 0.5
-        if speaker == "user":
-            return self._any(USER_ACTS, draws) if free else self._user(draws)
-        return self._any(SYSTEM_ACTS, draws) if free else self._system(draws)
+        """What is said, and what the listener knew before."""
+        if draws.unit() < 0.5:
+            return self._any(speaker, draws)
+        return self._user(draws) if speaker == "user" else self._system(draws)
 
     # Values
 
@@ -190,7 +194,7 @@ class _Practice:
                 (*self._own["restaurant", "name"], *self._own["hotel", "name"], *self._own["attraction", "name"],
                  *self._values["departure"], "the hotel", "the restaurant", "the attraction")
             )  # fmt: skip
-        own = self._own.get((domain, slot)) or self._values.get(slot)
+        own = self._own.get((domain, slot)) or self._values.get(slot)  # a booking's venue is any venue
         return draws.pick(own) if own else slot
 
     def _told(self, name: str, slots: Iterable[str], draws: Draws, odd: str = "", often: float = 0.0) -> list[Act]:
@@ -198,38 +202,52 @@ class _Practice:
         domain = name.partition("-")[0].lower()
         return [
             act(name, slot, odd if often and slot not in ("name", CHOICE) and draws.unit() < often else
-                self.value(domain if domain != "booking" else "restaurant", slot, draws))
+                self.value(domain, slot, draws))
             for slot in slots
         ]  # fmt: skip
 
     # Any act with any slots
 
-    def _any(
-        self, inventory: dict[str, tuple[str, ...]], draws: Draws
-    ) -> tuple[tuple[Act, ...], ParseContext]:
-        first = draws.pick(list(inventory))
-        near = (f"{first.partition('-')[0]}-", "general-")
-        others = [name for name in inventory if name != first and name.startswith(near)]
-        names = [first, draws.pick(others)] if draws.unit() < 0.4 else [first]
-        acts: list[Act] = []
-        for name in names:
-            slots = [slot for slot in inventory[name] if slot]
-            if not slots or ("" in inventory[name] and draws.unit() < 0.2):
-                acts.append(act(name))
-                continue
-            chosen = draws.sample(slots, draws.integer(1, min(4, len(slots))))
-            if name.endswith("-Request"):
-                acts += [act(name, slot, ASKED) for slot in chosen]
-            elif inventory is USER_ACTS:
-                acts += self._told(name, chosen, draws, DONTCARE, 0.2)
-            else:
-                acts += self._told(name, chosen, draws, UNKNOWN, 0.25 if name.endswith(("-Inform", "-Recommend")) else 0)
+    def _any(self, speaker: Speaker, draws: Draws) -> tuple[tuple[Act, ...], ParseContext]:
+        inventory = USER_ACTS if speaker == "user" else SYSTEM_ACTS
+        if draws.unit() < 0.5:  # each wording as often as any other
+            first, key = draws.pick(self._wordings[speaker])
+            acts = [self._part(first, part, draws) for part in draws.shuffled(key)]
+        else:
+            first = draws.pick(list(inventory))
+            acts = self._random(first, inventory, draws)
+        if draws.unit() < 0.4:
+            near = (f"{first.partition('-')[0]}-", "general-")
+            others = [name for name in inventory if name != first and name.startswith(near)]
+            acts += self._random(draws.pick(others), inventory, draws)
         domains = [one.domain for one in acts if one.domain not in _GENERAL]
-        domain = domains[0] if domains else draws.pick(TOWN_DOMAINS)
-        if any(one.domain == "booking" for one in acts) and not domains:
-            domain = draws.pick(("restaurant", "hotel"))
-        context = self._system_before(domain, draws) if inventory is USER_ACTS else self._user_before(domain, draws)
-        return tuple(acts), context
+        if domains:
+            domain = domains[0]
+        else:
+            booking = any(one.domain == "booking" for one in acts)
+            domain = draws.pick(("restaurant", "hotel") if booking else TOWN_DOMAINS)
+        before = self._system_before if speaker == "user" else self._user_before
+        return tuple(acts), before(domain, draws)
+
+    def _part(self, name: str, part: str, draws: Draws) -> Act:
+        """The act of one part of a key: ``area``, ``parking=no``, ``none``."""
+        slot, _, value = part.partition("=")
+        if slot == NO_SLOT:
+            return act(name)
+        if name.endswith("-Request"):
+            return act(name, slot, ASKED)
+        return act(name, slot, value or self.value(name.partition("-")[0].lower(), slot, draws))
+
+    def _random(self, name: str, inventory: dict[str, tuple[str, ...]], draws: Draws) -> list[Act]:
+        slots = [slot for slot in inventory[name] if slot]
+        if not slots or ("" in inventory[name] and draws.unit() < 0.2):
+            return [act(name)]
+        chosen = draws.sample(slots, draws.integer(1, min(4, len(slots))))
+        if name.endswith("-Request"):
+            return [act(name, slot, ASKED) for slot in chosen]
+        if inventory is USER_ACTS:
+            return self._told(name, chosen, draws, DONTCARE, 0.2)
+        return self._told(name, chosen, draws, UNKNOWN, 0.25 if name.endswith(("-Inform", "-Recommend")) else 0)
 
     def _system_before(self, domain: str, draws: Draws) -> ParseContext:
         """What the system may have said before a user speaks."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.town.nlu_model import SCALE, Label, NluModel, Scorer, SpeakerPart
+from dialgauge.agents.town.nlu_model import SCALE, Label, NluModel, LinearScorer, SpeakerPart
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant import Draws
@@ -198,7 +198,7 @@ class _OneLabel:
 
 def _learned(
     table: _SampleTable, decision: _LabelSets | _OneLabel, epochs: int, draws: Draws, rare: int
-) -> Scorer:
+) -> LinearScorer:
     """Averaged perceptron: the mean of the weights over all steps, in whole numbers.
 
     The mean is had without summing: a change made at step t counts for all steps but the first t.
@@ -228,9 +228,9 @@ def _learned(
 
 def _rounded(
     features: Sequence[str], decision: _LabelSets | _OneLabel, total: NDArray[np.int64], steps: int
-) -> Scorer:
+) -> LinearScorer:
     """Mean weights with the margin as ``SCALE``; features that changed nothing are left out."""
     unit = steps * decision.margin
     weights = np.clip((total * (SCALE * 2) + unit) // (2 * unit), -32767, 32767).astype(np.int16)
     used = np.flatnonzero(weights.any(axis=1)).tolist()
-    return Scorer([features[place] for place in used], decision.labels, np.ascontiguousarray(weights[used]))
+    return LinearScorer([features[place] for place in used], decision.labels, np.ascontiguousarray(weights[used]))

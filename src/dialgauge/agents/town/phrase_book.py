@@ -114,6 +114,10 @@ class PhraseBook:
                 self._plans[name, keys] = plan
         return plan
 
+    def wordings(self) -> list[tuple[str, Key]]:
+        """All acts and keys that the file has words for, stars apart."""
+        return [(name, key) for name, key in self._texts if not any(part.startswith(ANY) for part in key)]
+
     def coverage(self) -> dict[tuple[str, str], int]:
         """How many templates each act and slot of the vocabulary has, special values apart."""
         counts: dict[tuple[str, str], int] = {}
