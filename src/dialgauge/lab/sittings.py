@@ -20,7 +20,7 @@ from dialgauge.agents import Agent, Level, Limits, Scenario, Streams, converse, 
 from dialgauge.agents.town import Belief
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, ontology_of
+from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
 
 #: Longer conversations are cut off; so are turns with more acts or characters.
 LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
@@ -70,7 +70,7 @@ class _Room:
 
     def __init__(self, town: TownDatabase, sitting: Sitting) -> None:
         self.search = TownSearch(town)
-        self.ontology: Ontology = ontology_of(town)
+        self.ontology: Ontology = spoken_ontology(town)
         self.user, self.system = sitting.user.make(), sitting.system.make()
 
 

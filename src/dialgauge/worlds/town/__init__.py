@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         canonical,
         clock,
         ontology_of,
+        spoken_ontology,
     )
     from dialgauge.worlds.town.vocabulary import (
         ASKED,
@@ -90,6 +91,7 @@ __all__ = [
     "normal_slot",
     "normal_value",
     "ontology_of",
+    "spoken_ontology",
     "similarity",
     "town_beside",
     "town_goal",

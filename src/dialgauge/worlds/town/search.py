@@ -47,6 +47,14 @@ _SHOWN = {
     "hospital": ("department", "phone", "address", "postcode"),
     "police": ("name", "phone", "address", "postcode"),
 }
+#: Texts of each domain that can only be recognised by those who know them.
+_TOLD = {
+    "restaurant": ("address",),
+    "hotel": ("address",),
+    "attraction": ("address", "openhours"),
+    "hospital": ("address",),
+    "police": ("name", "address"),
+}
 
 
 class TownRow(Struct, frozen=True, gc=False):
@@ -249,6 +257,19 @@ def ontology_of(town: TownDatabase) -> Ontology:
             rows = town.raw.get(domain, ())
             domains[domain] = {slot: SlotSpec(values=_values(rows, slot)) for slot in dict.fromkeys(slots)}
     return Ontology(domains=domains)
+
+
+def spoken_ontology(town: TownDatabase) -> Ontology:
+    """The ontology with the texts that agents tell each other but nobody searches by: names, addresses, hours, cars."""
+    known = ontology_of(town).domains
+    domains = {
+        domain: known.get(domain, {}) | {slot: SlotSpec(values=_values(town.raw[domain], slot)) for slot in slots}
+        for domain, slots in _TOLD.items()
+        if domain in town.raw
+    }
+    cars = [f"{colour} {make}" for colour in town.taxi["taxi_colors"] for make in town.taxi["taxi_types"]]
+    taxi = known.get("taxi", {}) | {"car type": SlotSpec(values=tuple(cars))}
+    return Ontology(domains=known | domains | {"taxi": taxi})
 
 
 def _values(rows: Iterable[Mapping[str, Any]], slot: str) -> Values:
