@@ -19,6 +19,7 @@ from dialgauge.measures import Score, Scores, Signature
 from dialgauge.rankers import code_of
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
 from dialgauge.text import counted
 from dialgauge.tracking import score
 from dialgauge.users import score_users
@@ -63,8 +64,10 @@ def _held(
 def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
     signature = _signature(loaded, sitting)
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures)
     scores = _joined(
         [
+            score_outcomes(judged, resamples=resamples, seed=sitting.seed),
             *_tracking(held, loaded, sitting.seed, resamples),
             *_users(held, sitting.seed, resamples),
         ]
@@ -74,6 +77,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
         kind=LAB_KIND,
         name=_name(sitting),
         scores=scores,
+        tables=outcome_frames(judged),
         corpus=held,
         config={
             "user": str(sitting.user),
@@ -182,11 +186,6 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     ]
 
 
-def end_reasons(held: Sequence[Dialogue]) -> dict[str, int]:
-    """How often conversations ended in each way, the most frequent first."""
-    return dict(Counter(one.outcome.reason for one in held if one.outcome).most_common())
-
-
 def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
     """The conversations as native JSONL and as the GCDF1 evaluator reads them."""
     files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json"]
@@ -197,8 +196,8 @@ def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
 
 def lab_tables(run: Run) -> list[Table]:
     """The scores of a run of the lab: tracker, user, and how conversations ended."""
-    headline = Table(
-        f"{run.manifest.config['system']} and {run.manifest.config['user']}",
+    parts = Table(
+        f"{run.manifest.config['system']} and {run.manifest.config['user']}: tracker and user",
         ["what", "measure", Column("score", digits=2, percent=True)],
         notes=["The tracker against what the user said; the user against its goal."],
     )
@@ -206,9 +205,5 @@ def lab_tables(run: Run) -> list[Table]:
         for name in names:
             if name in run.scores:
                 score = run.scores[name]
-                headline.add(what, name, Cell(score.value, score.low, score.high))
-    held = list(run.dialogues())
-    ends = Table(f"How {counted(len(held), 'conversation')} ended", ["reason", "conversations"])
-    for reason, count in end_reasons(held).items():
-        ends.add(reason, count)
-    return [headline, ends]
+                parts.add(what, name, Cell(score.value, score.low, score.high))
+    return [*outcome_tables(run.scores, run.table), parts]

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
     from dialgauge.agents.town.channel import Channel
-    from dialgauge.agents.town.mentions import ValueMention, MentionFinder
+    from dialgauge.agents.town.mentions import MentionFinder, ValueMention
     from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance, template_nlg
     from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
     from dialgauge.agents.town.nlu_model import NluModel
@@ -19,7 +19,32 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.policy import RuleSystem
     from dialgauge.agents.town.tracker import Belief
 
-__all__ = ["PRACTICE_ONTOLOGY", "STYLES", "AgendaOptions", "AgendaUser", "Belief", "Channel", "LinearNlu", "ValueMention", "MentionFinder", "NluModel", "NluSample", "Parse", "ParseContext", "PhraseBook", "RuleSystem", "TemplateNlg", "TownSystem", "TownUser", "Utterance", "default_nlu", "human_samples", "practice_samples", "template_nlg", "train_nlu",]
+__all__ = [
+    "PRACTICE_ONTOLOGY",
+    "STYLES",
+    "AgendaOptions",
+    "AgendaUser",
+    "Belief",
+    "Channel",
+    "LinearNlu",
+    "MentionFinder",
+    "NluModel",
+    "NluSample",
+    "Parse",
+    "ParseContext",
+    "PhraseBook",
+    "RuleSystem",
+    "TemplateNlg",
+    "TownSystem",
+    "TownUser",
+    "Utterance",
+    "ValueMention",
+    "default_nlu",
+    "human_samples",
+    "practice_samples",
+    "template_nlg",
+    "train_nlu",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

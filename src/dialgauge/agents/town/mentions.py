@@ -24,7 +24,7 @@ from dialgauge.dialogue import Ontology
 LONGEST = 4000
 
 _TOKEN = re.compile(r"n't\b|'[^\W\d_]+|\d{1,2}:\d\d(?!\d)|\d+\.\d+|[^\W_]+?(?=n't\b)|[^\W_]+|[^\w\s]")
-_SKIPPED = frozenset(",-–\"`_*()")
+_SKIPPED = frozenset(',-–"`_*()')
 
 _KINDS = {
     "area": "area",
@@ -72,7 +72,21 @@ SLOT_KINDS: dict[str, tuple[str, ...]] = {
 
 _COLOURS = ("black", "white", "red", "yellow", "blue", "grey", "gray", "green", "silver", "orange", "brown")
 _MAKES = (
-    *("toyota", "skoda", "bmw", "honda", "ford", "audi", "lexus", "volvo", "volkswagen", "tesla", "fiat", "kia", "nissan"),
+    *(
+        "toyota",
+        "skoda",
+        "bmw",
+        "honda",
+        "ford",
+        "audi",
+        "lexus",
+        "volvo",
+        "volkswagen",
+        "tesla",
+        "fiat",
+        "kia",
+        "nissan",
+    ),
     *("mercedes", "renault", "peugeot", "opel", "vauxhall", "citroen", "mazda", "seat", "hyundai"),
 )
 _STREETS = frozenset(
@@ -82,7 +96,24 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+        ]
     )
 }
 _SOME = (
@@ -114,25 +145,134 @@ _ALSO = {
 }
 #: What people ask for although no restaurant of the town may serve it.
 _FOODS = (
-    *("afghan", "african", "american", "arabian", "argentinian", "asian", "asian oriental", "australasian", "australian"),
+    *(
+        "afghan",
+        "african",
+        "american",
+        "arabian",
+        "argentinian",
+        "asian",
+        "asian oriental",
+        "australasian",
+        "australian",
+    ),
     *("austrian", "barbeque", "basque", "belgian", "bistro", "brazilian", "british", "cajun", "cantonese", "caribbean"),
-    *("catalan", "chinese", "christmas", "colombian", "cornish", "corsica", "corsican", "creative", "crossover", "cuban"),
+    *(
+        "catalan",
+        "chinese",
+        "christmas",
+        "colombian",
+        "cornish",
+        "corsica",
+        "corsican",
+        "creative",
+        "crossover",
+        "cuban",
+    ),
     *("czech", "danish", "dutch", "eastern european", "egyptian", "english", "eritrean", "ethiopian", "european"),
     *("filipino", "finnish", "french", "fusion", "gastropub", "georgian", "german", "greek", "halal", "hungarian"),
-    *("indian", "indonesian", "international", "iranian", "irish", "israeli", "italian", "jamaican", "japanese", "kosher"),
+    *(
+        "indian",
+        "indonesian",
+        "international",
+        "iranian",
+        "irish",
+        "israeli",
+        "italian",
+        "jamaican",
+        "japanese",
+        "kosher",
+    ),
     *("korean", "latin american", "lebanese", "light bites", "malaysian", "mediterranean", "mexican", "middle eastern"),
     *("modern american", "modern british", "modern eclectic", "modern english", "modern european", "modern global"),
-    *("molecular gastronomy", "mongolian", "moroccan", "nepalese", "new zealand", "nigerian", "nordic", "north african"),
-    *("north american", "north indian", "northern european", "norwegian", "pakistani", "panasian", "persian", "peruvian"),
+    *(
+        "molecular gastronomy",
+        "mongolian",
+        "moroccan",
+        "nepalese",
+        "new zealand",
+        "nigerian",
+        "nordic",
+        "north african",
+    ),
+    *(
+        "north american",
+        "north indian",
+        "northern european",
+        "norwegian",
+        "pakistani",
+        "panasian",
+        "persian",
+        "peruvian",
+    ),
     *("polish", "polynesian", "portuguese", "romanian", "russian", "scandinavian", "scottish", "seafood", "sichuan"),
-    *("singaporean", "south african", "south american", "south indian", "spanish", "sri lankan", "steakhouse", "swedish"),
-    *("swiss", "syrian", "taiwanese", "tapas", "thai", "the americas", "tibetan", "traditional", "traditional american"),
+    *(
+        "singaporean",
+        "south african",
+        "south american",
+        "south indian",
+        "spanish",
+        "sri lankan",
+        "steakhouse",
+        "swedish",
+    ),
+    *(
+        "swiss",
+        "syrian",
+        "taiwanese",
+        "tapas",
+        "thai",
+        "the americas",
+        "tibetan",
+        "traditional",
+        "traditional american",
+    ),
     *("turkish", "tuscan", "ukrainian", "unusual", "vegan", "vegetarian", "venetian", "vietnamese", "welsh", "world"),
 )
 #: Words before "food" or "cuisine" that name no food.
 _NO_FOOD = frozenset(
-    "of the their good great any some what kind type no which delicious same that this for your excellent fine "
-    "and or a an , . expensive cheap moderate about nice serve serves serving offers offer have fast in my".split()
+    [
+        "of",
+        "the",
+        "their",
+        "good",
+        "great",
+        "any",
+        "some",
+        "what",
+        "kind",
+        "type",
+        "no",
+        "which",
+        "delicious",
+        "same",
+        "that",
+        "this",
+        "for",
+        "your",
+        "excellent",
+        "fine",
+        "and",
+        "or",
+        "a",
+        "an",
+        ",",
+        ".",
+        "expensive",
+        "cheap",
+        "moderate",
+        "about",
+        "nice",
+        "serve",
+        "serves",
+        "serving",
+        "offers",
+        "offer",
+        "have",
+        "fast",
+        "in",
+        "my",
+    ]
 )
 _PLACES = frozenset(("hotel", "restaurant", "attraction"))
 _BEFORE_PLACE = frozenset(("from", "to", "at", "leave", "leaves", "leaving", "reach", "visit"))
@@ -142,9 +282,57 @@ _ENDS = (
     *(("bed", "and", "breakfast"), ("lodge",), ("cinema",), ("nightclub",), ("church",), ("theatre",)),
 )
 _NO_NAME = frozenset(
-    "ask home the one two old people all hills jesus saint great little home house hotel city centre club bridge "
-    "restaurant travellers rice royal bloomsbury express regency castle cambridge university holy queens kings "
-    "golden autumn north south place house station street park food table room train taxi price area".split()
+    [
+        "ask",
+        "home",
+        "the",
+        "one",
+        "two",
+        "old",
+        "people",
+        "all",
+        "hills",
+        "jesus",
+        "saint",
+        "great",
+        "little",
+        "home",
+        "house",
+        "hotel",
+        "city",
+        "centre",
+        "club",
+        "bridge",
+        "restaurant",
+        "travellers",
+        "rice",
+        "royal",
+        "bloomsbury",
+        "express",
+        "regency",
+        "castle",
+        "cambridge",
+        "university",
+        "holy",
+        "queens",
+        "kings",
+        "golden",
+        "autumn",
+        "north",
+        "south",
+        "place",
+        "house",
+        "station",
+        "street",
+        "park",
+        "food",
+        "table",
+        "room",
+        "train",
+        "taxi",
+        "price",
+        "area",
+    ]
 )
 _POSTCODE = re.compile(r"(?=.{5,7}$)[a-z]{1,2}\d[a-z0-9]{0,2}[\do][a-z]{2}")
 _POST_FIRST, _POST_SECOND = re.compile(r"[a-z]{1,2}\d{1,2}[a-z]?"), re.compile(r"\d[a-z]{2}")
@@ -278,7 +466,7 @@ class MentionFinder:
         self._add_words(_words(text), kind, value, detail)
 
     def _add_words(self, words: tuple[str, ...], kind: str, value: str, detail: str) -> None:
-        if kind == "name" and words[:1] == ("the",) and (len(words) > 2 or words[1:] and words[1] not in _NO_NAME):
+        if kind == "name" and words[:1] == ("the",) and (len(words) > 2 or (words[1:] and words[1] not in _NO_NAME)):
             words = words[1:]
         known = self._entries.get(words)
         if not words or known is not None:
@@ -424,7 +612,7 @@ def _clock(hour: int, minute: int, half: str) -> str:
 
 
 def _place(words: list[str], place: int) -> tuple[int, str, str, str] | None:
-    """"The hotel" as one end of a ride."""
+    """ "The hotel" as one end of a ride."""
     following = words[place + 1] if place + 1 < len(words) else ""
     if following in _PLACES and place and words[place - 1] in _BEFORE_PLACE:
         return 2, "place", f"the {following}", ""
@@ -433,5 +621,3 @@ def _place(words: list[str], place: int) -> tuple[int, str, str, str] | None:
 
 def _other_food(word: str) -> tuple[int, str, str, str] | None:
     return (1, "food", word, "") if word.isalpha() and word not in _NO_FOOD and len(word) > 3 else None
-
-

@@ -93,7 +93,13 @@ def mention_features(found: Delexicalised, mention: ValueMention, context: tuple
         *context,
     ]
     for domain in domains:
-        features += [domain, f"{domain} {sentence}", f"{domain} -1 {first}", f"{domain} +1 {following}", f"{domain} # {len(same)}"]
+        features += [
+            domain,
+            f"{domain} {sentence}",
+            f"{domain} -1 {first}",
+            f"{domain} +1 {following}",
+            f"{domain} # {len(same)}",
+        ]
         features += [f"{domain} {one}" for one in context if one[0] in "op"]
     return [f"{kind}|{feature}" for feature in dict.fromkeys(features)]
 
