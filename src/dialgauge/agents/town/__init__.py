@@ -7,12 +7,27 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
-    from dialgauge.agents.town.channel import Channel
+    from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
+    from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
+    from dialgauge.agents.town.channel_counting import count_rates
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
     from dialgauge.agents.town.policy import RuleSystem
     from dialgauge.agents.town.tracker import Belief
 
-__all__ = ["AgendaOptions", "AgendaUser", "Belief", "Channel", "RuleSystem", "TownSystem", "TownUser"]
+__all__ = [
+    "AgendaOptions",
+    "AgendaUser",
+    "BaselineOptions",
+    "BaselineUser",
+    "Belief",
+    "Channel",
+    "ChannelRates",
+    "Damage",
+    "RuleSystem",
+    "TownSystem",
+    "TownUser",
+    "count_rates",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)
