@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION
 from dialgauge.dialogue import Dialogue
@@ -127,17 +128,36 @@ def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples
     """The system's tracker against what the user said; nothing where the system shows no states."""
     if not any(turn.predicted is not None for one in held for turn in one.turns):
         return []
+    return [tracking_scores(held, loaded, resamples=resamples, seed=seed)]
+
+
+def tracking_scores(
+    held: Sequence[Dialogue],
+    loaded: LoadedTown,
+    *,
+    measures: Sequence[str] = _TRACKING,
+    resamples: int = 0,
+    seed: int = 0,
+) -> Scores:
+    """The states that the system believed in against those that follow from what the user said."""
     results = score(
         held,
         {"system": held},
-        measures=_TRACKING,
+        measures=measures,
         profile=_PROFILE,
         ontology=ontology_of(loaded.town),
         intervals=bool(resamples),
         resamples=resamples or 1,
         seed=seed,
     )
-    return [_scores_of(results[0].run)]
+    return _scores_of(results[0].run)
+
+
+def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float64]:
+    """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
+    done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
+    return np.array([float(done[one.id]) if one.id in done else np.nan for one in held])
 
 
 def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:

@@ -37,12 +37,12 @@ def inventory(speaker: Speaker) -> list[Act]:
     ]
 
 
-speakers = st.sampled_from(["user", "system"])
+SPEAKERS: list[Speaker] = ["user", "system"]
 
 
 @st.composite
 def turns(draw: st.DrawFn) -> tuple[Speaker, list[Act]]:
-    speaker = draw(speakers)
+    speaker = draw(st.sampled_from(SPEAKERS))
     return speaker, draw(st.lists(st.sampled_from(inventory(speaker)), max_size=8))
 
 
@@ -63,7 +63,7 @@ def test_damage_depends_on_nothing_but_the_draws(name: str, turn: tuple[Speaker,
     for one in heard:  # whatever is heard could be recorded
         assert one.domain == one.name.partition("-")[0].lower()
         assert bool(one.values) == bool(one.slot)
-        assert all(isinstance(value, str) and value for value in one.values)
+        assert all(one.values)
 
 
 rates = st.lists(st.floats(0, 0.25), min_size=5, max_size=5)
