@@ -9,7 +9,7 @@
 
 Invariants
 - The working folder's name is a digest of everything that determines the result (kind, name, configuration, input
-  bytes, seeds, signature, dialgauge's version and source): the same call finds the same folder, another call never does.
+  bytes, seeds, signature, version and source of dialgauge): the same call finds the same folder, another never does.
 - A unit is done if and only if its file is there: files appear whole, and nothing else records progress.
 - One process at a time works in the folder; the next one is refused, not queued.
 - Leaving the block normally turns the folder into an ordinary run by one rename; leaving it by an error keeps it.

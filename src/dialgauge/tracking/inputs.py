@@ -29,7 +29,8 @@ class Remark(Struct, frozen=True):
 
     def sentence(self) -> str:
         """One line for people: ``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``."""
-        return f"{self.what}: {self.count:,} (first in {self.places[0]})"
+        first = f" (first in {self.places[0]})" if self.places else ""
+        return f"{self.what}: {self.count:,}{first}"
 
 
 class SystemInput(Struct, frozen=True, eq=False):

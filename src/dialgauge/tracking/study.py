@@ -19,7 +19,7 @@ from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import SELF, Remark, Source, SystemInput, cut_down, declared_scope, load, load_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
-from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, REMARKS, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -324,7 +324,7 @@ def score_study(
 
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
-        details = {CEILINGS: result.ceilings}
+        details = {"sensitivity_ceilings": result.ceilings}
     return Results(
         SystemScores(
             _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details),
@@ -383,8 +383,8 @@ def _run(
             "slots_renamed": len(comparison.renamed),
             "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
-        GOLD_AGAINST_ITSELF: study.ceiling(system.name, coder.profile, measures),
-        REMARKS: study.remarks.get(system.name, ()),
+        "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
+        "remarks": study.remarks.get(system.name, ()),
         **more,
     }
     hidden = slots_without_gold(prepared.evidence.evidence)
@@ -416,9 +416,9 @@ def _run(
 
 
 def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
-    if not details[GOLD_AGAINST_ITSELF]:
+    if not details["gold_against_itself"]:
         return []
     from dialgauge.tracking.ceiling import ceiling_sentence
 
     shares = {str(measure): measure.card.unit == "share" for measure in measures}
-    return [ceiling_sentence(profile, details[GOLD_AGAINST_ITSELF], shares)]
+    return [ceiling_sentence(profile, details["gold_against_itself"], shares)]
