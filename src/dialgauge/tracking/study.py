@@ -17,7 +17,18 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
-from dialgauge.tracking.inputs import SELF, Remark, Source, SystemInput, cut_down, declared_scope, load, load_systems
+from dialgauge.tracking.inputs import (
+    BLANKS,
+    SELF,
+    Remark,
+    Source,
+    SystemInput,
+    blank_remarks,
+    cut_down,
+    declared_scope,
+    load,
+    load_systems,
+)
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.roles import require_roles, roles_text
@@ -141,7 +152,7 @@ def build_study(
         exclude=exclude,
         ontology=ontology or (gold.ontology if gold else None),
         gold_name=(gold.path or gold.name) if gold else "gold",
-        remarks={system.name: system.remarks for system in systems},
+        remarks={system.name: [*system.remarks, *blank_remarks(system.dialogues)] for system in systems},
         files={
             system.name: [*reference, *([(_role(system, gold), system.path)] if system.path else [])]
             for system in systems
@@ -384,7 +395,9 @@ def _run(
             "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
         "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
-        "remarks": study.remarks.get(system.name, ()),
+        "remarks": [  # the official scores say themselves what they do with blank values
+            one for one in study.remarks.get(system.name, ()) if not (official and one.what == BLANKS)
+        ],
         **more,
     }
     hidden = slots_without_gold(prepared.evidence.evidence)
