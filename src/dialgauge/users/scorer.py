@@ -152,6 +152,7 @@ class Scorer:
         scores: dict[MeasureName, dict[str, PrfScore]] = {}
         scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
         scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")
+        fit, unuttered = _fit(context)
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
@@ -161,7 +162,8 @@ class Scorer:
             verdicts=(*verdicts, *more),
             lost=lost_points([*verdicts, *more]),
             goal_source=context.goal_source,
-            fit=_fit(context),
+            fit=fit,
+            unuttered=unuttered,
             unknown_acts=tuple(name for turn in context.turns for name in turn.said.unknown),
             worded=sum([turn.text != "" for turn in dialogue.turns]),
             acting=sum([bool(turn.acts) for turn in dialogue.turns]),
@@ -195,8 +197,8 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
-def _fit(context: DialogueContext) -> ProfileFit:
-    """How much the profile could make of the conversation."""
+def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
+    """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
     in_domains = unknown = requested = misnamed = 0
     utterances: dict[int, Utterance] = {}
     uttered: set[tuple[str, str]] = set()
@@ -222,5 +224,7 @@ def _fit(context: DialogueContext) -> ProfileFit:
         for slots in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
         for slot in slots
     }
-    found = sum(any((service, slot) in uttered for service in context.with_booking(domain)) for domain, slot in wanted)
-    return ProfileFit(in_domains, in_domains - unknown, len(wanted), found, requested, misnamed)
+    booking = context.profile.booking_service
+    silent = [pair for pair in wanted if pair not in uttered and (booking, pair[1]) not in uttered]
+    fit = ProfileFit(in_domains, in_domains - unknown, len(wanted), len(wanted) - len(silent), requested, misnamed)
+    return fit, tuple(sorted(silent))
