@@ -412,7 +412,11 @@ class _Folder:
         return path
 
     def damage(self, table: str, what: str) -> DialgaugeError:
-        return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
+        return DialgaugeError(
+            f"the run is damaged: its table '{table}' {what}; make the run anew, and remove this one: "
+            f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
+            file=str(self.files.get(table, self.path)),
+        )
 
 
 @contextmanager
