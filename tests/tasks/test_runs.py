@@ -198,6 +198,18 @@ def test_warnings_of_gamed_numbers(small: GoldTasks) -> None:
     assert "a silent system would score the same" in warnings(scored(small, plain, mode="placeholders").run)[-1]
 
 
+@pytest.mark.parametrize("measures", ["Inform", "BLEU", "all"])
+@pytest.mark.parametrize("human", [True, False])
+def test_warnings_do_not_depend_on_what_is_shown(small: GoldTasks, measures: str, human: bool) -> None:
+    telling = {
+        key: [{**turn, "response": f"{turn['response']} [hotel_phone] [hotel_postcode]"} for turn in turns]
+        for key, turns in responses().items()
+    }
+    evaluation = TaskEvaluation(small, town(), options=TaskOptions(measures=(measures,), resamples=0))
+    run = evaluation.score(predictions_from("mine", telling), human=human).run
+    assert any("of what it tells was asked for (human responses: 100%)" in each for each in warnings(run))
+
+
 def test_a_mode_that_is_not_the_published_one_is_told(small: GoldTasks) -> None:
     told = warnings(scored(small, responses(), name="DoTS").run)
     assert "made with active domains from 'state', this one with 'file'" in told[0]
