@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 from dialgauge.users.profile import DatasetProfile, load_profile, shipped
@@ -122,24 +122,20 @@ def _misspelt_slots(scored: ScoredConversations) -> list[str]:
 
     A name that stands beside the slot in the same part of a goal is another slot, however alike the two are.
     """
-    silent = Counter(pair for result in scored.results for pair in result.unuttered)
+    silent = Counter([pair for result in scored.results for pair in result.unuttered])
     if not silent:
         return []
-    wanted: Counter[tuple[str, str]] = Counter()
-    beside: dict[tuple[str, str], set[str]] = {}
-    for goal in (result.goal.tasks for result in scored.results):
-        for domain, task in goal.items():
-            parts = [
-                {slot.lower() for slot in part}
-                for part in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
-            ]
-            wanted.update((domain, slot) for slot in set[str]().union(*parts))
-            for part in parts:
-                for slot in part:
-                    beside.setdefault((domain, slot), set()).update(part)
+    tasks = [(domain, task) for result in scored.results for domain, task in result.goal.tasks.items()]
+    wanted = Counter([(domain, slot) for domain, task in tasks for slot in set[str]().union(*_parts(task))])
     never = [pair for pair, count in silent.items() if count == wanted[pair]]
     if not never:
         return []
+    beside: dict[tuple[str, str], set[str]] = {pair: set() for pair in never}
+    for domain, task in tasks:
+        for part in _parts(task):
+            for slot in part:
+                if (domain, slot) in beside:
+                    beside[domain, slot].update(part)
     uttered = _uttered_slots(scored)
     booked = uttered.get(scored.settings.profile.booking_service, set())
     hints = {
@@ -150,6 +146,12 @@ def _misspelt_slots(scored: ScoredConversations) -> list[str]:
         for (domain, slot), hint in sorted(hints.items())
         if "Did you mean" in hint
     ][:_SHOWN]
+
+
+def _parts(task: Task) -> list[list[str]]:
+    """The slots of each part of a goal, in lower case."""
+    parts = (task.info, task.fail_info, task.book, task.fail_book, task.requests)
+    return [[slot.lower() for slot in part] for part in parts if part]
 
 
 def _uttered_slots(scored: ScoredConversations) -> dict[str, set[str]]:

@@ -27,7 +27,7 @@ from dialgauge.users.records import (
 )
 from dialgauge.users.requests import score_requests
 from dialgauge.users.schemas import DatasetSchema
-from dialgauge.users.turns import ActLexicon, Utterance, prepared_turns
+from dialgauge.users.turns import ActLexicon, prepared_turns
 from dialgauge.values import CanonicalMap
 
 
@@ -164,7 +164,9 @@ class Scorer:
             goal_source=context.goal_source,
             fit=fit,
             unuttered=unuttered,
-            unknown_acts=tuple(name for turn in context.turns for name in turn.said.unknown),
+            unknown_acts=tuple(
+                name for said, count in context.utterances.items() for name in said.unknown * count if said.unknown
+            ),
             worded=sum([turn.text != "" for turn in dialogue.turns]),
             acting=sum([bool(turn.acts) for turn in dialogue.turns]),
             heard_by=_listeners(dialogue.turns),
@@ -199,16 +201,13 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
 
 def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
     """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
-    in_domains = unknown = requested = misnamed = 0
-    utterances: dict[int, Utterance] = {}
-    uttered: set[tuple[str, str]] = set()
+    requested = misnamed = 0
+    in_domains = sum([count * said.in_domains for said, count in context.utterances.items()])
+    unknown = sum([count * len(said.unknown) for said, count in context.utterances.items()])
+    uttered: set[tuple[str, str]] = set().union(*(said.slots for said in context.utterances))
     carried = context.profile.requests_carry_service
-    for turn in context.turns:
-        said = turn.said
-        in_domains += said.in_domains
-        unknown += len(said.unknown)
-        utterances[id(said)] = said
-        for service, requests in turn.requested.items():
+    for asked in [turn.requested for turn in context.turns if turn.requested]:
+        for service, requests in asked.items():
             prefix = f"{service}-".lower()
             bare = [request.removeprefix(prefix) for request in requests]
             uttered.update([(service, slot) for slot in bare])
@@ -217,7 +216,6 @@ def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], .
                 request == slot if carried else slot.startswith(prefix)
                 for request, slot in zip(requests, bare, strict=True)
             )
-    uttered.update(*(said.slots for said in utterances.values()))
     wanted = {
         (domain, slot.lower())
         for domain, task in context.tasks.items()
