@@ -48,7 +48,14 @@ from dialgauge.tasks.predictions import (
     states_of,
 )
 from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskScores
-from dialgauge.tasks.rules import RULES, JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
+from dialgauge.tasks.rules import (
+    RULES,
+    JudgedDialogue,
+    fitting_rows,
+    judge_grounded,
+    judge_mwzeval,
+    missing_verdict,
+)
 from dialgauge.tasks.tables import run_dialogues, run_tables
 from dialgauge.tasks.texts import (
     REFERENCE_KINDS,
@@ -191,24 +198,25 @@ class TaskEvaluation:
         """What the corpus's own responses reach, as a system; BLEU only against references that are not themselves."""
         if not self.gold.has_spans:
             return {}
-        system = human_responses(self.gold)
-        evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
+        evidence = self._evidence(*self._human, bleu=self._reference_name != SPAN_REFERENCES)
         values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
         return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
+
+    @cached_property
+    def human_request_precision(self) -> float | None:
+        """By which a system's is judged, whatever measures are shown."""
+        return _request_precision(self._evidence(*self._human, bleu=False)) if self.gold.has_spans else None
+
+    @cached_property
+    def _human(self) -> tuple[TaskPredictions, list[JudgedDialogue]]:
+        system = human_responses(self.gold)
+        return system, self._judge(system, "state")
 
     def _request_precisions(self, evidence: TaskEvidence) -> dict[str, float | None]:
         """The system's and, where the system's may be too low, the human one: it costs as much as a system."""
         own = _request_precision(evidence)
         suspicious = own is not None and own < LEAST_ASKED
-        return {"system": own, "human": self._human_request_precision if suspicious else None}
-
-    @cached_property
-    def _human_request_precision(self) -> float | None:
-        """By which a system's is judged, whatever measures are shown."""
-        if not self.gold.has_spans:
-            return None
-        system = human_responses(self.gold)
-        return _request_precision(self._evidence(system, self._judge(system, "state"), bleu=False))
+        return {"system": own, "human": self.human_request_precision if suspicious else None}
 
     def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
         mode = self.options.mode or chosen or system.default_mode
@@ -224,6 +232,11 @@ class TaskEvaluation:
         with bulk_load():
             return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
 
+    @cached_property
+    def fitting(self) -> dict[str, dict[str, int]]:
+        """By dialogue and domain of its goal what fits it in the database: for all systems the same."""
+        return {key: fitting_rows(gold, self.town) for key, gold in self.gold.dialogues.items()}
+
     def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
         if key not in system.dialogues:
             failed = missing_verdict(gold)
@@ -233,13 +246,14 @@ class TaskEvaluation:
         states = states_of(turns, gold, own=system.has_states)
         estimate = estimated_domains(states)
         active = active_domains(turns, estimate, mode)
+        fitting = self.fitting[key]
         return JudgedDialogue(
             gold,
             turns,
             states,
             {
-                "mwzeval": judge_mwzeval(gold, turns, states, active, self.town),
-                "grounded": judge_grounded(gold, turns, states, estimate, self.town),
+                "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
+                "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
             },
             active,
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
 from dialgauge.tasks.delexical import cleaned
-from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, Rules
+from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
 from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
 
 INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
@@ -62,30 +62,21 @@ class TaskEvidence:
         self.responses = responses
         self.dialogues = len(turns)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(len(turns))
+        #: By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue.
+        self._flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
 
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
-        return sorted(domain for rules, domain in self._flags if rules == "grounded" and domain)
-
-    @cached_property
-    def _flags(self) -> dict[tuple[Rules, str], NDArray[np.float64]]:
-        """By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue."""
-        flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
-        for rules, verdicts in self.verdicts.items():
-            for place, verdict in enumerate(verdicts):
-                if verdict is None:
-                    continue
-                parts: dict[str, DomainVerdict | DialogueVerdict] = {"": verdict, **verdict.domains}
-                for domain, part in parts.items():
-                    if (rules, domain) not in flags:
-                        flags[rules, domain] = np.zeros((3, self.dialogues))
-                    flags[rules, domain][:, place] = part.inform, part.success, 1.0
-        return flags
+        return sorted({domain for verdict in self.verdicts["grounded"] if verdict for domain in verdict.domains})
 
     def flags(self, aspect: Literal["inform", "success"], rules: Rules, domain: str = "") -> Rows:
-        """1 of 1 for each dialogue that has a verdict and meets it."""
-        rows = self._flags.get((rules, domain), np.zeros((3, self.dialogues)))
-        return rows[0 if aspect == "inform" else 1], rows[2]
+        """1 of 1 for each dialogue that has a verdict and meets it; of one domain, or of all."""
+        if (rules, domain) not in self._flags:
+            parts = [verdict.domains.get(domain) if verdict and domain else verdict for verdict in self.verdicts[rules]]
+            flags = [(part.inform, part.success, True) if part else (False,) * 3 for part in parts]
+            self._flags[rules, domain] = np.array(flags, np.float64).reshape(-1, 3).T
+        inform, success, counted = self._flags[rules, domain]
+        return inform if aspect == "inform" else success, counted
 
     @cached_property
     def richness(self) -> dict[str, float]:
