@@ -8,10 +8,10 @@ print(tasks[0].explain("mul0003"))
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -31,6 +31,7 @@ from dialgauge.measures import (
     cards,
     parse_measures,
     score_systems,
+    sums_frame,
 )
 from dialgauge.runs import new_run
 from dialgauge.tasks.delexical import cleaned
@@ -56,7 +57,7 @@ from dialgauge.tasks.rules import (
     judge_mwzeval,
     missing_verdict,
 )
-from dialgauge.tasks.tables import run_dialogues, run_tables
+from dialgauge.tasks.tables import DIALOGUE_SUMS, run_dialogues, run_tables
 from dialgauge.tasks.texts import (
     REFERENCE_KINDS,
     STATISTICS,
@@ -67,6 +68,9 @@ from dialgauge.tasks.texts import (
     read_references,
 )
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
+
+if TYPE_CHECKING:
+    import polars
 
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
@@ -173,12 +177,12 @@ class TaskEvaluation:
             kind=KIND,
             name=system.name,
             scores=scores,
-            tables=run_tables(judged, self.town),
+            tables={**run_tables(judged, self.town), **self._sums(scores, evidence)},
             corpus=lambda: run_dialogues(judged),
             config={"system": system.name, "domains": mode, "missing": options.missing},
             inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
             seeds=options.seed,
-            signature=signature.with_(interval=str(how) if how else ""),
+            signature=signature.with_(interval=_interval(how, scores)),
             details={
                 "domains": mode,
                 "states": "file" if system.has_states else "gold",
@@ -192,6 +196,12 @@ class TaskEvaluation:
             notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
         )
         return TaskScores(run)
+
+    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], polars.DataFrame]]:
+        """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""
+        measures = [each for each in self.measures if each.card.statistics and str(each) in scores.scores]
+        ids = [each.id for each in self.gold.dialogues.values()]
+        return {DIALOGUE_SUMS: partial(sums_frame, measures, evidence, ids)} if measures else {}
 
     @cached_property
     def human_values(self) -> dict[str, float | None]:
@@ -392,6 +402,12 @@ def _coverage(judged: Sequence[JudgedDialogue], *, counted: bool) -> Coverage:
         },
         policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
     )
+
+
+def _interval(how: Resampling | None, scores: Scores) -> str:
+    """How the intervals of a run are made: as most are, or all; a score with another method says it itself."""
+    own = {Signature.parse(score.signature).get("interval", str(how)) for score in scores.scores.values()}
+    return (own.pop() if len(own) == 1 else str(how)) if how else ""
 
 
 def _count(expected: int, read: int, scored: int) -> Count:

@@ -238,10 +238,11 @@ def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:
 def _unreadable_state(entries: Sequence[_Entry], states: Mapping[bytes, TaskState]) -> tuple[int, str]:
     """The first turn whose state cannot be read, and what in it is not as it should be."""
     for number, entry in enumerate(entries):
+        content = b"{}" if entry.state is UNSET else bytes(entry.state)
         try:
-            _ = states[bytes(entry.state)] if isinstance(entry.state, Raw) else None
+            _ = states[content]
         except msgspec.DecodeError as error:
-            return number, _fault(bytes(entry.state)) or f"the state cannot be read ({error})"
+            return number, _fault(content) or f"the state cannot be read ({error})"
     raise ValueError("all states can be read")
 
 
