@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import bulk_load
 from dialgauge.measures import (
@@ -108,7 +109,7 @@ def score_tasks(
     mode: DomainMode | None = None,
     missing: Missing = "skip",
     strict: bool = False,
-    measures: Iterable[str] = ("default",),
+    measures: str | Iterable[str] = ("default",),
     resamples: int = 1000,
     seed: int = 0,
     human: bool = True,
@@ -121,7 +122,12 @@ def score_tasks(
     scored too and stand beside every system.
     """
     options = TaskOptions(
-        mode=mode, missing=missing, strict=strict, measures=tuple(measures), resamples=resamples, seed=seed
+        mode=mode,
+        missing=missing,
+        strict=strict,
+        measures=(measures,) if isinstance(measures, str) else tuple(measures),
+        resamples=resamples,
+        seed=seed,
     )
     evaluation = TaskEvaluation(gold, database, references, references_are, options)
     return [evaluation.score(each, human=human) for each in _listed(systems)]
@@ -131,10 +137,22 @@ def _listed(systems: Predictions | Sequence[Predictions] | Mapping[str, Predicti
     if isinstance(systems, str | Path | TaskPredictions):
         systems = [systems]
     named = systems.items() if isinstance(systems, Mapping) else ((None, each) for each in systems)
-    read = [each if isinstance(each, TaskPredictions) else read_predictions(each, name) for name, each in named]
+    read = [_one(name, each) for name, each in named]
     if not read:
         raise DialgaugeError("there is nothing to score: name at least one prediction file")
     return read
+
+
+def _one(name: str | None, given: Predictions) -> TaskPredictions:
+    if isinstance(given, TaskPredictions):
+        return given
+    if isinstance(given, str | Path):
+        return read_predictions(given, name)
+    named = f" ('{name}')" if name else ""
+    raise DialgaugeError(
+        "a system is a file, or what predictions_from('name', dialogues) makes of dialogues, not a "
+        f"{type(given).__name__}{named}"
+    )
 
 
 class TaskEvaluation:
@@ -164,14 +182,14 @@ class TaskEvaluation:
         ``mode`` is for this system alone, where the options leave it open.
         """
         system.require_known(self.gold)
-        notes = system.notes(strict=self.options.strict)
+        notes = [*system.notes(strict=self.options.strict), *system.length_notes(self.gold)]
         mode = self._mode(system, mode)
         judged = self._judge(system, mode)
         signature = self._signature(system, mode)
         options = self.options
         how = Resampling(options.resamples, options.seed) if options.resamples else None
         evidence = self._evidence(system, judged)
-        coverage = _coverage(judged, counted=options.missing == "fail")
+        coverage = _coverage(judged, system, counted=options.missing == "fail")
         scores = self._scores(evidence, signature, coverage, how)
         run = new_run(
             kind=KIND,
@@ -191,7 +209,9 @@ class TaskEvaluation:
                 "human": self.human_values if human else {},
                 "request_precision": self._request_precisions(evidence),
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
-                "missing_dialogues": [each.gold.id for each in judged if not each.turns],
+                "missing_dialogues": [
+                    each.id for key, each in self.gold.dialogues.items() if key not in system.dialogues
+                ],
             },
             notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
         )
@@ -232,7 +252,8 @@ class TaskEvaluation:
         mode = self.options.mode or chosen or system.default_mode
         if mode == "file" and system.listless:
             raise DialgaugeError(
-                f"{system.listless:,} turns lack the key 'active_domains', so there are no lists to use; "
+                f"the key 'active_domains' is missing in {system.listless:,} of {system.turns:,} turns, so there are "
+                "no lists to use; "
                 "choose --domains state or placeholders",
                 file=system.source or system.name,
             )
@@ -312,7 +333,7 @@ class TaskEvaluation:
             states="file" if system.has_states else f"gold={GOLD_STATES}",
             missing=self.options.missing,
             dialogues=str(len(system.dialogues)),
-            turns=str(system.turns),
+            turns=str(sum(min(len(turns), self._length(key)) for key, turns in system.dialogues.items())),
             gold=self.gold.checksum,
             database=self.town.checksum,
         )
@@ -391,14 +412,15 @@ def _references(given: str | Path | References | None, are: ReferenceKind | None
     return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
 
 
-def _coverage(judged: Sequence[JudgedDialogue], *, counted: bool) -> Coverage:
-    """How much there is; with ``counted``, what is missing is scored, as failed."""
-    turns, gold = [len(each.turns) for each in judged], [len(each.gold.answers) for each in judged]
-    scored = [there or (wanted if counted else 0) for there, wanted in zip(turns, gold, strict=True)]
+def _coverage(judged: Sequence[JudgedDialogue], system: TaskPredictions, *, counted: bool) -> Coverage:
+    """How much there is; with ``counted``, dialogues that are missing are scored, as failed."""
+    there, gold = len(system.dialogues), sum(len(each.gold.answers) for each in judged)
+    turns = sum(len(each.turns) for each in judged)
+    missing = sum(len(each.gold.answers) for each in judged if dialogue_key(each.gold.id) not in system.dialogues)
     return Coverage(
         {
-            "dialogues": _count(len(judged), sum(map(bool, turns)), sum(map(bool, scored))),
-            "turns": _count(sum(gold), sum(turns), sum(scored)),
+            "dialogues": _count(len(judged), there, len(judged) if counted else there),
+            "turns": _count(gold, turns, turns + missing if counted else turns),
         },
         policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
     )

@@ -102,6 +102,11 @@ def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
     return None if not domain or domain in evidence.domains() else f"no goal has the domain '{domain}'"
 
 
+def _whole(evidence: TaskEvidence, settings: Settings) -> str | None:
+    """Only Inform and Success are judged domain by domain."""
+    return f"it is not measured by domain, so leave out [{settings['part']}]" if settings.get("part") else None
+
+
 def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
     return evidence.counts(above, below)
 
@@ -132,7 +137,7 @@ def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _no_references(evidence: TaskEvidence, settings: Settings) -> str | None:
-    return evidence.bleu if isinstance(evidence.bleu, str) else None
+    return _whole(evidence, settings) or (evidence.bleu if isinstance(evidence.bleu, str) else None)
 
 
 def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
@@ -179,26 +184,27 @@ CARDS: tuple[Card[Any], ...] = (
     _share(
         OFFER_PRECISION, "precision of offers", "Share of the offers at whose time the state led to fitting rows only.",
         "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
+        obstacle=_whole,
     ),
     _share(
         REQUEST_PRECISION, "precision of what is told",
         "Share of what was told (phone, address, ...) that was asked for.",
-        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS,
+        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS, obstacle=_whole,
     ),
     _share(
         REQUEST_RECALL, "recall of requests", "Share of what was asked for (phone, address, ...) that was told at all.",
-        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS,
+        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS, obstacle=_whole,
     ),
     _share(
         STUFFED, "stuffed responses", "Share of the responses that tell so much that they answer nothing.",
         "responses with four of five request classes, or a venue and a train / responses", _stuffed, source=_OURS,
-        higher_is_better=False,
+        higher_is_better=False, obstacle=_whole,
     ),
     *(
         Card(
             name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
             upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
-            value=partial(_richness, name), higher_is_better=None,
+            value=partial(_richness, name), higher_is_better=None, obstacle=_whole,
         )
         for name, (unit, title, formula) in _UNITS.items()
     ),

@@ -85,6 +85,25 @@ class TaskPredictions:
             notes.append(f"states or active_domains name what is no domain of MultiWOZ and counts for nothing: {shown}")
         return notes
 
+    def length_notes(self, gold: GoldTasks) -> list[str]:
+        """Where responses and gold turns are not equally many: they are aligned from the start, and nothing else."""
+        lengths = [
+            (each.id, len(self.dialogues[key]), len(each.answers))
+            for key, each in gold.dialogues.items()
+            if key in self.dialogues
+        ]
+        fewer = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there < wanted]
+        more = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there > wanted]
+        notes = []
+        if fewer:
+            notes.append(
+                f"fewer responses than gold turns in {_some(fewer)}: they are aligned from the start, and the last "
+                "turns stay unanswered"
+            )
+        if more:
+            notes.append(f"more responses than gold turns in {_some(more)}: those after the end are ignored")
+        return notes
+
     def _partial_keys(self) -> list[tuple[str, int, str]]:
         keys = [
             ("state", self.stateless, "gold states are used for ALL turns of the file: this is a score of the policy, "
@@ -95,7 +114,8 @@ class TaskPredictions:
         return [key for key in keys if 0 < key[1] < self.turns]
 
     def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> str:
-        message = f"{lacking:,} of {counted(self.turns, 'turn')} lack the key '{key}', so {then}"
+        lack = "lacks" if lacking == 1 else "lack"
+        message = f"WARNING: {lacking:,} of {counted(self.turns, 'turn')} {lack} the key '{key}', so {then}"
         if not strict:
             return message
         dialogue, turn = next(
@@ -105,7 +125,7 @@ class TaskPredictions:
             if (each.state if key == "state" else each.active) is None
         )
         raise DialgaugeError(
-            f"{message}; add the key to every turn, or leave out --strict",
+            f"{message.removeprefix('WARNING: ')}; add the key to every turn, or leave out --strict",
             file=self.source or self.name,
             dialogue=dialogue,
             turn=turn,
@@ -120,6 +140,12 @@ class TaskPredictions:
         return Counter(
             name for turn in turns if strange for name in strange & {*(turn.state or ()), *(turn.active or ())}
         )
+
+
+def _some(places: Sequence[str]) -> str:
+    """How many dialogues, and the first of them."""
+    shown = ", ".join(places[:_SHOWN]) + (", ..." if len(places) > _SHOWN else "")
+    return f"{counted(len(places), 'dialogue')} ({shown})"
 
 
 class _Entry(Struct, gc=False):
