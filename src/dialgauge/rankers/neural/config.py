@@ -126,7 +126,8 @@ def embedding_preset(task: int, preset: str = "default") -> Hyperparameters:
             batch=1,
             patience=15,
             # Drawn from all 4,212 candidates alike, the few sentences that are said all the time are hardly ever met.
-            said_negatives=0.5,
+            # From the last utterance alone they cannot be told apart anyhow, and meeting them often only shakes it.
+            said_negatives=0.5 if history else 0.0,
             shared=task in ONE_MATRIX,
         )
     if preset == "margin":
