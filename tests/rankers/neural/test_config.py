@@ -38,6 +38,7 @@ def test_presets_are_the_papers_sizes() -> None:
     assert (memory_preset(6).dim, memory_preset(6).hops) == (128, 4)
     paper = memory_preset(1, "paper")
     assert (paper.optimiser, paper.learning_rate, paper.dim, paper.batch) == ("sgd", 0.01, 128, 1)
+    assert [memory_preset(task, "paper").epochs for task in range(1, 6)] == [12, 12, 12, 12, 40]
     embeddings = embedding_preset(3, "paper")
     assert embeddings.batch == 1
     assert [embedding_preset(task, "paper").said_negatives for task in range(1, 7)] == [0.5, 0, 0, 0, 0.5, 0]
