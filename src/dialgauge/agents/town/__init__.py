@@ -8,18 +8,51 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
     from dialgauge.agents.town.channel import Channel
-    from dialgauge.agents.town.mentions import ValueMention, MentionFinder
+    from dialgauge.agents.town.mentions import MentionFinder, ValueMention
     from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance, template_nlg
     from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
+    from dialgauge.agents.town.nlu_default import default_model, train_default
     from dialgauge.agents.town.nlu_model import NluModel
     from dialgauge.agents.town.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
+    from dialgauge.agents.town.nlu_scores import Understanding, understanding
+    from dialgauge.agents.town.nlu_sessions import session_samples
     from dialgauge.agents.town.nlu_training import NluSample, train_nlu
     from dialgauge.agents.town.phrase_book import PhraseBook
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
     from dialgauge.agents.town.policy import RuleSystem
     from dialgauge.agents.town.tracker import Belief
 
-__all__ = ["PRACTICE_ONTOLOGY", "STYLES", "AgendaOptions", "AgendaUser", "Belief", "Channel", "LinearNlu", "ValueMention", "MentionFinder", "NluModel", "NluSample", "Parse", "ParseContext", "PhraseBook", "RuleSystem", "TemplateNlg", "TownSystem", "TownUser", "Utterance", "default_nlu", "human_samples", "practice_samples", "template_nlg", "train_nlu",]
+__all__ = [
+    "PRACTICE_ONTOLOGY",
+    "STYLES",
+    "AgendaOptions",
+    "AgendaUser",
+    "Belief",
+    "Channel",
+    "LinearNlu",
+    "MentionFinder",
+    "NluModel",
+    "NluSample",
+    "Parse",
+    "ParseContext",
+    "PhraseBook",
+    "RuleSystem",
+    "TemplateNlg",
+    "TownSystem",
+    "TownUser",
+    "Understanding",
+    "Utterance",
+    "ValueMention",
+    "default_model",
+    "default_nlu",
+    "human_samples",
+    "practice_samples",
+    "session_samples",
+    "template_nlg",
+    "train_default",
+    "train_nlu",
+    "understanding",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

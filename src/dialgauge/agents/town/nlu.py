@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.town.nlu_model import SCALE, NluModel, LinearScorer
+from dialgauge.agents.town.nlu_model import SCALE, LinearScorer, NluModel
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.worlds.town import act
 

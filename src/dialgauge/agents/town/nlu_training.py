@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
 from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.town.nlu_model import SCALE, Label, NluModel, LinearScorer, SpeakerPart
+from dialgauge.agents.town.nlu_model import SCALE, Label, LinearScorer, NluModel, SpeakerPart
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant import Draws
@@ -51,7 +51,10 @@ def train_nlu(
 ) -> NluModel:
     """Learn from samples. Features seen fewer than ``rare`` times are left out."""
     finder = MentionFinder(ontology)
-    tables: dict[Speaker, tuple[_SampleTable, _SampleTable]] = {"user": (_SampleTable(), _SampleTable()), "system": (_SampleTable(), _SampleTable())}
+    tables: dict[Speaker, tuple[_SampleTable, _SampleTable]] = {
+        "user": (_SampleTable(), _SampleTable()),
+        "system": (_SampleTable(), _SampleTable()),
+    }
     seen = 0
     for sample in samples:
         seen += 1
@@ -61,7 +64,9 @@ def train_nlu(
     parts: dict[Speaker, SpeakerPart] = {}
     for speaker, (utterances, mentions) in tables.items():
         parts[speaker] = SpeakerPart(
-            _learned(utterances, _LabelSets(utterances, margin), epochs, Draws(seed, "nlu", speaker, "utterance"), rare),
+            _learned(
+                utterances, _LabelSets(utterances, margin), epochs, Draws(seed, "nlu", speaker, "utterance"), rare
+            ),
             _learned(mentions, _OneLabel(mentions, margin), epochs, Draws(seed, "nlu", speaker, "mentions"), rare),
         )
     return NluModel(parts, recipe)
@@ -177,7 +182,8 @@ class _OneLabel:
         self._kinds = table.kinds
         self._fitting = {
             kind: np.array(
-                [0, *[at for at, label in enumerate(self.labels) if at and kind in SLOT_KINDS.get(label[1], ())]], np.intp
+                [0, *[at for at, label in enumerate(self.labels) if at and kind in SLOT_KINDS.get(label[1], ())]],
+                np.intp,
             )
             for kind in dict.fromkeys(table.kinds)
         }
