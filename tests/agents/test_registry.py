@@ -12,7 +12,11 @@ from dialgauge.agents.registry import BUILT_IN, agent_names, make_agent
 from dialgauge.errors import DialgaugeError
 from support.packages import install, on_the_path
 
-OPTIONS = {"http": {"url": "http://127.0.0.1:1"}}
+OPTIONS = {
+    "http": {"url": "http://127.0.0.1:1"},
+    "corpus-user": {"corpus": "test.json"},
+    "corpus-system": {"corpus": "test.json"},
+}
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))

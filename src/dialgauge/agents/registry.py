@@ -14,10 +14,16 @@ from dialgauge.errors import DialgaugeError, nearest
 #: What makes each agent: a class or a function whose keyword parameters are its options.
 BUILT_IN = {
     "agenda": "dialgauge.agents.town.pipeline:agenda",
+    "agenda-baseline": "dialgauge.agents.town.pipeline:agenda_baseline",
+    "corpus-system": "dialgauge.agents.town.doubles:corpus_system",
+    "corpus-user": "dialgauge.agents.town.doubles:corpus_user",
+    "echo": "dialgauge.agents.town.doubles:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
+    "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
     "rules": "dialgauge.agents.rules:RuleAgent",
+    "silent": "dialgauge.agents.town.doubles:Silent",
 }
 
 

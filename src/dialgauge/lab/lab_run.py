@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION
 from dialgauge.dialogue import Dialogue
@@ -19,6 +20,7 @@ from dialgauge.measures import Score, Scores, Signature
 from dialgauge.rankers import code_of
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
 from dialgauge.text import counted
 from dialgauge.tracking import score
 from dialgauge.users import score_users
@@ -63,8 +65,10 @@ def _held(
 def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
     signature = _signature(loaded, sitting)
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures)
     scores = _joined(
         [
+            score_outcomes(judged, resamples=resamples, seed=sitting.seed),
             *_tracking(held, loaded, sitting.seed, resamples),
             *_users(held, sitting.seed, resamples),
         ]
@@ -74,6 +78,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
         kind=LAB_KIND,
         name=_name(sitting),
         scores=scores,
+        tables=outcome_frames(judged),
         corpus=held,
         config={
             "user": str(sitting.user),
@@ -123,17 +128,36 @@ def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples
     """The system's tracker against what the user said; nothing where the system shows no states."""
     if not any(turn.predicted is not None for one in held for turn in one.turns):
         return []
+    return [tracking_scores(held, loaded, resamples=resamples, seed=seed)]
+
+
+def tracking_scores(
+    held: Sequence[Dialogue],
+    loaded: LoadedTown,
+    *,
+    measures: Sequence[str] = _TRACKING,
+    resamples: int = 0,
+    seed: int = 0,
+) -> Scores:
+    """The states that the system believed in against those that follow from what the user said."""
     results = score(
         held,
         {"system": held},
-        measures=_TRACKING,
+        measures=measures,
         profile=_PROFILE,
         ontology=ontology_of(loaded.town),
         intervals=bool(resamples),
         resamples=resamples or 1,
         seed=seed,
     )
-    return [_scores_of(results[0].run)]
+    return _scores_of(results[0].run)
+
+
+def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float64]:
+    """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
+    done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
+    return np.array([float(done[one.id]) if one.id in done else np.nan for one in held])
 
 
 def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:
@@ -182,11 +206,6 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     ]
 
 
-def end_reasons(held: Sequence[Dialogue]) -> dict[str, int]:
-    """How often conversations ended in each way, the most frequent first."""
-    return dict(Counter(one.outcome.reason for one in held if one.outcome).most_common())
-
-
 def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
     """The conversations as native JSONL and as the GCDF1 evaluator reads them."""
     files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json"]
@@ -197,8 +216,8 @@ def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
 
 def lab_tables(run: Run) -> list[Table]:
     """The scores of a run of the lab: tracker, user, and how conversations ended."""
-    headline = Table(
-        f"{run.manifest.config['system']} and {run.manifest.config['user']}",
+    parts = Table(
+        f"{run.manifest.config['system']} and {run.manifest.config['user']}: tracker and user",
         ["what", "measure", Column("score", digits=2, percent=True)],
         notes=["The tracker against what the user said; the user against its goal."],
     )
@@ -206,9 +225,5 @@ def lab_tables(run: Run) -> list[Table]:
         for name in names:
             if name in run.scores:
                 score = run.scores[name]
-                headline.add(what, name, Cell(score.value, score.low, score.high))
-    held = list(run.dialogues())
-    ends = Table(f"How {counted(len(held), 'conversation')} ended", ["reason", "conversations"])
-    for reason, count in end_reasons(held).items():
-        ends.add(reason, count)
-    return [headline, ends]
+                parts.add(what, name, Cell(score.value, score.low, score.high))
+    return [*outcome_tables(run.scores, run.table), parts]

@@ -70,9 +70,9 @@ def open_town(
         named = [(name, goal_record(goal)) for name, goal in raw.items()]
         files: list[tuple[str, Path]] = []
     else:
+        named = _goals_in(goals)[:count]
         town = load_town(database) if database else town_beside(goals)
         again = partial(load_town, Path(town.files[0]).parent)
-        named = _goals_in(goals)[:count]
         files = [("goals", Path(goals))]
     search = TownSearch(town)
     ready, refused = [], []

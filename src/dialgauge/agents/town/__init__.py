@@ -7,7 +7,9 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
-    from dialgauge.agents.town.channel import Channel
+    from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
+    from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
+    from dialgauge.agents.town.channel_counting import count_rates
     from dialgauge.agents.town.mentions import MentionFinder, ValueMention
     from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance, template_nlg
     from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
@@ -27,8 +29,12 @@ __all__ = [
     "STYLES",
     "AgendaOptions",
     "AgendaUser",
+    "BaselineOptions",
+    "BaselineUser",
     "Belief",
     "Channel",
+    "ChannelRates",
+    "Damage",
     "LinearNlu",
     "MentionFinder",
     "NluModel",
@@ -43,6 +49,7 @@ __all__ = [
     "Understanding",
     "Utterance",
     "ValueMention",
+    "count_rates",
     "default_model",
     "default_nlu",
     "human_samples",
