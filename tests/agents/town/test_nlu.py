@@ -68,7 +68,8 @@ FINDER = MentionFinder(
         ("some brontosaur food", [("some", "some"), ("food", "brontosaur")]),
         ("pick me up from the hotel", [("place", "the hotel")]),
         ("a yellow volkswagen", [("car", "yellow volkswagen")]),
-        ("at 37 Newnham Road.", [("address", "37 newnham road")]),
+        ("at 37 Newnham Road.", [("address", "37 Newnham Road")]),
+        ("Nandos city centre or nandos city centre", [("name", "Nandos City Centre"), ("name", "nandos city centre")]),
     ],
 )  # fmt: skip
 def test_values_are_found(text: str, mentions: list[tuple[str, str]]) -> None:

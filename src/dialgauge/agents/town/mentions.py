@@ -173,7 +173,8 @@ class MentionFinder:
                 place += 1
                 continue
             length, kind, value, detail = found
-            mentions.append(ValueMention(kind, value, raw[place][1], raw[place + length - 1][2], len(tokens), detail))
+            start, end = raw[place][1], raw[place + length - 1][2]
+            mentions.append(ValueMention(kind, _as_said(value, kind, text[start:end]), start, end, len(tokens), detail))
             tokens.append(f"<{kind}>")
             place += length
         return Delexicalised(tuple(tokens), tuple(mentions))
@@ -226,6 +227,13 @@ class MentionFinder:
             return
         entry = self._entries[words] = _Entry(words, kind, value, detail)
         self._by_first.setdefault(words[0], []).append(entry)
+
+
+def _as_said(value: str, kind: str, said: str) -> str:
+    """The world's spelling of a value; addresses, and what differs in capitals only, stay as they were said."""
+    if kind == "address":
+        return value if said == value.rstrip(" ,.") else said
+    return said if said.islower() and said == value.lower() else value
 
 
 def _words(text: str) -> tuple[str, ...]:

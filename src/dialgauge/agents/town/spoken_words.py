@@ -67,6 +67,7 @@ ALSO_SAID = {
 FOODS = (
     *(
         "afghan",
+        "afternoon tea",
         "african",
         "american",
         "arabian",
