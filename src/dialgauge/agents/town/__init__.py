@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.mentions import MentionFinder, ValueMention
     from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance, template_nlg
     from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
+    from dialgauge.agents.town.nlu_default import default_model, train_default
     from dialgauge.agents.town.nlu_model import NluModel
     from dialgauge.agents.town.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
+    from dialgauge.agents.town.nlu_scores import Understanding, understanding
+    from dialgauge.agents.town.nlu_sessions import session_samples
     from dialgauge.agents.town.nlu_training import NluSample, train_nlu
     from dialgauge.agents.town.phrase_book import PhraseBook
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
@@ -43,14 +46,19 @@ __all__ = [
     "TemplateNlg",
     "TownSystem",
     "TownUser",
+    "Understanding",
     "Utterance",
     "ValueMention",
     "count_rates",
+    "default_model",
     "default_nlu",
     "human_samples",
     "practice_samples",
+    "session_samples",
     "template_nlg",
+    "train_default",
     "train_nlu",
+    "understanding",
 ]
 
 if not TYPE_CHECKING:

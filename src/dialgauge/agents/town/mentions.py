@@ -18,6 +18,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dialgauge.agents.town.spoken_words import (
+    ALSO_SAID,
+    BEFORE_PLACE,
+    COLOURS,
+    DAYS,
+    FOODS,
+    MAKES,
+    NAME_ENDS,
+    NO_FOOD,
+    NO_NAME,
+    NUMBERS,
+    PLACE_NOUNS,
+    SOME_NUMBER,
+    STREETS,
+)
 from dialgauge.dialogue import Ontology
 
 #: Characters of an utterance that are looked at.
@@ -70,270 +85,6 @@ SLOT_KINDS: dict[str, tuple[str, ...]] = {
     "postcode": ("postcode",),
 }
 
-_COLOURS = ("black", "white", "red", "yellow", "blue", "grey", "gray", "green", "silver", "orange", "brown")
-_MAKES = (
-    *(
-        "toyota",
-        "skoda",
-        "bmw",
-        "honda",
-        "ford",
-        "audi",
-        "lexus",
-        "volvo",
-        "volkswagen",
-        "tesla",
-        "fiat",
-        "kia",
-        "nissan",
-    ),
-    *("mercedes", "renault", "peugeot", "opel", "vauxhall", "citroen", "mazda", "seat", "hyundai"),
-)
-_STREETS = frozenset(
-    ("street", "road", "lane", "avenue", "drive", "parade", "square", "passage", "terrace", "rd", "row", "quay")
-)
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-        ]
-    )
-}
-_SOME = (
-    *("several", "many", "a few", "quite a few", "a number", "lots", "a lot", "plenty", "multiple", "both", "some"),
-    *("a couple", "various", "a variety", "numerous"),
-)
-#: Ways to say a value of a slot, beside the value itself.
-_ALSO = {
-    ("area", "centre"): ("center", "city centre", "city center", "town centre", "town center", "central", "downtown"),
-    ("area", "north"): ("northern",),
-    ("area", "south"): ("southern",),
-    ("area", "east"): ("eastern",),
-    ("area", "west"): ("western",),
-    ("pricerange", "cheap"): ("cheaper", "cheapest", "cheaply", "inexpensive", "low priced", "budget"),
-    ("pricerange", "moderate"): ("moderately", "moderately priced", "moderate priced", "mid priced", "mid range"),
-    ("pricerange", "expensive"): ("pricey", "upscale", "high end", "expensively", "high priced", "luxury"),
-    ("type", "guesthouse"): ("guest house", "guest houses", "guesthouses", "bed and breakfast"),
-    ("type", "swimmingpool"): ("swimming pool", "swimming pools", "swimmingpools", "pool", "swimming"),
-    ("type", "nightclub"): ("night club", "night clubs", "nightclubs", "club", "clubs"),
-    ("type", "concerthall"): ("concert hall", "concert halls", "concerthalls"),
-    ("type", "multiple sports"): ("multiple sport", "multi sport", "multi sports", "mutliple sports", "sports"),
-    ("type", "boat"): ("boats", "boating"),
-    ("type", "theatre"): ("theater", "theaters", "theatres"),
-    ("type", "architecture"): ("architectural",),
-    ("type", "museum"): ("museums", "gallery", "galleries"),
-    ("food", "asian oriental"): ("asian", "oriental"),
-    ("food", "portuguese"): ("portugese",),
-    ("food", "mediterranean"): ("mediteranean",),
-}
-#: What people ask for although no restaurant of the town may serve it.
-_FOODS = (
-    *(
-        "afghan",
-        "african",
-        "american",
-        "arabian",
-        "argentinian",
-        "asian",
-        "asian oriental",
-        "australasian",
-        "australian",
-    ),
-    *("austrian", "barbeque", "basque", "belgian", "bistro", "brazilian", "british", "cajun", "cantonese", "caribbean"),
-    *(
-        "catalan",
-        "chinese",
-        "christmas",
-        "colombian",
-        "cornish",
-        "corsica",
-        "corsican",
-        "creative",
-        "crossover",
-        "cuban",
-    ),
-    *("czech", "danish", "dutch", "eastern european", "egyptian", "english", "eritrean", "ethiopian", "european"),
-    *("filipino", "finnish", "french", "fusion", "gastropub", "georgian", "german", "greek", "halal", "hungarian"),
-    *(
-        "indian",
-        "indonesian",
-        "international",
-        "iranian",
-        "irish",
-        "israeli",
-        "italian",
-        "jamaican",
-        "japanese",
-        "kosher",
-    ),
-    *("korean", "latin american", "lebanese", "light bites", "malaysian", "mediterranean", "mexican", "middle eastern"),
-    *("modern american", "modern british", "modern eclectic", "modern english", "modern european", "modern global"),
-    *(
-        "molecular gastronomy",
-        "mongolian",
-        "moroccan",
-        "nepalese",
-        "new zealand",
-        "nigerian",
-        "nordic",
-        "north african",
-    ),
-    *(
-        "north american",
-        "north indian",
-        "northern european",
-        "norwegian",
-        "pakistani",
-        "panasian",
-        "persian",
-        "peruvian",
-    ),
-    *("polish", "polynesian", "portuguese", "romanian", "russian", "scandinavian", "scottish", "seafood", "sichuan"),
-    *(
-        "singaporean",
-        "south african",
-        "south american",
-        "south indian",
-        "spanish",
-        "sri lankan",
-        "steakhouse",
-        "swedish",
-    ),
-    *(
-        "swiss",
-        "syrian",
-        "taiwanese",
-        "tapas",
-        "thai",
-        "the americas",
-        "tibetan",
-        "traditional",
-        "traditional american",
-    ),
-    *("turkish", "tuscan", "ukrainian", "unusual", "vegan", "vegetarian", "venetian", "vietnamese", "welsh", "world"),
-)
-#: Words before "food" or "cuisine" that name no food.
-_NO_FOOD = frozenset(
-    [
-        "of",
-        "the",
-        "their",
-        "good",
-        "great",
-        "any",
-        "some",
-        "what",
-        "kind",
-        "type",
-        "no",
-        "which",
-        "delicious",
-        "same",
-        "that",
-        "this",
-        "for",
-        "your",
-        "excellent",
-        "fine",
-        "and",
-        "or",
-        "a",
-        "an",
-        ",",
-        ".",
-        "expensive",
-        "cheap",
-        "moderate",
-        "about",
-        "nice",
-        "serve",
-        "serves",
-        "serving",
-        "offers",
-        "offer",
-        "have",
-        "fast",
-        "in",
-        "my",
-    ]
-)
-_PLACES = frozenset(("hotel", "restaurant", "attraction"))
-_BEFORE_PLACE = frozenset(("from", "to", "at", "leave", "leaves", "leaving", "reach", "visit"))
-#: Ends of names that people leave out, and words that alone are no name.
-_ENDS = (
-    *(("restaurant",), ("hotel",), ("guest", "house"), ("guesthouse",), ("college",), ("museum",), ("bar",)),
-    *(("bed", "and", "breakfast"), ("lodge",), ("cinema",), ("nightclub",), ("church",), ("theatre",)),
-)
-_NO_NAME = frozenset(
-    [
-        "ask",
-        "home",
-        "the",
-        "one",
-        "two",
-        "old",
-        "people",
-        "all",
-        "hills",
-        "jesus",
-        "saint",
-        "great",
-        "little",
-        "home",
-        "house",
-        "hotel",
-        "city",
-        "centre",
-        "club",
-        "bridge",
-        "restaurant",
-        "travellers",
-        "rice",
-        "royal",
-        "bloomsbury",
-        "express",
-        "regency",
-        "castle",
-        "cambridge",
-        "university",
-        "holy",
-        "queens",
-        "kings",
-        "golden",
-        "autumn",
-        "north",
-        "south",
-        "place",
-        "house",
-        "station",
-        "street",
-        "park",
-        "food",
-        "table",
-        "room",
-        "train",
-        "taxi",
-        "price",
-        "area",
-    ]
-)
 _POSTCODE = re.compile(r"(?=.{5,7}$)[a-z]{1,2}\d[a-z0-9]{0,2}[\do][a-z]{2}")
 _POST_FIRST, _POST_SECOND = re.compile(r"[a-z]{1,2}\d{1,2}[a-z]?"), re.compile(r"\d[a-z]{2}")
 _REFERENCE = re.compile(r"[A-Z0-9]{8}|(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{8}")
@@ -377,11 +128,11 @@ class MentionFinder:
     def __init__(self, ontology: Ontology) -> None:
         self._entries: dict[tuple[str, ...], _Entry] = {}
         self._by_first: dict[str, list[_Entry]] = {}
-        for word in _SOME:
+        for word in SOME_NUMBER:
             self._add(word, "some", word)
         self._add("free", "free", "free")
-        for colour in _COLOURS:
-            for make in _MAKES:
+        for colour in COLOURS:
+            for make in MAKES:
                 self._add(f"{colour} {make}", "car", f"{colour} {make}")
         for domain, slots in ontology.domains.items():
             for slot, spec in slots.items():
@@ -391,7 +142,7 @@ class MentionFinder:
         for slot, kind, values in (
             ("area", "area", ("centre", "north", "south", "east", "west")),
             ("pricerange", "pricerange", ("cheap", "moderate", "expensive")),
-            ("food", "food", _FOODS),
+            ("food", "food", FOODS),
             ("type", "lodging", ("hotel", "guesthouse")),
         ):
             for value in values:
@@ -422,7 +173,8 @@ class MentionFinder:
                 place += 1
                 continue
             length, kind, value, detail = found
-            mentions.append(ValueMention(kind, value, raw[place][1], raw[place + length - 1][2], len(tokens), detail))
+            start, end = raw[place][1], raw[place + length - 1][2]
+            mentions.append(ValueMention(kind, _as_said(value, kind, text[start:end]), start, end, len(tokens), detail))
             tokens.append(f"<{kind}>")
             place += length
         return Delexicalised(tuple(tokens), tuple(mentions))
@@ -430,7 +182,7 @@ class MentionFinder:
     def value(self, text: str) -> str:
         """A value in the form in which values are compared: the world's own where it is known, else plain words."""
         plain = text.strip().lower()
-        if plain.startswith("the ") and plain[4:] in _PLACES:
+        if plain.startswith("the ") and plain[4:] in PLACE_NOUNS:
             return plain
         found = self.find(text)
         if len(found.mentions) == 1 and found.mentions[0].kind not in ("some",):
@@ -446,7 +198,7 @@ class MentionFinder:
 
     def _add_value(self, kind: str, domain: str, slot: str, value: str) -> None:
         detail = domain if kind == "name" else ""
-        for text in (value, *_ALSO.get((slot, value.lower()), ())):
+        for text in (value, *ALSO_SAID.get((slot, value.lower()), ())):
             self._add(text, kind, value, text.lower() if kind == "lodging" else detail)
         words = _words(value)
         if kind in ("lodging", "sight"):
@@ -455,6 +207,8 @@ class MentionFinder:
         elif kind in ("name", "station", "department", "address"):
             for other in _variants(words):
                 self._add_words(other, kind, value, detail)
+                for further in _variants(other):
+                    self._add_words(further, kind, value, detail)
             if kind == "name":
                 for other in _shortened(words):
                     self._add_words(other, kind, value, detail)
@@ -466,13 +220,20 @@ class MentionFinder:
         self._add_words(_words(text), kind, value, detail)
 
     def _add_words(self, words: tuple[str, ...], kind: str, value: str, detail: str) -> None:
-        if kind == "name" and words[:1] == ("the",) and (len(words) > 2 or (words[1:] and words[1] not in _NO_NAME)):
+        if kind == "name" and words[:1] == ("the",) and (len(words) > 2 or (words[1:] and words[1] not in NO_NAME)):
             words = words[1:]
         known = self._entries.get(words)
         if not words or known is not None:
             return
         entry = self._entries[words] = _Entry(words, kind, value, detail)
         self._by_first.setdefault(words[0], []).append(entry)
+
+
+def _as_said(value: str, kind: str, said: str) -> str:
+    """The world's spelling of a value; addresses, and what differs in capitals only, stay as they were said."""
+    if kind == "address":
+        return value if said == value.rstrip(" ,.") else said
+    return said if said.islower() and said == value.lower() else value
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -510,14 +271,14 @@ def _address_parts(address: str) -> Iterator[str]:
 def _shortened(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The name without its last word where that says what it is."""
     bare = words[1:] if words[:1] == ("the",) else words
-    for end in _ENDS:
+    for end in NAME_ENDS:
         short = bare[: -len(end)]
-        if short and bare[-len(end) :] == end and (len(short) > 1 or (short[0] not in _NO_NAME and len(short[0]) > 3)):
+        if short and bare[-len(end) :] == end and (len(short) > 1 or (short[0] not in NO_NAME and len(short[0]) > 3)):
             yield short
             yield from _variants(short)
 
 
-_WORDED = frozenset((*_DAYS, *_NUMBERS, "noon", "midnight", *(f"{day}s" for day in _DAYS)))
+_WORDED = frozenset((*DAYS, *NUMBERS, "noon", "midnight", *(f"{day}s" for day in DAYS)))
 
 
 def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str] | None:
@@ -526,16 +287,16 @@ def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str]
     after = words[place + 1] if place + 1 < len(words) else ""
     if word in _WORDED:
         return _worded(word, after)
-    if word[0].isdigit():
+    if word[0].isdecimal():
         found = _street(words, place) or _number(word, after)
         if found is not None:
             return found
-    if word == "£" and after[:1].isdigit():
+    if word == "£" and after[:1].isdecimal():
         extra = place + 2 < len(words) and words[place + 2] in _POUNDS
         return 2 + extra, "price", f"{after} pounds", ""
     if _TRAIN.fullmatch(word):
         return 1, "train", word.upper(), ""
-    if word == "tr" and after.isdigit() and len(after) == 4:
+    if word == "tr" and after.isdecimal() and len(after) == 4:
         return 2, "train", f"TR{after}", ""
     if _POSTCODE.fullmatch(word):
         return 1, "postcode", word, ""
@@ -550,7 +311,7 @@ def _street(words: list[str], place: int) -> tuple[int, str, str, str] | None:
     """A house number and a street: "37 Newnham Road"."""
     for length in (3, 4):
         part = words[place : place + length]
-        if len(part) == length and part[-1] in _STREETS and all(word.isalpha() for word in part[1:]):
+        if len(part) == length and part[-1] in STREETS and all(word.isalpha() for word in part[1:]):
             return length, "address", " ".join(part), ""
     return None
 
@@ -560,8 +321,8 @@ def _is_reference(raw: str) -> bool:
 
 
 def _worded(word: str, after: str) -> tuple[int, str, str, str]:
-    if word in _NUMBERS:
-        number = _NUMBERS[word]
+    if word in NUMBERS:
+        number = NUMBERS[word]
         if after in _POUNDS:
             return 2, "price", f"{number} {_pounds(after)}", ""
         if after in ("am", "pm", "o'clock"):
@@ -584,7 +345,7 @@ def _number(word: str, after: str) -> tuple[int, str, str, str] | None:
         return 2, "price", f"{word} {_pounds(after)}", ""
     if "." in word:
         return 1, "price", f"{word} pounds", ""
-    if not word.isdigit():
+    if not word.isdecimal():
         return None
     if after in _MINUTES:
         return 2, "minutes", f"{word} minutes", ""
@@ -592,7 +353,7 @@ def _number(word: str, after: str) -> tuple[int, str, str, str] | None:
         return 2, "time", _clock(int(word), 0, after), ""
     if len(word) == 4 and int(word[:2]) < 25 and int(word[2:]) < 60:
         return 1, "time", f"{word[:2]}:{word[2:]}", ""
-    if len(word) in (5, 6) and after.isdigit() and len(word + after) in (10, 11):
+    if len(word) in (5, 6) and after.isdecimal() and len(word + after) in (10, 11):
         return 2, "phone", word + after, ""
     if 9 <= len(word) <= 13:
         return 1, "phone", word, ""
@@ -614,10 +375,10 @@ def _clock(hour: int, minute: int, half: str) -> str:
 def _place(words: list[str], place: int) -> tuple[int, str, str, str] | None:
     """ "The hotel" as one end of a ride."""
     following = words[place + 1] if place + 1 < len(words) else ""
-    if following in _PLACES and place and words[place - 1] in _BEFORE_PLACE:
+    if following in PLACE_NOUNS and place and words[place - 1] in BEFORE_PLACE:
         return 2, "place", f"the {following}", ""
     return None
 
 
 def _other_food(word: str) -> tuple[int, str, str, str] | None:
-    return (1, "food", word, "") if word.isalpha() and word not in _NO_FOOD and len(word) > 3 else None
+    return (1, "food", word, "") if word.isalpha() and word not in NO_FOOD and len(word) > 3 else None

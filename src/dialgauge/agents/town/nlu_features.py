@@ -6,6 +6,8 @@ those of each *mention* decide which act and slot it belongs to.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from dialgauge.agents.town.mentions import Delexicalised, ValueMention
 from dialgauge.dialogue import Act
 
@@ -45,7 +47,7 @@ def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[s
     """Of the whole utterance."""
     words = ["^", *found.tokens[:_MOST_TOKENS], "$"]
     domains = _domains(words) or _of_context(context)
-    pairs = [f"{one} {two}" for one, two in zip(words, words[1:], strict=False)]
+    pairs = [f"{one} {two}" for one, two in pairwise(words)]
     features = words + pairs
     features += [f"{pair} {word}" for pair, word in zip(pairs, words[2:], strict=False)]
     sentences = _sentences(found.tokens[:_MOST_TOKENS])
@@ -87,7 +89,7 @@ def mention_features(found: Delexicalised, mention: ValueMention, context: tuple
         sentence,
         *[f"L {word}" for word in left],
         *[f"R {word}" for word in right],
-        *[f"S {one} {two}" for one, two in zip(words[start:end], words[start + 1 : end], strict=False)],
+        *[f"S {one} {two}" for one, two in pairwise(words[start:end])],
         *[f"P {word}" for word in previous],
         f"P= {' '.join(previous[:3])}",
         *context,

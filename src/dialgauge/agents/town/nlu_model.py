@@ -43,7 +43,8 @@ class LinearScorer:
         """The score of each label."""
         row = self._row
         rows = [row[feature] for feature in features if feature in row]
-        return np.add.reduce(self.weights.take(rows, axis=0), axis=0, dtype=np.int32)
+        scores: NDArray[np.int32] = np.add.reduce(self.weights.take(rows, axis=0), axis=0, dtype=np.int32)
+        return scores
 
 
 class SpeakerPart(Struct, frozen=True):

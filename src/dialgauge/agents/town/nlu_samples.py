@@ -1,7 +1,7 @@
 """What the NLU learns from and is tried on: rendered acts of a made-up conversation, or human dialogues with acts.
 
-The practice turns need no data at all. They cover the town's whole vocabulary of acts: first what the agents of the town
-say in their usual order, then any act with any slots, so that an agent with other habits is understood too.
+The practice turns need no data at all. They cover the town's whole vocabulary of acts: half of them are what the town's
+agents say in their usual order, half are any act with any slots, so that an agent with other habits is understood too.
 """
 
 from __future__ import annotations

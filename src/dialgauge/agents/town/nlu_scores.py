@@ -1,0 +1,93 @@
+"""How well an NLU understands: precision, recall and F1 of acts, act by act, and what is taken for what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from dialgauge.agents.town.nlu import LinearNlu
+from dialgauge.agents.town.nlu_training import NluSample
+from dialgauge.dialogue import Act, Speaker
+
+#: Act and slot, with the value where values count.
+Item = tuple[str, ...]
+
+
+class Understanding(Struct, frozen=True):
+    """Counts over samples: what was understood (``right``), understood wrongly (``extra``), and missed."""
+
+    right: Counter[Item]
+    extra: Counter[Item]
+    missed: Counter[Item]
+    #: For pairs of act-slots: how often the second was understood where the first was said and missed.
+    confused: Counter[tuple[Item, Item]]
+
+    @property
+    def precision(self) -> float:
+        """The share of what was understood that was said."""
+        return _share(self.right.total(), self.extra.total())
+
+    @property
+    def recall(self) -> float:
+        """The share of what was said that was understood."""
+        return _share(self.right.total(), self.missed.total())
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of the two."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+    def recalls(self, least: int = 1) -> dict[Item, float]:
+        """Recall of each act and slot that was said at least so often."""
+        right, missed = _by_slot(self.right), _by_slot(self.missed)
+        said = right + missed
+        return {item: right[item] / count for item, count in said.items() if count >= least}
+
+    def confusions(self, least: int = 1) -> dict[tuple[Item, Item], float]:
+        """For act-slots said at least so often, the share of them that another one was understood for."""
+        said = _by_slot(self.right) + _by_slot(self.missed)
+        return {pair: count / said[pair[0]] for pair, count in self.confused.items() if said[pair[0]] >= least}
+
+
+def understanding(
+    nlu: LinearNlu, samples: Iterable[NluSample], speaker: Speaker | None = None, *, values: bool = True
+) -> Understanding:
+    """Try an NLU on samples of one speaker or of both; ``values`` says whether values count.
+
+    Values are compared as the NLU's world writes them: "city centre" is "centre", "5 pm" is "17:00".
+    """
+    right: Counter[Item] = Counter()
+    extra: Counter[Item] = Counter()
+    missed: Counter[Item] = Counter()
+    confused: Counter[tuple[Item, Item]] = Counter()
+    for sample in samples:
+        if speaker is not None and sample.speaker != speaker:
+            continue
+        said = _items(sample.acts, nlu, values)
+        heard = _items(nlu.parse(sample.text, sample.speaker, sample.context).acts, nlu, values)
+        right.update(said & heard)
+        extra.update(heard - said)
+        missed.update(said - heard)
+        confused.update({(one[:2], other[:2]) for one in said - heard for other in heard - said})
+    return Understanding(right, extra, missed, confused)
+
+
+def _items(acts: Iterable[Act], nlu: LinearNlu, values: bool) -> set[Item]:
+    if not values:
+        return {(act.name, act.slot) for act in acts}
+    plain = nlu.finder.value
+    return {(act.name, act.slot, value and plain(value)) for act in acts for value in act.values or ("",)}
+
+
+def _by_slot(counts: Counter[Item]) -> Counter[Item]:
+    merged: Counter[Item] = Counter()
+    for item, count in counts.items():
+        merged[item[:2]] += count
+    return merged
+
+
+def _share(right: int, wrong: int) -> float:
+    return right / (right + wrong) if right + wrong else 0.0

@@ -1,0 +1,48 @@
+"""What our own agents say to each other, in words: samples to try an NLU on, or to train it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dialgauge.agents.town.agenda import AgendaUser
+from dialgauge.agents.town.nlg import TemplateNlg
+from dialgauge.agents.town.nlu import ParseContext
+from dialgauge.agents.town.nlu_training import NluSample
+from dialgauge.agents.town.policy import RuleSystem
+from dialgauge.dialogue import Act
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import Backend, TownGoal, TownSearch
+
+_MOST_EXCHANGES = 20
+
+
+def session_samples(
+    goals: Iterable[TownGoal], search: TownSearch, *, seed: int = 0, nlg: TemplateNlg | None = None
+) -> Iterator[NluSample]:
+    """Every turn of a conversation of agenda user and rule system for each goal; each hears what the other said."""
+    words = nlg or TemplateNlg(strict=True)
+    for goal in goals:
+        yield from _session(goal, search, words, seed)
+
+
+def _session(goal: TownGoal, search: TownSearch, words: TemplateNlg, seed: int) -> Iterator[NluSample]:
+    def draws(role: str) -> Draws:
+        return Draws(seed, "nlu session", goal.id, role)
+
+    user = AgendaUser(goal, draws("user-core"))
+    system = RuleSystem(Backend(search, draws("backend"), goal), draws("system-core"))
+    user_words, system_words = draws("user-nlg"), draws("system-nlg")
+    asked: tuple[Act, ...] = ()
+    answered: tuple[Act, ...] = ()
+    for _ in range(_MOST_EXCHANGES):
+        domain = system.belief.domain
+        context = ParseContext(own=answered, before=asked, domain=domain, pending=domain)
+        asked = user.step(answered)
+        said = words.generate(asked, "user", user_words)
+        yield NluSample(text=said.text, speaker="user", acts=asked, context=context, spans=said.spans)
+        context = ParseContext(own=asked, before=answered, domain=user.domain, pending=user.pending)
+        answered = system.step(asked)
+        said = words.generate(answered, "system", system_words)
+        yield NluSample(text=said.text, speaker="system", acts=answered, context=context, spans=said.spans)
+        if user.end_reason:
+            return

@@ -1,0 +1,83 @@
+"""The gate of section 8.4: what our NLG says, our NLU understands, in every world and for every act and slot.
+
+Sessions of our own agents on goals that nothing was trained on, rendered with other draws than the training's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from dialgauge.agents.town import (
+    PRACTICE_ONTOLOGY,
+    LinearNlu,
+    NluModel,
+    NluSample,
+    default_model,
+    default_nlu,
+    practice_samples,
+    session_samples,
+    train_default,
+    understanding,
+)
+from dialgauge.agents.town.nlu_default import SHIPPED, recipe_checksum
+from dialgauge.dialogue import Ontology, Speaker
+from dialgauge.formats import read
+from dialgauge.worlds.town import (
+    TownSearch,
+    generate_goals,
+    generate_town,
+    goal_record,
+    load_town,
+    spoken_ontology,
+    town_goal,
+)
+from support.shared import shared_folder
+
+SPEAKERS: tuple[Speaker, ...] = ("user", "system")
+#: Act-slots that were said less often prove nothing.
+ENOUGH = 20
+
+
+def check(samples: Iterable[NluSample], ontology: Ontology) -> None:
+    nlu, turns = LinearNlu(default_model(), ontology), list(samples)
+    for speaker in SPEAKERS:
+        scores = understanding(nlu, turns, speaker)
+        assert scores.f1 >= 0.98, (speaker, scores.f1)
+        assert {item: recall for item, recall in scores.recalls(ENOUGH).items() if recall < 0.95} == {}
+        assert {pair: share for pair, share in scores.confusions(ENOUGH).items() if share > 0.03} == {}
+
+
+def test_sessions_in_the_town_of_multiwoz() -> None:
+    data = shared_folder("data")
+    if data is None:
+        pytest.skip("DIALGAUGE_DATA does not name shared/data")
+    town = load_town(data / "multiwoz21" / "db")
+    search = TownSearch(town)
+    dialogues = list(read(str(data / "multiwoz21" / "val.json.gz")))[:400]
+    goals = [town_goal(one.id, one.goal, search) for one in dialogues if one.goal is not None and one.goal.tasks]
+    check(session_samples(goals, search, seed=8), spoken_ontology(town))
+
+
+def test_sessions_in_a_synthetic_town() -> None:
+    town = generate_town(seed=5)
+    search = TownSearch(town)
+    made = generate_goals(town, 400, 5, emergencies=0.1)
+    goals = [town_goal(name, goal_record(goal), search) for name, goal in made.items()]
+    check(session_samples(goals, search, seed=8), spoken_ontology(town))
+
+
+def test_practice_turns_over_the_whole_vocabulary() -> None:
+    """Any act with any slots, in any order: more than our agents say."""
+    nlu = default_nlu(PRACTICE_ONTOLOGY)
+    turns = list(practice_samples(6000, seed=2))
+    for speaker in SPEAKERS:
+        assert understanding(nlu, turns, speaker).f1 >= 0.98
+
+
+def test_the_package_brings_the_model_that_its_recipe_gives() -> None:
+    """Rebuild it with ``python tools/build_nlu.py`` after templates, vocabulary or recipe change."""
+    shipped = NluModel.load(SHIPPED)
+    assert shipped.recipe == recipe_checksum()
+    assert shipped.checksum == train_default().checksum
