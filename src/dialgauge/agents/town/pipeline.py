@@ -212,6 +212,14 @@ def agenda(
     )
 
 
+def _flag(given: object) -> bool:
+    """A setting that is on or off, also as a command line has it."""
+    word = str(given).lower()
+    if word not in ("true", "false"):
+        raise DialgaugeError(f"a setting that is on or off is 'true' or 'false', not '{given}'")
+    return word == "true"
+
+
 def agenda_baseline(
     *,
     channel: str = "clean",
@@ -220,9 +228,10 @@ def agenda_baseline(
     anaphors: float = 0.3,
     at_once: int = 4,
     limit: int = 40,
+    insist: bool = False,
 ) -> TownUser:
     """The user of the GCDF1 paper, with its faults."""
-    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit))
+    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=_flag(insist))
     return TownUser(
         "agenda-baseline",
         lambda goal, draws: BaselineUser(goal, draws, options),
