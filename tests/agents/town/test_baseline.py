@@ -10,10 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.agents.registry import make_agent
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.dialogue import Act, Dialogue
-from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.lab.town import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from dialgauge.worlds.restaurant import Draws
@@ -155,12 +153,6 @@ def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by, len(held.turns)) == ("max_exchanges", "user", 42)
     assert held.turns[-2].acts == (BYE,)
-
-
-def test_its_settings_come_as_words_too() -> None:
-    make_agent("agenda-baseline", {"anaphors": "0", "limit": "10", "insist": "false"})
-    with pytest.raises(DialgaugeError, match="is 'true' or 'false', not 'maybe'"):
-        make_agent("agenda-baseline", {"insist": "maybe"})
 
 
 # The experiment of the paper

@@ -212,14 +212,6 @@ def agenda(
     )
 
 
-def _flag(given: object) -> bool:
-    """A setting that is on or off, also as a command line has it."""
-    word = str(given).lower()
-    if word not in ("true", "false"):
-        raise DialgaugeError(f"a setting that is on or off is 'true' or 'false', not '{given}'")
-    return word == "true"
-
-
 def agenda_baseline(
     *,
     channel: str = "clean",
@@ -231,7 +223,7 @@ def agenda_baseline(
     insist: bool = False,
 ) -> TownUser:
     """The user of the GCDF1 paper, with its faults."""
-    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=_flag(insist))
+    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
     return TownUser(
         "agenda-baseline",
         lambda goal, draws: BaselineUser(goal, draws, options),
