@@ -36,7 +36,7 @@ def test_options_are_keywords() -> None:
         ("rulez", {}, "there is no agent named 'rulez'. Did you mean 'rules'"),
         ("rules", {"wrold": "x"}, "there is no setting 'wrold' of rules. Did you mean 'world'"),
         ("http", {}, "the agent http needs the setting url; give it with --set url=…"),
-        ("http", {"url": "http://a", "timeout": "soon"}, "cannot be made: ValueError"),
+        ("http", {"url": "http://a", "timeout": "soon"}, "the setting timeout of http is a number, not 'soon'"),
     ],
 )
 def test_mistakes(name: str, options: dict[str, str], sentence: str) -> None:

@@ -23,6 +23,8 @@ FAMILIES = {
     "tracking": "dialgauge.tracking.measures",
     "responses": "dialgauge.responses.measures",
     "users": "dialgauge.users.measures",
+    # Before tasks: its Success knows the rule sets of both.
+    "outcomes": "dialgauge.tasks.outcome_measures",
     "tasks": "dialgauge.tasks.measures",
     "lab": "dialgauge.lab.measures",
 }
@@ -46,7 +48,9 @@ def cards(family: str | None = None) -> dict[str, Card[Any]]:
 
 def card_listing(family: str | None = None) -> list[plugins.Plugin[Card[Any]]]:
     """Every measure of a family, or of all, by name; a plugin that cannot be used stands there with the reason."""
-    ours = {card.name: plugins.Plugin(card.name, "dialgauge", FAMILIES[card.family], card) for card in _own(family)}
+    ours: dict[str, plugins.Plugin[Card[Any]]] = {}
+    for card in _own(family):
+        ours.setdefault(card.name, plugins.Plugin(card.name, "dialgauge", FAMILIES[card.family], card))
     return sorted([*ours.values(), *_foreign(family, ours)], key=lambda entry: (entry.name, entry.package))
 
 

@@ -6,9 +6,16 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.tasks.compat import CompatVerdict
+    from dialgauge.tasks.conduct import Conduct
     from dialgauge.tasks.delexical import cleaned, placeholders
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import GoldTask, GoldTasks, read_gold
+    from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
+    from dialgauge.tasks.outcome_records import outcome_frames
+    from dialgauge.tasks.outcome_scores import score_outcomes
+    from dialgauge.tasks.outcome_views import outcome_explanation, outcome_tables
+    from dialgauge.tasks.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.predictions import (
         MODES,
         DomainMode,
@@ -31,13 +38,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODES",
+    "CompatVerdict",
+    "Conduct",
     "DomainMode",
     "GoldTask",
     "GoldTasks",
+    "JudgedConversation",
+    "JudgedConversations",
     "PublishedRow",
     "References",
+    "StrictVerdict",
     "TaskEvaluation",
     "TaskOptions",
+    "TaskOutcome",
     "TaskPredictions",
     "TaskScores",
     "TaskTurn",
@@ -45,6 +58,10 @@ __all__ = [
     "cleaned",
     "explanation",
     "human_responses",
+    "judge_outcomes",
+    "outcome_explanation",
+    "outcome_frames",
+    "outcome_tables",
     "placeholders",
     "predictions_from",
     "published_human",
@@ -54,6 +71,7 @@ __all__ = [
     "read_predictions",
     "read_references",
     "richness",
+    "score_outcomes",
     "score_tables",
     "score_tasks",
     "task_measures",

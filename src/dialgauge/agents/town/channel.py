@@ -37,6 +37,9 @@ WITHIN_DOMAIN = "domain"
 #: How a value is misheard: not at all (``none``), in part, or as another value of its slot.
 Mishearing: TypeAlias = Literal["none", "part", "other"]
 _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
+#: Rates that are the same for all acts, as the name of a channel.
+_RATES = ("drop", "relabel", "value", "insert")
+_ALIKE = re.compile(r"\w+=[0-9]*\.?[0-9]+(,\w+=[0-9]*\.?[0-9]+)*")
 _REQUEST = "-Request"
 _INVENTORY: dict[Speaker, Mapping[str, tuple[str, ...]]] = {"user": USER_ACTS, "system": SYSTEM_ACTS}
 _NAMES = tuple({**USER_ACTS, **SYSTEM_ACTS})
@@ -93,9 +96,11 @@ class Channel:
 
     @classmethod
     def named(cls, name: str) -> Channel:
-        """``clean``, ``mild``, ``paper2021``, or the channel of a YAML file."""
+        """``clean``, ``mild``, ``paper2021``, a YAML file, or rates for all acts alike: ``drop=0.1,value=0.05``."""
         if name == CLEAN or name in SHIPPED:
             return _shipped(name)
+        if _ALIKE.fullmatch(name):
+            return cls(_alike(name))
         if Path(name).suffix in (".yaml", ".yml"):
             return cls(_rates(read_yaml(name)))
         raise DialgaugeError(
@@ -179,7 +184,7 @@ class _Fault:
                 yield _misheard(said, which, draws, ontology)
         for target, rate in self._inserted:
             if draws.unit() < rate:
-                yield _inserted(said, target, draws, ontology)
+                yield _inserted(said, target, speaker, draws, ontology)
 
 
 def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Act:
@@ -216,7 +221,9 @@ def _misheard(said: Act, how: str, draws: Draws, ontology: Ontology | None) -> A
     return act(said.name, said.slot, value)
 
 
-def _inserted(beside: Act, target: str, draws: Draws, ontology: Ontology | None) -> Act:
+def _inserted(beside: Act, target: str, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Act:
+    if target == WITHIN_DOMAIN:
+        target = draws.pick(_others(speaker, beside.domain, kind_of(beside.name, beside.slot)))
     name, slot, value = _parsed(target)
     if not slot or name.endswith(_REQUEST):
         return act(name, slot, ASKED if slot else "")
@@ -246,7 +253,26 @@ def _part(value: str, draws: Draws) -> str:
     return " ".join(words[:cut] if draws.unit() < 0.5 else words[cut:])
 
 
-# Files
+# Names and files
+
+
+def _alike(text: str) -> ChannelRates:
+    """The same rates for all that either side says: drop, relabel and insert within the domain, value."""
+    given: dict[str, float] = {}
+    for part in text.split(","):
+        what, _, rate = part.partition("=")
+        if what not in _RATES:
+            raise DialgaugeError(f"a channel has no rate '{what}'.{nearest(what, _RATES)}")
+        given[what] = float(rate)
+    damage = Damage(
+        drop=given.get("drop", 0.0),
+        relabel={WITHIN_DOMAIN: given.get("relabel", 0.0)},
+        value={"other": given.get("value", 0.0)},
+        insert={WITHIN_DOMAIN: given.get("insert", 0.0)},
+    )
+    if fault := _wrong(EVERY, damage):
+        raise DialgaugeError(f"the channel '{text}' cannot be: {fault}")
+    return ChannelRates(user={EVERY: damage}, system={EVERY: damage})
 
 
 @lru_cache(1 << 12)
@@ -292,7 +318,8 @@ def _side(document: YamlDocument, side: str, kinds: Mapping[str, Any]) -> dict[s
 def _wrong(kind: str, damage: Damage) -> str:
     """What is wrong with the rates of a kind of act; empty where nothing is."""
     targets = [target for target in damage.relabel if target != WITHIN_DOMAIN]
-    for one in (kind, *targets, *damage.insert):
+    inserted = [target for target in damage.insert if target != WITHIN_DOMAIN]
+    for one in (kind, *targets, *inserted):
         if one == EVERY and one is kind:
             continue
         name = _parsed(one)[0]

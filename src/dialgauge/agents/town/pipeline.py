@@ -110,6 +110,8 @@ class TownUser:
 
     def start(self, context: UserContext) -> None:
         """A new goal."""
+        if not isinstance(context, UserContext):
+            raise DialgaugeError(f"{self.name} is a user; it cannot take the system's place")
         goal, streams = context.plan, context.streams
         if not isinstance(goal, TownGoal) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
@@ -164,6 +166,8 @@ class TownSystem:
 
     def start(self, context: SystemContext) -> None:
         """A new conversation."""
+        if not isinstance(context, SystemContext):
+            raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
         office, streams = context.office, context.streams
         if not isinstance(office, Backend) or streams is None:
             raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")

@@ -1,0 +1,371 @@
+"""What became of a recorded conversation by the rules of ConvLab-2's evaluator, with which published results were made.
+
+They go by what the *user heard*, and do not see the system's last turn. Their quirks are kept, for comparison only
+(``docs/tasks.md``): a value counts as told if it looks right, true or not; what was told without need counts against
+precision for seven slots and no others; a booking is judged by its row, never by day, people, time or stay; and what
+the user wrote down need only resemble something in the database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue, Goal, Task, Turn
+from dialgauge.worlds.town import ASKED, REFERENCE, TownDatabase
+
+#: Slots that can count as told.
+_TOLD = {
+    "restaurant": frozenset({"address", "area", "food", "name", "phone", "postcode", "pricerange"}),
+    "hotel": frozenset(
+        {"address", "area", "internet", "parking", "name", "phone", "postcode", "pricerange", "stars", "type"}
+    ),
+    "attraction": frozenset({"address", "area", "entrance fee", "name", "phone", "postcode", "type"}),
+    "train": frozenset(
+        {"trainID", "arriveBy", "day", "departure", "destination", "duration", "leaveAt", "price"}
+    ),
+    "taxi": frozenset({"car type", "phone"}),
+    "hospital": frozenset({"postcode", "phone", "address", "department"}),
+    "police": frozenset({"postcode", "phone", "address"}),
+}  # fmt: skip
+#: Slots that can be told without need: those whose long name happens to stand in a list of short names.
+_SURPLUS = frozenset({"phone", "area", "type", "food", "internet", "parking", "stars"})
+_TELLING = frozenset({"inform", "recommend", "offerbook", "offerbooked"})
+#: What fills in an answer that the user waits for: the same, and confirmations.
+_ANSWERING = _TELLING | {"book"}
+_BOOKABLE = ("hotel", "restaurant", "train")
+_NO_VALUE = frozenset({"", "dont care", "not mentioned", "don't care", "dontcare", "do n't care"})
+_TIME = re.compile(r"(([01]\d|2[0-3]):([0-5]\d)|24:00)")
+_POSTCODE = re.compile(r"cb\d{1,3}[a-z]{2,3}|pe296fl")
+_PHONE, _DIGIT, _TRAIN_ID = re.compile(r"\d{11}"), re.compile(r"\d"), re.compile(r"tr\d{4}")
+#: A reference of ConvLab's own systems is the number of the row.
+_ROW_NUMBER = re.compile(r"\d{8}")
+_AREAS = frozenset({"centre", "east", "south", "west", "north"})
+_PRICES = frozenset({"cheap", "expensive", "moderate", "free"})
+_DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+#: Slots that were misheard so often that their missing values were read as yes.
+_YES_OR_NO = ("internet", "parking")
+_ENDS = ("departure", "destination")
+_TIMES = {"leaveAt": 1, "arriveBy": -1}
+#: How much alike, in percent, an answer and a row's value must be.
+_ALIKE = 60
+
+
+class CompatVerdict(Struct, frozen=True, gc=False):
+    """The verdict on a dialogue; None where a measure is undefined."""
+
+    success: bool
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    book: float | None
+    #: Share of the goal's domains whose constraints and answers the database can satisfy.
+    final: float
+    #: By domain, without the look at the database.
+    domains: dict[str, bool]
+    #: Why domains, or (under "") the dialogue, failed.
+    why: dict[str, str]
+
+
+class _Heard(Struct, gc=False):
+    """What a user made of a conversation."""
+
+    told: dict[str, set[str]]
+    #: Values that do not look right, by domain.
+    malformed: dict[str, int]
+    answers: dict[str, dict[str, str]]
+    booked: dict[str, int]
+    taxi: bool = False
+
+
+class CompatRules:
+    """Judges conversations against a town; one serves all of them."""
+
+    def __init__(self, town: TownDatabase) -> None:
+        self._rows: dict[str, list[Mapping[str, Any]]] = {domain: list(rows) for domain, rows in town.raw.items()}
+        #: By domain and slot: the column's values, each with its rows as bits. Rows without a value stand under None.
+        self._columns: dict[tuple[str, str], dict[str | None, int]] = {}
+        self._having: dict[tuple[str, str, str], int] = {}
+
+    def judge(self, dialogue: Dialogue, goal: Goal) -> CompatVerdict:
+        """The verdict on a dialogue."""
+        heard = self._listen(dialogue, goal)
+        counts = {domain: _counts(domain, task, heard) for domain, task in goal.tasks.items()}
+        stray = sum(_surplus(domain, heard, Task()) for domain in _TOLD.keys() - goal.tasks.keys())
+        hits, false, missed = (sum(one[place] for one in counts.values()) for place in range(3))
+        precision, recall, f1 = _rates(hits, false + stray, missed)
+        rates = {
+            domain: rate
+            for domain, task in goal.tasks.items()
+            if (rate := self._book_rate(domain, task, heard)) is not None
+        }
+        book = sum(rates.values()) / len(rates) if rates else None
+        found = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
+        domains, why = {}, {}
+        for domain in goal.tasks:
+            told = _rates(*counts[domain])[1]
+            domains[domain] = _both(rates.get(domain), told)
+            if not (domains[domain] and found[domain]):
+                why[domain] = self._reason(domain, goal.tasks[domain], heard, rates.get(domain), found[domain])
+        whole = sum(found.values()) / len(found) if found else 1.0
+        success = _both(book, recall) and whole == 1.0
+        return CompatVerdict(success, precision, recall, f1, book, whole, domains, why)
+
+    # Hearing
+
+    def _listen(self, dialogue: Dialogue, goal: Goal) -> _Heard:
+        heard = _Heard({domain: set() for domain in _TOLD}, dict.fromkeys(_TOLD, 0), {}, {})
+        references = registered(dialogue)
+        about = current = ""
+        for turn in seen_by_user(dialogue):
+            for act in (turn.heard if turn.heard is not None else turn.acts) or () if turn.speaker == "system" else ():
+                domain, _, intent = act.name.lower().partition("-")
+                if domain in _TOLD:
+                    about = domain
+                    current = domain if domain in goal.tasks else current
+                for value in act.values:
+                    self._hear(heard, domain, intent, act.slot, str(value), about, current, references)
+            for act in turn.acts or () if turn.speaker == "user" else ():
+                domain = act.name.partition("-")[0].lower()
+                if domain in _TOLD:
+                    about = domain
+                    current = current or domain
+        return heard
+
+    def _hear(
+        self,
+        heard: _Heard,
+        domain: str,
+        intent: str,
+        slot: str,
+        value: str,
+        about: str,
+        current: str,
+        references: Mapping[str, int],
+    ) -> None:
+        """One value of one act. ``about`` is the domain last mentioned by anyone; ``current`` the user's own idea."""
+        if slot.lower() == REFERENCE.lower():
+            owner = self._owner(domain, intent, about)
+            number = references.get(value, int(value) if _ROW_NUMBER.fullmatch(value) else -1)
+            if owner and 0 <= number < len(self._rows.get(owner, ())):
+                heard.booked.setdefault(owner, number)
+            return
+        if domain == "taxi" and intent == "inform" and slot == "car type":
+            heard.taxi = True
+        if intent in _ANSWERING:
+            noted = "yes" if slot in _YES_OR_NO and value == "none" else value
+            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = noted
+        if intent in _TELLING and slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE:
+            if looks_right(domain, slot, value):
+                heard.told[domain].add(slot)
+            else:
+                heard.malformed[domain] += 1
+
+    @staticmethod
+    def _owner(domain: str, intent: str, about: str) -> str:
+        """Whose booking a reference is."""
+        if domain == "booking":
+            return about if intent == "book" and about in _BOOKABLE else ""
+        return "train" if domain == "train" and intent in ("offerbooked", "inform") else ""
+
+    # Judging
+
+    def _book_rate(self, domain: str, task: Task, heard: _Heard) -> float | None:
+        """Share of the constraints that the booked row satisfies; None where there is nothing to book or to check."""
+        if not task.book or not task.info:
+            return None
+        if domain == "taxi":
+            return float(heard.taxi)
+        if domain not in heard.booked:
+            return 0.0
+        row = self._rows[domain][heard.booked[domain]]
+        checked = {slot: value for slot, value in task.info.items() if slot not in _ENDS}
+        if not checked:
+            return None
+        return sum(_booked_fits(slot, value, row) for slot, value in checked.items()) / len(checked)
+
+    def _satisfiable(self, domain: str, task: Task, heard: _Heard) -> bool:
+        """Is there a row with these constraints and something like these answers, the booked one if one must be?"""
+        if domain == "hospital":
+            wanted = task.info.get("department", "").strip().lower()
+            return not wanted or any(row["department"].lower() == wanted for row in self._rows.get(domain, ()))
+        if domain in ("taxi", "police"):
+            return True
+        rows = self._fitting(domain, task.info)
+        answers = heard.answers.get(domain, {})
+        for slot in task.requests:
+            answer, table = answers.get(slot, ASKED), self._rows[domain]
+            rows = [number for number in rows if _resembles(slot, answer, table[number].get(slot))]
+        if not rows or not task.book or domain not in heard.booked:
+            return bool(rows)
+        return heard.booked[domain] in rows
+
+    def _fitting(self, domain: str, info: Mapping[str, str]) -> list[int]:
+        """The numbers of the rows that fit all constraints."""
+        rows = (1 << len(self._rows.get(domain, ()))) - 1
+        for slot, value in info.items():
+            if (domain, slot, value) not in self._having:
+                self._having[domain, slot, value] = sum(
+                    having for has, having in self._column(domain, slot).items() if _equals(slot, value, has)
+                )
+            rows &= self._having[domain, slot, value]
+        numbers = []
+        while rows:
+            numbers.append((rows & -rows).bit_length() - 1)
+            rows &= rows - 1
+        return numbers
+
+    def _column(self, domain: str, slot: str) -> dict[str | None, int]:
+        if (domain, slot) not in self._columns:
+            column: dict[str | None, int] = {}
+            for number, row in enumerate(self._rows.get(domain, ())):
+                value = row.get(slot)
+                text = value if isinstance(value, str) else None
+                column[text] = column.get(text, 0) | 1 << number
+            self._columns[domain, slot] = column
+        return self._columns[domain, slot]
+
+    def _reason(self, domain: str, task: Task, heard: _Heard, rate: float | None, found: bool) -> str:
+        if rate == 0 and domain not in heard.booked:
+            return "no booking was heard of"
+        if rate is not None and rate < 1:
+            return f"the row heard to be booked (number {heard.booked.get(domain, 0)}) fails constraints"
+        missing = [slot for slot in task.requests if slot not in heard.told.get(domain, ())]
+        if missing:
+            return f"never heard: {', '.join(missing)}"
+        if not found:
+            return "for the dialogue: no row has these constraints and anything like these answers"
+        return "nothing to book, and nothing to ask"
+
+
+def seen_by_user(dialogue: Dialogue) -> Iterator[Turn]:
+    """The turns up to, and without, the last one of the system."""
+    turns = dialogue.turns
+    last = max((place for place, turn in enumerate(turns) if turn.speaker == "system"), default=len(turns))
+    return iter([turn for place, turn in enumerate(turns) if place != last])
+
+
+def registered(dialogue: Dialogue) -> dict[str, int]:
+    """The references that were given out, each with the number of its row."""
+    return {
+        call.result["reference"]: call.rows[0]
+        for turn in dialogue.turns
+        for call in turn.calls or ()
+        if call.name == "book" and "reference" in call.result and call.rows
+    }
+
+
+@lru_cache(1 << 14)
+def looks_right(domain: str, slot: str, value: str) -> bool:
+    """Whether a value has the form that values of its slot have.
+
+    >>> looks_right("hotel", "postcode", "cb21ab"), looks_right("train", "arriveBy", "24:10")
+    (True, False)
+    """
+    match slot:
+        case "area":
+            return value.lower() in _AREAS
+        case "arriveBy" | "leaveAt":
+            return _TIME.fullmatch(value) is not None
+        case "day":
+            return value.lower() in _DAYS
+        case "duration":
+            return "minute" in value
+        case "internet" | "parking":
+            return value in ("yes", "no", "none")
+        case "phone":
+            return domain == "restaurant" or _PHONE.fullmatch(value) is not None
+        case "price":
+            return "pound" in value
+        case "pricerange":
+            return domain == "attraction" or value in _PRICES
+        case "postcode":
+            return _POSTCODE.fullmatch(value) is not None
+        case "stars":
+            return _DIGIT.fullmatch(value) is not None
+        case "trainID":
+            return _TRAIN_ID.fullmatch(value.lower()) is not None
+    return True
+
+
+def _counts(domain: str, task: Task, heard: _Heard) -> tuple[int, int, int]:
+    """Requests that were told, what was told wrongly or without need, requests that were not told."""
+    told = heard.told.get(domain, set())
+    hits = sum(slot in told for slot in task.requests)
+    return hits, _surplus(domain, heard, task), len(task.requests) - hits
+
+
+def _surplus(domain: str, heard: _Heard, task: Task) -> int:
+    unneeded = heard.told.get(domain, set()) & _SURPLUS - {*task.requests, *task.info}
+    return heard.malformed.get(domain, 0) + len(unneeded)
+
+
+def _rates(hits: int, false: int, missed: int) -> tuple[float | None, float | None, float | None]:
+    """Precision, recall and F1: undefined where nothing was asked for, else 0 where a denominator is."""
+    if not hits + missed:
+        return None, None, None
+    recall = hits / (hits + missed)
+    if not hits:
+        return 0.0, recall, 0.0
+    precision = hits / (hits + false)
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def _both(book: float | None, recall: float | None) -> bool:
+    """Each complete or not asked for, and one of them asked for."""
+    return (book is not None or recall is not None) and book in (None, 1.0) and recall in (None, 1.0)
+
+
+def _digits(value: str) -> int | None:
+    """A time as a number of four digits."""
+    hours, _, minutes = value.partition(":")
+    return int(hours) * 100 + int(minutes) if hours.isdecimal() and minutes.isdecimal() else None
+
+
+def _in_time(slot: str, wanted: str, has: str) -> bool:
+    """Not before, or not after; what is no time always fits."""
+    limit, time = _digits(wanted), _digits(has)
+    return limit is None or time is None or (time - limit) * _TIMES[slot] >= 0
+
+
+def _booked_fits(slot: str, wanted: str, row: Mapping[str, Any]) -> bool:
+    has = str(row.get(slot, ""))
+    # Goals are read in small letters here, names of the database are not.
+    return _in_time(slot, wanted, has) if slot in _TIMES else wanted.strip().lower() == has.strip().lower()
+
+
+def _equals(slot: str, wanted: str, has: str | None) -> bool:
+    """Does a value fit a constraint? One that is unknown does."""
+    if has is None or wanted in _NO_VALUE or (slot == "area" and wanted == "center" and has == "centre"):
+        return True
+    if slot in _TIMES:
+        return _in_time(slot, wanted, has)
+    return has.strip() == ASKED or wanted.strip().lower() == has.strip().lower()
+
+
+def _resembles(slot: str, answer: str, has: Any) -> bool:
+    """Is an answer like what a row has?"""
+    if answer in _NO_VALUE or not isinstance(has, str):
+        return True
+    if slot in _TIMES:
+        return _in_time(slot, answer, has)
+    return has.strip() == ASKED or _alike(answer.strip().lower(), has.strip().lower())
+
+
+@lru_cache(1 << 15)
+def _alike(answer: str, value: str) -> bool:
+    """Whether one text is much like a part of the other: the parts that begin where the texts agree are tried.
+
+    That is how the library did it that ConvLab-2 uses. Later ones try every part, and find more alike.
+    """
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.fuzz import ratio
+
+    short, long = sorted((answer, value), key=len)
+    blocks = Levenshtein.editops(short, long).as_matching_blocks()
+    starts = {max(0, block.b - block.a) for block in blocks}
+    return any(round(ratio(short, long[start : start + len(short)])) >= _ALIKE for start in starts)

@@ -1,0 +1,110 @@
+"""Recorded conversations with what became of them, by both rule sets."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.tasks.compat import CompatRules, CompatVerdict
+from dialgauge.tasks.conduct import Conduct, Understanding, conduct
+from dialgauge.tasks.outcomes import StrictRules, StrictVerdict
+from dialgauge.worlds.town import Failures, TownSearch, town_goal
+
+#: What parts the number of a trial from the id of its goal.
+_TRIAL = "#"
+
+
+class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
+    """One conversation and what became of it."""
+
+    dialogue: Dialogue
+    #: The id that all trials of one goal share.
+    goal: str
+    compat: CompatVerdict
+    #: None where the record does not say what the system called: then nobody knows what was booked.
+    strict: StrictVerdict | None
+    conduct: Conduct
+
+
+class JudgedConversations:
+    """Many of them, in order; those that cannot be judged, with the reason, and what was misunderstood in all."""
+
+    def __init__(self, search: TownSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
+        self.judged: list[JudgedConversation] = []
+        self.unjudged: dict[str, str] = {}
+        self.understanding = Understanding()
+        self.failures = failures
+        self.calls_recorded = calls_recorded
+        self.database = search.town.checksum
+
+    def __len__(self) -> int:
+        return len(self.judged)
+
+    def __iter__(self) -> Iterator[JudgedConversation]:
+        return iter(self.judged)
+
+    def __getitem__(self, identifier: str) -> JudgedConversation:
+        for one in self.judged:
+            if one.dialogue.id == identifier:
+                return one
+        raise DialgaugeError(f"there is no conversation '{identifier}'")
+
+    @cached_property
+    def goals(self) -> str:
+        """A checksum of the goals that were pursued."""
+        goals = {one.goal: one.dialogue.goal for one in self.judged}
+        return hashlib.sha256(msgspec.json.encode(sorted(goals.items()))).hexdigest()[:12]
+
+
+def judge_outcomes(
+    dialogues: Iterable[Dialogue],
+    search: TownSearch,
+    *,
+    failures: Failures = "live",
+    calls_recorded: bool | None = None,
+) -> JudgedConversations:
+    """What became of recorded conversations in a town.
+
+    ``failures`` says which constraints that were to fail count as such; see :func:`dialgauge.worlds.town.town_goal`.
+    Without ``calls_recorded``, calls count as recorded if any turn of any conversation has some.
+    """
+    dialogues = list(dialogues)
+    if calls_recorded is None:
+        calls_recorded = any(turn.calls is not None for dialogue in dialogues for turn in dialogue.turns)
+    judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
+    strict, compat = StrictRules(search), CompatRules(search.town)
+    for dialogue in dialogues:
+        if dialogue.goal is None:
+            judged.unjudged[dialogue.id] = "the record has no goal"
+            continue
+        try:
+            goal = town_goal(dialogue.id, dialogue.goal, search, failures)
+        except DialgaugeError as error:
+            judged.unjudged[dialogue.id] = error.message
+            continue
+        judged.judged.append(
+            JudgedConversation(
+                dialogue=dialogue,
+                goal=goal_of(dialogue.id),
+                compat=compat.judge(dialogue, dialogue.goal),
+                strict=strict.judge(dialogue, goal) if calls_recorded else None,
+                conduct=conduct(dialogue, judged.understanding),
+            )
+        )
+    return judged
+
+
+def goal_of(identifier: str) -> str:
+    """The goal of a conversation, whichever trial of it that is.
+
+    >>> goal_of("PMUL1234#2"), goal_of("PMUL1234")
+    ('PMUL1234', 'PMUL1234')
+    """
+    goal, mark, trial = identifier.rpartition(_TRIAL)
+    return goal if mark and trial.isdecimal() else identifier

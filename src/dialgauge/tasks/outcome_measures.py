@@ -1,0 +1,337 @@
+"""The measures of what became of recorded conversations, as cards.
+
+The evidence is :class:`OutcomeEvidence`: a unit is a conversation. Most measures take a rule set, ``strict`` (ours) or
+``compat`` (ConvLab-2's), and many a domain: ``Success(rules=strict)``, ``Book(rules=compat)``, ``EntityMatch[hotel]``.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.measures import (
+    Card,
+    Parameter,
+    Rows,
+    Settings,
+)
+from dialgauge.tasks import measures as task_measures
+from dialgauge.tasks.compat import CompatVerdict
+from dialgauge.tasks.conduct import Listener
+from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations
+from dialgauge.tasks.outcomes import StrictVerdict, TaskOutcome
+
+FAMILY = "outcomes"
+STRICT, COMPAT = "strict", "compat"
+OUTCOME_RULES = (STRICT, COMPAT)
+_ANY_RULES = ("mwzeval", "grounded", *OUTCOME_RULES)
+
+#: Numerator and denominator of one conversation; None where it has no score.
+_Pair: TypeAlias = tuple[float, float] | None
+_Count: TypeAlias = Callable[["JudgedConversation", Settings], _Pair]
+
+_CONVLAB = "Zhu et al. 2020, ConvLab-2"
+_OURS = "dialgauge: what the database and the record of calls support"
+RULE_SET = Parameter("rules", "mwzeval", _ANY_RULES, "strict: ours; compat: ConvLab-2's. The others judge responses")
+
+
+class OutcomeEvidence:
+    """Judged conversations; ``by_goal`` is the same with all trials of a goal as one unit of resampling."""
+
+    def __init__(self, judged: JudgedConversations) -> None:
+        self.judged = judged.judged
+        self.calls_recorded = judged.calls_recorded
+        self.dialogues = len(self.judged)
+        self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
+
+    @cached_property
+    def goals(self) -> dict[str, list[int]]:
+        """The places of each goal's trials."""
+        goals: dict[str, list[int]] = {}
+        for place, one in enumerate(self.judged):
+            goals.setdefault(one.goal, []).append(place)
+        return goals
+
+    @property
+    def trials(self) -> int:
+        """The most trials that a goal has."""
+        return max(map(len, self.goals.values()), default=0)
+
+    @cached_property
+    def domains(self) -> list[str]:
+        """The domains of the goals, by name."""
+        return sorted({domain for one in self.judged for domain in one.compat.domains})
+
+    def by_goal(self) -> OutcomeEvidence:
+        """The same conversations, those of one goal together."""
+        other = copy.copy(self)
+        other.dialogue = np.zeros(self.dialogues, np.int64)
+        for number, places in enumerate(self.goals.values()):
+            other.dialogue[places] = number
+        other.dialogues = len(self.goals)
+        return other
+
+
+def _rows(count: _Count, evidence: OutcomeEvidence, settings: Settings) -> Rows:
+    pairs = [count(one, settings) or (0.0, 0.0) for one in evidence.judged]
+    above, below = np.array(pairs, np.float64).reshape(-1, 2).T
+    return above, below
+
+
+def _no_rules(evidence: Any, settings: Settings) -> str | None:
+    """Why a measure with a rule set cannot be computed."""
+    rules = str(settings["rules"])
+    if rules not in OUTCOME_RULES:
+        return f"conversations are judged by the rules {STRICT} or {COMPAT}, not {rules}"
+    return _no_conversations(evidence, settings) if rules == COMPAT else _no_calls(evidence, settings)
+
+
+def _no_calls(evidence: Any, settings: Settings) -> str | None:
+    """Why a strict measure cannot be computed."""
+    if why := _no_conversations(evidence, settings):
+        return why
+    return None if evidence.calls_recorded else "the records do not say what the system called, so not what was booked"
+
+
+def _no_conversations(evidence: Any, settings: Settings) -> str | None:
+    if not isinstance(evidence, OutcomeEvidence):
+        return "it judges recorded conversations, and these are responses"
+    domain = str(settings.get("part", ""))
+    return None if not domain or domain in evidence.domains else f"no goal has the domain '{domain}'"
+
+
+def _verdict(one: JudgedConversation, settings: Settings) -> StrictVerdict | CompatVerdict | None:
+    return one.compat if settings["rules"] == COMPAT else one.strict
+
+
+def _share(value: float | bool | None) -> _Pair:
+    return None if value is None else (float(value), 1.0)
+
+
+def succeeded(one: JudgedConversation, rules: str, domain: str = "") -> bool | None:
+    """Did a conversation succeed, or one domain of it? None where there is no verdict."""
+    verdict = one.compat if rules == COMPAT else one.strict
+    if verdict is None or not domain:
+        return None if verdict is None else verdict.success
+    if isinstance(verdict, CompatVerdict):
+        return verdict.domains.get(domain)
+    return verdict.tasks[domain].success if domain in verdict.tasks else None
+
+
+def _success(one: JudgedConversation, settings: Settings) -> _Pair:
+    return _share(succeeded(one, str(settings["rules"]), str(settings.get("part", ""))))
+
+
+def _success_rows(evidence: Any, settings: Settings) -> Rows:
+    """Success of conversations, or of responses, as the rule set says."""
+    if isinstance(evidence, OutcomeEvidence):
+        return _rows(_success, evidence, settings)
+    return _RESPONSES.rows(evidence, settings)
+
+
+def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
+    if settings["rules"] in OUTCOME_RULES or isinstance(evidence, OutcomeEvidence):
+        return _no_rules(evidence, settings)
+    return _RESPONSES.obstacle(evidence, settings) if _RESPONSES.obstacle else None
+
+
+def _of_satisfiable(one: JudgedConversation, settings: Settings) -> _Pair:
+    if one.strict is None or not one.strict.satisfiable:
+        return None
+    return _success(one, {"rules": STRICT})
+
+
+def _informed(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair:
+    verdict = _verdict(one, settings)
+    return None if verdict is None else _share(getattr(verdict, aspect))
+
+
+def _book(one: JudgedConversation, settings: Settings) -> _Pair:
+    if settings["rules"] == COMPAT:
+        return _share(one.compat.book)
+    return _of_tasks(lambda task: _share(task.booked), one, settings)
+
+
+def _of_tasks(pair: Callable[[TaskOutcome], _Pair], one: JudgedConversation, settings: Settings) -> _Pair:
+    """Sums over the tasks, or over those of one domain."""
+    domain = settings.get("part", "")
+    tasks = one.strict.tasks.values() if one.strict else ()
+    pairs = [sums for task in tasks if (not domain or task.domain == domain) and (sums := pair(task)) is not None]
+    return (sum(above for above, _ in pairs), sum(below for _, below in pairs)) if pairs else None
+
+
+def _complete(one: JudgedConversation, settings: Settings) -> _Pair:
+    return _share(one.conduct.complete)
+
+
+def _utterances(one: JudgedConversation, settings: Settings) -> _Pair:
+    if settings["of"] == "successful" and not one.compat.success:
+        return None
+    return float(one.conduct.utterances), 1.0
+
+
+def _acts_per_turn(one: JudgedConversation, settings: Settings) -> _Pair:
+    speaker = str(settings["speaker"])
+    return float(one.conduct.acts[speaker]), float(one.conduct.turns[speaker])
+
+
+def _repeated(one: JudgedConversation, settings: Settings) -> _Pair:
+    return float(getattr(one.conduct, f"repeated_{settings['what']}")), 1.0
+
+
+def _heard(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair:
+    listener: Listener = "user" if settings["listener"] == "user" else "system"
+    hearing = one.conduct.hearing[listener]
+    below = {"precision": hearing.heard, "recall": hearing.said, "f1": hearing.said + hearing.heard}[aspect]
+    return (2.0 if aspect == "f1" else 1.0) * hearing.right, float(below)
+
+
+def _pass(evidence: OutcomeEvidence, settings: Settings) -> Rows:
+    """On the first trial of each goal: the chance that k of its trials, drawn at random, all succeed."""
+    k, above, below = int(settings["k"]), np.zeros(len(evidence.judged)), np.zeros(len(evidence.judged))
+    rules, domain = str(settings["rules"]), str(settings.get("part", ""))
+    for places in evidence.goals.values():
+        verdicts = [succeeded(evidence.judged[place], rules, domain) for place in places]
+        counted = [verdict for verdict in verdicts if verdict is not None]
+        if len(counted) >= k:
+            above[places[0]] = math.comb(sum(counted), k) / math.comb(len(counted), k)
+            below[places[0]] = 1.0
+    return above, below
+
+
+def _too_few_trials(evidence: Any, settings: Settings) -> str | None:
+    why = _no_rules(evidence, settings)
+    if why is None and evidence.trials < int(settings["k"]):
+        return f"no goal was tried {settings['k']} times"
+    return why
+
+
+def _card(name: str, title: str, summary: str, formula: str, count: _Count, **more: Any) -> Card[Any]:
+    settled = {"source": _OURS, "obstacle": _no_calls, **more}
+    return Card(
+        name=name, family=FAMILY, title=title, summary=summary, formula=formula, rows=partial(_rows, count), **settled
+    )
+
+
+def _by_rules(*arguments: Any) -> Card[Any]:
+    return _card(
+        *arguments, source=f"{_CONVLAB} (compat); {_OURS} (strict)", parameters=(RULE_SET,), obstacle=_no_rules
+    )
+
+
+def _number(*arguments: Any, unit: str, better: bool | None = False, **more: Any) -> Card[Any]:
+    """A count per conversation or task."""
+    settled = {"obstacle": _no_conversations, **more}
+    return _card(*arguments, unit=unit, upper=math.inf, higher_is_better=better, **settled)
+
+
+def _hearing(name: str, title: str, aspect: str, formula: str) -> Card[Any]:
+    return _card(
+        name, title, f"How well one side understood the other, act by act: {title}.", formula, partial(_heard, aspect),
+        parameters=(Parameter("listener", "system", ("system", "user"), "who listens"),), obstacle=_no_conversations,
+    )  # fmt: skip
+
+
+_RESPONSES = next(card for card in task_measures.CARDS if card.name == task_measures.SUCCESS)
+SUCCESS: Card[Any] = replace(
+    _RESPONSES,
+    family=FAMILY,
+    summary="Share of the dialogues, responses or whole conversations, in which the users got all that they came for.",
+    formula="dialogues with every task done / dialogues",
+    source=f"{_RESPONSES.source}; {_CONVLAB} (compat); {_OURS} (strict)",
+    parameters=(RULE_SET,),
+    rows=_success_rows,
+    obstacle=_success_obstacle,
+)
+CARDS: tuple[Card[Any], ...] = (
+    SUCCESS,
+    _card(
+        "SuccessOfSatisfiable", "success of satisfiable goals",
+        "Strict success over the goals that the database can satisfy.",
+        "strict successes / conversations whose goal can be satisfied", _of_satisfiable,
+    ),
+    _by_rules(
+        "InformRecall", "recall of requests",
+        "Mean share of a dialogue's requests that were answered: truly (strict), or with something of the right form.",
+        "mean of answered / requested", partial(_informed, "recall"),
+    ),
+    _by_rules(
+        "InformPrecision", "precision of what was told",
+        "Mean share of what a dialogue's system told that is true (strict), or that was asked for (compat).",
+        "strict: mean of true / asserted; compat: mean of TP / (TP + FP)", partial(_informed, "precision"),
+    ),
+    _by_rules(
+        "InformF1", "F1 of what was told", "Mean over dialogues of the harmonic mean of the two.",
+        "mean of 2PR / (P + R)", partial(_informed, "f1"),
+    ),
+    _by_rules(
+        "Book", "bookings",
+        "Share of the booking tasks whose booking is what was wanted, slot by slot (strict); mean share of the "
+        "constraints that the booked rows satisfy (compat).",
+        "strict: exact bookings / booking tasks; compat: mean of satisfied / constraints", _book,
+    ),
+    _card(
+        "EntityMatch", "what the user ended up with fits",
+        "Share of the tasks in which what the user ended up with satisfies every constraint.",
+        "matched tasks / tasks", partial(_of_tasks, lambda task: _share(task.matched)),
+    ),
+    _card(
+        "RefusedThenFixed", "refused, then booked",
+        "Share of the tasks with a scripted refusal in which the system was refused and then booked what was wanted.",
+        "refused and fixed / tasks with a booking to be refused", partial(_of_tasks, lambda task: _share(task.fixed)),
+    ),
+    _card(
+        "FailPath", "detours walked",
+        "Share of the constraints and bookings to try first that were stated, met a refusal, and were revised.",
+        "walked / scripted", partial(_of_tasks, lambda task: (task.walked, task.detours) if task.detours else None),
+    ),
+    _number(
+        "BookAttempts", "attempts to book", "Attempts per booking task.", "attempts / booking tasks",
+        partial(_of_tasks, lambda task: None if task.booked is None else (task.attempts, 1.0)), unit="attempts",
+        obstacle=_no_calls,
+    ),
+    _card(
+        "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "
+        "all it wanted, rightly or not.", "believed complete / conversations", _complete,
+        source=_CONVLAB, obstacle=_no_conversations,
+    ),
+    _number(
+        "Exchanges", "exchanges", "User turns per conversation.", "user turns / conversations",
+        lambda one, settings: (float(one.conduct.exchanges), 1.0), unit="exchanges",
+    ),
+    _number(
+        "Utterances", "utterances", "Utterances per conversation, of all or of those that succeed by compat.",
+        "utterances / conversations", _utterances, unit="utterances", source=_CONVLAB,
+        parameters=(Parameter("of", "all", ("all", "successful"), "which conversations"),),
+    ),
+    _number(
+        "ActsPerTurn", "acts per turn", "Acts per turn of one side.", "acts / turns", _acts_per_turn, unit="acts",
+        better=None, parameters=(Parameter("speaker", "user", ("user", "system"), "whose"),),
+    ),
+    _number(
+        "Repeated", "repetitions", "Constraints or requests per conversation that the user had said before.",
+        "said again / conversations", _repeated, unit="acts",
+        parameters=(Parameter("what", "constraints", ("constraints", "requests"), "what is said again"),),
+    ),
+    _number(
+        "LongestRun", "longest run", "Mean of the longest run of user turns with the same acts.",
+        "sum of longest runs / conversations", lambda one, settings: (float(one.conduct.longest_run), 1.0),
+        unit="turns",
+    ),
+    _hearing("HeardPrecision", "precision of what was heard", "precision", "heard and said / heard"),
+    _hearing("HeardRecall", "recall of what was said", "recall", "heard and said / said"),
+    _hearing("HeardF1", "F1 of what was heard", "f1", "2 (heard and said) / (heard + said)"),
+    Card(
+        name="pass", family=FAMILY, title="pass^k", source="Yao et al. 2024, tau-bench",
+        summary="The chance that k trials of one goal, drawn without replacement, all succeed; mean over goals.",
+        formula="mean over goals of C(successes, k) / C(trials, k)", rows=_pass, parameters=(RULE_SET,), mark="^",
+        cutoff=Parameter("k", 1, summary="how many trials must all succeed", whole=True), obstacle=_too_few_trials,
+    ),
+)  # fmt: skip

@@ -1,0 +1,117 @@
+"""What a run keeps of the outcomes of conversations, as tables.
+
+``outcomes``       dialogue, domain, rule, success, why, entity (what the user ended up with), turn (since when)
+``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the user's belief), strict, compat,
+                   utterances, exchanges, longest_run, repeated_constraints, repeated_requests, usage (JSON)
+``calls``          dialogue, turn, name, domain, outcome, arguments (JSON), rows, result (JSON)
+``heard``          listener, said, heard (act and slot; empty: nothing), same (value and all), times
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations
+from dialgauge.tasks.outcome_measures import COMPAT, STRICT
+
+if TYPE_CHECKING:
+    import polars
+
+OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
+_COLUMNS: dict[str, dict[str, str]] = {
+    OUTCOMES: {
+        "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "why": "String",
+        "entity": "String", "turn": "Int64",
+    },
+    CONVERSATIONS: {
+        "dialogue": "String", "goal": "String", "requests": "Int64", "bookings": "Int64", "reason": "String", "ended_by": "String", "complete": "Boolean",
+        "strict": "Boolean", "compat": "Boolean", "utterances": "Int64", "exchanges": "Int64", "longest_run": "Int64",
+        "repeated_constraints": "Int64", "repeated_requests": "Int64", "usage": "String",
+    },
+    CALLS: {
+        "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
+        "arguments": "String", "rows": "List", "result": "String",
+    },
+    HEARD: {"listener": "String", "said": "String", "heard": "String", "same": "Boolean", "times": "Int64"},
+}  # fmt: skip
+
+
+def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], polars.DataFrame]]:
+    """The functions that make the tables when they are asked for."""
+    rows: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
+        OUTCOMES: lambda: (row for one in judged for row in _outcomes(one)),
+        CONVERSATIONS: lambda: (_conversation(one) for one in judged),
+        CALLS: lambda: (row for one in judged for row in _calls(one)),
+        HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
+    }
+    return {name: partial(_frame, name, make) for name, make in rows.items()}
+
+
+def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.DataFrame:
+    import polars as pl
+
+    kinds: dict[str, Any] = {
+        "String": pl.String, "Boolean": pl.Boolean, "Int64": pl.Int64, "List": pl.List(pl.Int64),
+    }  # fmt: skip
+    columns = _COLUMNS[name]
+    rows = list(make())
+    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+    series = [
+        pl.Series(column, list(value), kinds[kind])
+        for (column, kind), value in zip(columns.items(), values, strict=True)
+    ]
+    return pl.DataFrame(series)
+
+
+def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
+    identifier = one.dialogue.id
+    for domain, task in (one.strict.tasks if one.strict else {}).items():
+        why = "; ".join(task.why) or None
+        yield identifier, domain, STRICT, task.success, why, task.entity or None, task.turn
+    for domain, success in one.compat.domains.items():
+        yield identifier, domain, COMPAT, success, one.compat.why.get(domain), None, None
+
+
+def _conversation(one: JudgedConversation) -> tuple[Any, ...]:
+    conduct, outcome = one.conduct, one.dialogue.outcome
+    tasks = one.dialogue.goal.tasks.values() if one.dialogue.goal else ()
+    return (
+        one.dialogue.id,
+        one.goal,
+        sum(len(task.requests) for task in tasks),
+        sum(bool(task.book) for task in tasks),
+        conduct.reason,
+        outcome.ended_by if outcome else "",
+        conduct.complete,
+        one.strict.success if one.strict else None,
+        one.compat.success,
+        conduct.utterances,
+        conduct.exchanges,
+        conduct.longest_run,
+        conduct.repeated_constraints,
+        conduct.repeated_requests,
+        _json(conduct.usage),
+    )
+
+
+def _calls(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
+    for number, turn in enumerate(one.dialogue.turns):
+        for call in turn.calls or ():
+            yield (
+                one.dialogue.id,
+                number,
+                call.name,
+                call.domain,
+                call.outcome,
+                _json(call.arguments),
+                list(call.rows),
+                _json(call.result),
+            )
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(dict(value)).decode()

@@ -1,0 +1,123 @@
+"""The scores of recorded conversations, with intervals.
+
+Trials of one goal are not independent, so intervals come from resampling goals with all their trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.measures import (
+    Card,
+    Count,
+    Coverage,
+    Measure,
+    Resampling,
+    Scores,
+    Setting,
+    Signature,
+    SystemEvidence,
+    intervals,
+    score_systems,
+)
+from dialgauge.tasks.judged_conversations import JudgedConversations, judge_outcomes
+from dialgauge.tasks.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
+from dialgauge.worlds.town import BOOK_SLOTS, Failures, TownSearch
+
+#: Measures that are also given for each domain of the goals.
+_BY_DOMAIN = ("Success", "Book", "EntityMatch")
+
+
+def outcome_measures(evidence: OutcomeEvidence) -> list[Measure[Any]]:
+    """All that can be measured: both rule sets, by domain where that means something, and pass^k."""
+    measures: list[Measure[Any]] = []
+    for card in CARDS:
+        for given in _settings(card, evidence):
+            measures.append(Measure(card, given))
+            if card.name in _BY_DOMAIN:
+                measures += [Measure(card, given, domain) for domain in _domains(card, given, evidence)]
+    return measures
+
+
+def _domains(card: Card[Any], given: tuple[tuple[str, Setting], ...], evidence: OutcomeEvidence) -> list[str]:
+    """The domains that a measure is given for. ConvLab-2's book rate is one of whole dialogues."""
+    if card.name != "Book":
+        return evidence.domains
+    return [] if (RULE_SET.name, COMPAT) in given else [domain for domain in evidence.domains if domain in BOOK_SLOTS]
+
+
+def _settings(card: Card[Any], evidence: OutcomeEvidence) -> Iterator[tuple[tuple[str, Setting], ...]]:
+    """Every choice of a card's parameter, and every number of trials."""
+    cutoffs: list[dict[str, Setting]] = [{}]
+    if card.cutoff:
+        cutoffs = [{card.cutoff.name: k} for k in range(1, max(evidence.trials, 1) + 1)]
+    choices: list[dict[str, Setting]] = [{}]
+    for parameter in card.parameters:
+        values = OUTCOME_RULES if parameter is RULE_SET else parameter.choices
+        choices = [{parameter.name: value} for value in values]
+    for choice in choices:
+        for cutoff in cutoffs:
+            yield tuple(sorted({**choice, **cutoff}.items()))
+
+
+def score_outcomes(
+    dialogues: Iterable[Dialogue] | JudgedConversations,
+    search: TownSearch | None = None,
+    *,
+    failures: Failures = "live",
+    signature: Signature | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Scores:
+    """The scores of recorded conversations; intervals come from resampling goals.
+
+    ``signature`` holds what else decides them, such as agents and level; the failures' mode and the checksums of goals
+    and database are added. Conversations that were judged before need no ``search``.
+    """
+    if not isinstance(dialogues, JudgedConversations):
+        if search is None:
+            raise TypeError("conversations that were not judged yet need the town they took place in")
+        dialogues = judge_outcomes(dialogues, search, failures=failures)
+    evidence = OutcomeEvidence(dialogues)
+    asked = outcome_measures(evidence)
+    left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
+    possible = [measure for measure in asked if str(measure) not in left_out]
+    system = SystemEvidence(
+        evidence=evidence,
+        measures=possible,
+        dialogues=[one.dialogue.id for one in dialogues],
+        signature=(signature or Signature()).with_(
+            failures=dialogues.failures,
+            dialogues=str(len(dialogues)),
+            goals=dialogues.goals,
+            database=dialogues.database,
+        ),
+        coverage=_coverage(dialogues),
+        left_out=left_out,
+    )
+    [scores] = score_systems([system])
+    if not resamples or not len(dialogues):
+        return scores
+    how = Resampling(resamples, seed)
+    [bounds] = intervals([(evidence.by_goal(), possible)], how)
+    limited = {
+        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
+        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
+    }
+    return replace(scores, scores=limited, resampling=how)
+
+
+def _defined(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
+def _coverage(judged: JudgedConversations) -> Coverage:
+    failed = len(judged.unjudged)
+    count = Count(expected=len(judged) + failed, read=len(judged) + failed, scored=len(judged), failed=failed)
+    return Coverage({"dialogues": count})

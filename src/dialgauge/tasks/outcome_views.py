@@ -1,0 +1,246 @@
+"""What people see of the outcomes of conversations, from what a run keeps of them: scores and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.measures import Score
+from dialgauge.report import Cell, Column, Table
+from dialgauge.tasks.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
+from dialgauge.tasks.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
+
+#: A table of a run by its name.
+Tables: TypeAlias = Callable[[str], "polars.DataFrame"]
+
+_BOTH = ("Success", "Book", "InformRecall", "InformPrecision", "InformF1")
+_STRICT_ONLY = ("SuccessOfSatisfiable", "EntityMatch", "RefusedThenFixed", "FailPath")
+_CONDUCT = (
+    ("exchanges", "Exchanges"),
+    ("utterances", "Utterances"),
+    ("utterances where compat succeeds", "Utterances(of=successful)"),
+    ("acts per user turn", "ActsPerTurn"),
+    ("acts per system turn", "ActsPerTurn(speaker=system)"),
+    ("attempts per booking task", "BookAttempts"),
+    ("constraints said again", "Repeated"),
+    ("requests said again", "Repeated(what=requests)"),
+    ("longest run of one user turn", "LongestRun"),
+)
+_LISTENERS = ("system", "user")
+#: From so many user turns in a row with the same acts on, a conversation is in a loop.
+_LOOP = 3
+_SHARES = Column("", percent=True, digits=2, align="right")
+#: Characters of an act and its slot.
+_WIDEST = 25
+
+
+def outcome_tables(scores: Mapping[str, Score], table: Tables, *, confusions: int = 10) -> list[Table]:
+    """All tables: both rule sets side by side, by domain, ends, beliefs, conduct, and understanding.
+
+    ``table`` gives the tables of :func:`outcome_frames` by name: ``run.table``, or theirs.
+    """
+    conversations = table(CONVERSATIONS)
+    return [
+        _headline(scores, conversations),
+        _by_domain(scores),
+        *_trials(scores),
+        _ends(conversations),
+        _beliefs(conversations),
+        _conduct(scores, conversations),
+        *_usage(conversations),
+        _understanding(scores),
+        *_confusions(table(HEARD), confusions),
+    ]
+
+
+def _cell(score: Score | None) -> Cell | None:
+    return None if score is None else Cell(score.value, score.low, score.high)
+
+
+def _shares(titles: Sequence[str]) -> list[Column]:
+    return [msgspec.structs.replace(_SHARES, title=title) for title in titles]
+
+
+def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Table:
+    table = Table("Was the job done?", ["measure", *_shares(OUTCOME_RULES)])
+    for name in _BOTH:
+        table.add(name, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+    for name in _STRICT_ONLY:
+        table.add(name, _cell(scores.get(name)), None)
+    table.add("Complete (the user's belief)", _cell(scores.get("Complete")), _cell(scores.get("Complete")))
+    asking, booking = (int((conversations[column] > 0).sum()) for column in ("requests", "bookings"))
+    table.notes += [
+        f"{STRICT}: what was said, booked and true. {COMPAT}: ConvLab-2's rules, by what the user heard.",
+        f"{counted(conversations.height, 'conversation')}: requests in {asking:,}, bookings in {booking:,}.",
+    ]
+    return table
+
+
+def _by_domain(scores: Mapping[str, Score]) -> Table:
+    begin = f"Success(rules={COMPAT})["
+    domains = [name.removeprefix(begin).rstrip("]") for name in scores if name.startswith(begin)]
+    table = Table("Success by domain", ["domain", *_shares(OUTCOME_RULES)])
+    for domain in domains:
+        table.add(domain, *(_cell(scores.get(f"Success(rules={rules})[{domain}]")) for rules in OUTCOME_RULES))
+    return table
+
+
+def _trials(scores: Mapping[str, Score]) -> list[Table]:
+    """pass^k, where goals were tried several times."""
+    table = Table("Every one of k trials", ["", *_shares(OUTCOME_RULES)])
+    k = 1
+    while f"pass^{k}(rules={COMPAT})" in scores:
+        table.add(f"pass^{k}", *(_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
+        k += 1
+    return [table] if len(table) > 1 else []
+
+
+def _ends(conversations: polars.DataFrame) -> Table:
+    import polars as pl
+
+    table = Table(
+        "How conversations ended",
+        [
+            "reason",
+            Column("conversations", align="right"),
+            *_shares(("share", f"{STRICT} success", f"{COMPAT} success")),
+        ],
+    )
+    grouped = conversations.group_by("reason").agg(
+        pl.len().alias("count"), pl.col("strict").mean(), pl.col("compat").mean()
+    )
+    for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
+        share = row["count"] / conversations.height
+        table.add(row["reason"] or "not recorded", row["count"], share, row["strict"], row["compat"])
+    return table
+
+
+def _beliefs(conversations: polars.DataFrame) -> Table:
+    """What users believe, and what is true."""
+    import polars as pl
+
+    counts = [Column(title, align="right") for title in ("done", "not done")]
+    table = Table("Belief and truth", ["rules", "the user believes", *counts])
+    for rules in OUTCOME_RULES:
+        for belief, title in ((True, "it is done"), (False, "it is not"), (None, "nothing known")):
+            verdicts = conversations.filter(pl.col("complete").eq_missing(belief) & pl.col(rules).is_not_null())[rules]
+            if belief is not None or len(verdicts):
+                table.add(rules, title, int(verdicts.sum()), int((~verdicts).sum()))
+    return table
+
+
+def _conduct(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Table:
+    table = Table("How conversations went", ["", Column("mean", digits=2, align="right")])
+    for title, name in _CONDUCT:
+        if name in scores:
+            table.add(title, _cell(scores[name]))
+    loops = int((conversations["longest_run"] >= _LOOP).sum())
+    longest = max(conversations["longest_run"], default=0)
+    table.notes.append(
+        f"{counted(loops, 'conversation')} with the same user turn {_LOOP} times running; the longest run is {longest}."
+    )
+    return table
+
+
+def _usage(conversations: polars.DataFrame) -> list[Table]:
+    totals: dict[str, float] = {}
+    for text in conversations["usage"]:
+        for name, number in msgspec.json.decode(text, type=dict[str, float]).items():
+            totals[name] = totals.get(name, 0.0) + number
+    if not totals:
+        return []
+    rows = [(name, total, total / conversations.height) for name, total in sorted(totals.items())]
+    columns = [Column(title, digits=2, align="right") for title in ("in all", "per conversation")]
+    return [Table("What agents used", ["", *columns], rows)]
+
+
+def _understanding(scores: Mapping[str, Score]) -> Table:
+    table = Table("What was understood", ["listener", *_shares(("precision", "recall", "F1"))])
+    for listener in _LISTENERS:
+        ending = "" if listener == "system" else "(listener=user)"
+        heard = [scores.get(f"Heard{aspect}{ending}") for aspect in ("Precision", "Recall", "F1")]
+        table.add(listener, *(None if score is None else score.value for score in heard))
+    return table
+
+
+def _confusions(heard: polars.DataFrame, number: int) -> list[Table]:
+    """The acts understood worst, and what was heard for what; nothing where all was understood."""
+    import polars as pl
+
+    wrong = heard.filter(~pl.col("same")).sort("times", "said", "heard", descending=[True, False, False])
+    if not wrong.height:
+        return []
+    table = Table("Most frequent confusions", ["listener", "said", "heard", Column("times", align="right")])
+    for row in wrong.head(number).iter_rows(named=True):
+        other = "another value" if row["said"] == row["heard"] else row["heard"] or "nothing"
+        table.add(row["listener"], _short(row["said"] or "nothing"), _short(other), row["times"])
+    return [act_table(heard, number), table]
+
+
+def act_table(heard: polars.DataFrame, number: int) -> Table:
+    """The acts with most mistakes: how often said and heard, precision, recall and F1."""
+    import polars as pl
+
+    sides = [
+        heard.filter(pl.col(side) != "").group_by("listener", pl.col(side).alias("act")).agg(pl.col("times").sum())
+        for side in ("said", "heard")
+    ]
+    right = heard.filter("same").select("listener", pl.col("said").alias("act"), pl.col("times").alias("right"))
+    joined = (
+        sides[0]
+        .rename({"times": "said"})
+        .join(sides[1].rename({"times": "heard"}), on=["listener", "act"], how="full", coalesce=True)
+        .join(right, on=["listener", "act"], how="left")
+        .with_columns(pl.col("said", "heard", "right").fill_null(0))
+        .with_columns((pl.col("said") + pl.col("heard") - 2 * pl.col("right")).alias("mistakes"))
+        .sort("mistakes", "listener", "act", descending=[True, False, False])
+    )
+    counts = [Column(title, align="right") for title in ("said", "heard")]
+    rated = [msgspec.structs.replace(column, digits=1) for column in _shares(("P", "R", "F1"))]
+    table = Table("Acts understood worst", ["listener", "act", *counts, *rated])
+    for row in joined.head(number).iter_rows(named=True):
+        said, times, hits = row["said"], row["heard"], row["right"]
+        rates = (hits / times if times else None, hits / said if said else None, 2 * hits / (said + times))
+        table.add(row["listener"], _short(row["act"]), said, times, *rates)
+    return table
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+def outcome_explanation(table: Tables, dialogue: str) -> Table:
+    """For each task of a conversation, under both rule sets: what the user ended up with, since when, and why not."""
+    import polars as pl
+
+    outcomes = table(OUTCOMES)
+    ids = outcomes["dialogue"].unique(maintain_order=True).to_list()
+    known = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)
+    if known is None:
+        raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, ids)}")
+    columns: list[str | Column] = ["domain", "rules", "success", "ended up with", Column("turn", align="right")]
+    explained = Table(f"{known}: what became of it", columns)
+    for row in outcomes.filter(pl.col("dialogue") == known).iter_rows(named=True):
+        explained.add(row["domain"], row["rule"], row["success"], row["entity"], row["turn"])
+        if row["why"]:
+            explained.notes.append(f"{row['domain']} ({row['rule']}): {row['why']}.")
+    verdict = table(CONVERSATIONS).filter(pl.col("dialogue") == known).row(0, named=True)
+    believed = {True: "believes that it is done", False: "believes that it is not done", None: "says nothing"}
+    explained.notes.append(
+        f"{STRICT}: {_done(verdict['strict'])}, {COMPAT}: {_done(verdict['compat'])}; the user "
+        f"{believed[verdict['complete']]}. It ended after {counted(verdict['exchanges'], 'exchange')}"
+        f"{': ' + verdict['reason'] if verdict['reason'] else ''}."
+    )
+    return explained
+
+
+def _done(success: bool | None) -> str:
+    return "not judged" if success is None else "done" if success else "not done"

@@ -1,0 +1,196 @@
+"""What became of each task of a recorded conversation, by the strict rules, and why it failed.
+
+A task succeeds if what the user ended up with (``spoken_of.py`` says what that is) satisfies every constraint, every
+request was answered with the truth about it, and where it was to be booked it is booked, with every slot as wanted. A
+taxi must have been sent, with ends and time as wanted; an end that is "the restaurant" is the one the user settled on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.tasks.spoken_of import Follower, Thread, TownIndex, same
+from dialgauge.worlds.town import SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
+
+
+class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
+    """What became of one task."""
+
+    domain: str
+    success: bool
+    #: Does what the user ended up with satisfy all constraints?
+    matched: bool
+    #: Is it booked, with every slot as wanted? None where nothing was to be booked.
+    booked: bool | None = None
+    #: Requests, and those of them that were answered with the truth about what the user ended up with.
+    requests: int = 0
+    answered: int = 0
+    #: Number and name of the row the user ended up with, and the turn since which it had it.
+    row: int | None = None
+    entity: str = ""
+    turn: int | None = None
+    #: Attempts to book; was one refused as the goal has it, and then the booking made that was wanted?
+    attempts: int = 0
+    fixed: bool | None = None
+    #: Constraints and bookings to try first, and those that were stated, met a refusal and were revised.
+    detours: int = 0
+    walked: int = 0
+    why: tuple[str, ...] = ()
+
+
+class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
+    """The strict verdict on a conversation."""
+
+    success: bool
+    #: Can the database satisfy the goal at all?
+    satisfiable: bool
+    tasks: dict[str, TaskOutcome]
+    #: What the system asserted of rows, bookings and taxis, and how much of it is true.
+    asserted: int = 0
+    true: int = 0
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the requests answered with the truth; None where there are none."""
+        asked = sum(task.requests for task in self.tasks.values())
+        return sum(task.answered for task in self.tasks.values()) / asked if asked else None
+
+    @property
+    def precision(self) -> float | None:
+        """Share of what was asserted that is true; None where nothing was."""
+        return self.true / self.asserted if self.asserted else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of the two."""
+        recall, precision = self.recall, self.precision
+        if recall is None or precision is None:
+            return None
+        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+class StrictRules:
+    """Judges conversations against a town; one serves all of them."""
+
+    def __init__(self, search: TownSearch) -> None:
+        self._town = TownIndex(search)
+
+    def judge(self, dialogue: Dialogue, goal: TownGoal) -> StrictVerdict:
+        """The verdict on a dialogue."""
+        follower = Follower(goal, self._town)
+        for number, turn in enumerate(dialogue.turns):
+            if turn.speaker == "user":
+                follower.hear_user(turn.acts or (), number)
+            else:
+                follower.hear_system(turn, number)
+        tasks = {task.domain: self._outcome(task, follower.threads) for task in goal.tasks}
+        return StrictVerdict(
+            success=all(task.success for task in tasks.values()),
+            satisfiable=not goal.findings.unsatisfiable,
+            tasks=tasks,
+            asserted=follower.asserted,
+            true=follower.true,
+        )
+
+    def _outcome(self, task: TownTask, threads: Mapping[str, Thread]) -> TaskOutcome:
+        thread = threads[task.domain]
+        row, since = ended_up_with(thread)
+        if task.domain == "taxi":
+            faults = list(_taxi_faults(task, threads))
+            truth = thread.taxi[0].result if thread.taxi else {}
+            entity, since = truth.get("car type", ""), thread.taxi[1] if thread.taxi else None
+        else:
+            faults = list(self._faults(task, thread, row, since))
+            truth = row.values if row is not None else {}
+            entity = row.name if row is not None else ""
+        matched = not faults
+        bookings = list(_booking_faults(task, thread)) if task.book else []
+        known = row is not None or bool(thread.taxi)
+        answers = list(_request_faults(task, thread, truth, known=known))
+        detours = [detour for detour in (thread.search_detour, thread.book_detour) if detour is not None]
+        return TaskOutcome(
+            domain=task.domain,
+            success=not (faults or bookings or answers),
+            matched=matched,
+            booked=(matched and not bookings) if task.book else None,
+            requests=len(task.requests),
+            answered=len(task.requests) - len(answers),
+            row=row.number if row is not None else None,
+            entity=entity,
+            turn=since,
+            attempts=len(thread.attempts),
+            fixed=_fixed(task, thread),
+            detours=len(detours),
+            walked=sum(detour.walked for detour in detours),
+            why=(*faults, *bookings, *answers),
+        )
+
+    def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[str]:
+        """Why what the user ended up with is not what it wanted."""
+        if row is None:
+            yield thread.dropped or "nothing was named"
+            return
+        wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
+        for slot in self._town.fails(row, wanted):
+            yield f"{row.name} (since turn {since}) has {slot} {row.get(slot)}, wanted {task.info[slot]}"
+
+
+def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
+    """The row that the user has at the end, and since which turn."""
+    if thread.booking is not None:
+        return thread.booking[0], thread.booking[2]
+    return thread.row, thread.since
+
+
+def _booking_faults(task: TownTask, thread: Thread) -> Iterator[str]:
+    if thread.booking is None:
+        tried = [f"{call.outcome} in turn {turn}" for call, turn in thread.attempts]
+        yield f"not booked ({', '.join(tried)})" if tried else "not booked: it was never tried"
+        return
+    _, call, turn = thread.booking
+    for slot, value in (task.book or {}).items():
+        if not same(slot, call.arguments.get(slot, ""), value):
+            yield f"booked in turn {turn} with {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
+
+
+def _request_faults(task: TownTask, thread: Thread, truth: Mapping[str, str], *, known: bool) -> Iterator[str]:
+    for slot in task.requests:
+        answer = thread.told.get(slot)
+        if answer is None:
+            yield f"{slot} was never told"
+        elif not known:
+            yield f"{slot} was told in turn {answer.turn}, of nothing that the user has"
+        elif not any(same(slot, value, truth.get(slot, UNKNOWN)) for value in answer.values):
+            told = ", ".join(answer.values)
+            yield f"{slot} was told as {told} in turn {answer.turn}; it is {truth.get(slot, UNKNOWN)}"
+
+
+def _taxi_faults(task: TownTask, threads: Mapping[str, Thread]) -> Iterator[str]:
+    thread = threads["taxi"]
+    if thread.taxi is None:
+        yield "no taxi was sent"
+        return
+    call, turn = thread.taxi
+    wanted = dict(task.info)
+    for slot, domain in task.links.items():
+        row, _ = ended_up_with(threads[domain])
+        if row is None:
+            yield f"{slot} is to be the {domain}, and the user has none"
+        else:
+            wanted[slot] = row.name
+    for slot, value in wanted.items():
+        if not same(slot, call.arguments.get(slot, ""), value):
+            yield f"the taxi of turn {turn} has {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
+
+
+def _fixed(task: TownTask, thread: Thread) -> bool | None:
+    """Was a booking refused, and then made as wanted? None where the goal scripts no refusal."""
+    if not task.book_first or not task.book:
+        return None
+    refused = next((turn for call, turn in thread.attempts if call.outcome == "refused"), None)
+    if refused is None or thread.booking is None or thread.booking[2] < refused:
+        return False
+    return not list(_booking_faults(task, thread))

@@ -1,0 +1,304 @@
+"""Follows a recorded conversation: which row the talk of each domain is about, what was told of it, what was booked.
+
+The strict rules. They go by what was *said*, by the system's calls on the record, and by the database: nothing is
+believed because it was claimed.
+
+The row that a user ends up with, in each domain, is the row booked last. Where none was booked, it is the row last
+spoken of: named by the system (not as one of several to choose from), or asked for by name by the user and not denied.
+It is dropped when the user then asks for something that it does not have, or the system says that there is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Act, Call, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.town import (
+    BOOK_SLOTS,
+    CHOICE,
+    NO_CONSTRAINT,
+    REFERENCE,
+    REQUEST_SLOTS,
+    SEARCH_SLOTS,
+    TownGoal,
+    TownRow,
+    TownSearch,
+    TownTask,
+    canonical,
+    clock,
+)
+
+_ENTITY = {"train": "trainID", "hospital": "department"}
+_TELLING = frozenset({"Inform", "Recommend", "OfferBook", "OfferBooked", "Book"})
+_TIMES = ("leaveAt", "arriveBy", "time")
+#: What a system can say of a row.
+_COLUMNS = {
+    domain: ({*SEARCH_SLOTS[domain], *REQUEST_SLOTS[domain]} - {REFERENCE}) | {_ENTITY.get(domain, "name")}
+    for domain in SEARCH_SLOTS
+}
+_BOOKING = "booking"
+_NAMED = ("restaurant", "hotel", "attraction", "hospital")
+
+
+class Answer(Struct, frozen=True, gc=False):
+    """What the system last told of a slot, and when."""
+
+    values: tuple[str, ...]
+    turn: int
+
+
+class TownIndex:
+    """A town's rows by name, for all conversations."""
+
+    def __init__(self, search: TownSearch) -> None:
+        self.search = search
+
+    @cached_property
+    def _trains(self) -> dict[str, list[TownRow]]:
+        by_id: dict[str, list[TownRow]] = {}
+        for row in self.search.rows("train"):
+            by_id.setdefault(canonical(row.get("trainID")), []).append(row)
+        return by_id
+
+    def named(self, domain: str, name: str) -> Sequence[TownRow]:
+        """The rows of a name; trains share ids."""
+        if domain == "train":
+            return self._trains.get(canonical(name), ())
+        if domain not in _NAMED:
+            return ()
+        return self.search.find(domain, {_ENTITY.get(domain, "name"): name}).rows
+
+    def fails(self, row: TownRow, constraints: Mapping[str, str]) -> list[str]:
+        """The constraints that a row fails; one that is no time of day fails."""
+        failed = []
+        for slot, value in constraints.items():
+            try:
+                failed += self.search.fits(row, {slot: value})
+            except DialgaugeError:
+                failed.append(slot)
+        return failed
+
+
+class Detour:
+    """Values to be tried first: stated, refused, revised. One of several that differ is enough to be refused."""
+
+    def __init__(self, first: Mapping[str, str], then: Mapping[str, str]) -> None:
+        self._first = {slot: value for slot, value in first.items() if then.get(slot) != value}
+        self._then = {slot: then[slot] for slot in self._first if slot in then}
+        self._stated = self._refused = False
+        self._revised: set[str] = set()
+
+    def say(self, slot: str, value: str) -> None:
+        if self._refused and slot in self._then and same(slot, value, self._then[slot]):
+            self._revised.add(slot)
+        elif slot in self._first and same(slot, value, self._first[slot]):
+            self._stated = True
+
+    def refuse(self) -> None:
+        self._refused = self._refused or self._stated
+
+    @property
+    def walked(self) -> bool:
+        return self._refused and self._revised == self._then.keys()
+
+
+class Thread:
+    """The talk about one domain so far."""
+
+    def __init__(self, domain: str, task: TownTask | None) -> None:
+        self.domain, self.task = domain, task
+        self.entity_slot = _ENTITY.get(domain, "name")
+        #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
+        self.row: TownRow | None = None
+        self.since: int | None = None
+        self.dropped = ""
+        self.said: dict[str, str] = {}
+        self.searched: Mapping[str, str] = {}
+        self.told: dict[str, Answer] = {}
+        self.booking: tuple[TownRow, Call, int] | None = None
+        self.taxi: tuple[Call, int] | None = None
+        self.attempts: list[tuple[Call, int]] = []
+        self.search_detour = Detour(task.first, task.info) if task and task.first else None
+        self.book_detour = Detour(task.book_first, task.book) if task and task.book_first and task.book else None
+
+    def take(self, row: TownRow, turn: int) -> None:
+        if self.row is not row:
+            self.row, self.since = row, turn
+
+    def drop(self, why: str) -> None:
+        if self.row is not None:
+            self.dropped = f"{self.row.name} {why}"
+            self.row = self.since = None
+
+
+class Follower:
+    """Follows a conversation turn by turn."""
+
+    def __init__(self, goal: TownGoal, town: TownIndex) -> None:
+        self._town = town
+        self.threads = {task.domain: Thread(task.domain, task) for task in goal.tasks}
+        self._about = ""
+        self._bookable = ""
+        self.asserted = self.true = 0
+        self._references: dict[str, set[str]] = {}
+
+    def thread(self, domain: str) -> Thread:
+        thread = self.threads.get(domain)
+        if thread is None:
+            thread = self.threads[domain] = Thread(domain, None)
+        return thread
+
+    # The user
+
+    def hear_user(self, acts: Sequence[Act], turn: int) -> None:
+        for act in acts:
+            if act.domain not in SEARCH_SLOTS:
+                continue
+            self._about = act.domain
+            if act.domain in BOOK_SLOTS:
+                self._bookable = act.domain
+            if act.slot and act.values and act.name.endswith("-Inform"):
+                self._user_says(self.thread(act.domain), act.slot, act.values[0], turn)
+
+    def _user_says(self, thread: Thread, slot: str, value: str, turn: int) -> None:
+        thread.said[slot] = value
+        for detour in (thread.search_detour, thread.book_detour):
+            if detour is not None:
+                detour.say(slot, value)
+        if slot not in SEARCH_SLOTS[thread.domain] or value in NO_CONSTRAINT or thread.domain == "taxi":
+            return
+        if thread.row is not None and self._town.fails(thread.row, {slot: value}):
+            thread.drop(f"was turned down in turn {turn}: the user asked for {slot} {value}")
+        if slot == thread.entity_slot:
+            row = self._named(thread, value, {})
+            if row is not None:
+                thread.take(row, turn)
+
+    # The system
+
+    def hear_system(self, turn: Turn, number: int) -> None:
+        self._note_calls(turn.calls or (), number)
+        acts = turn.acts or ()
+        booking = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), self._bookable)
+        by_domain: dict[str, list[tuple[str, Act]]] = {}
+        for act in acts:
+            domain, intent = act.domain, act.name.partition("-")[2]
+            if domain == _BOOKING:
+                domain = booking
+            if domain in SEARCH_SLOTS:
+                by_domain.setdefault(domain, []).append((intent, act))
+        for domain, told in by_domain.items():
+            self._system_says(self.thread(domain), told, number)
+
+    def _note_calls(self, calls: Sequence[Call], number: int) -> None:
+        for call in calls:
+            if call.domain not in SEARCH_SLOTS:
+                continue
+            thread = self.thread(call.domain)
+            if call.name == "search":
+                thread.searched = call.arguments
+            elif call.name == "book":
+                thread.attempts.append((call, number))
+                if call.outcome == "booked" and call.rows:
+                    thread.booking = (self._town.search.row(call.domain, call.rows[0]), call, number)
+                    self._references.setdefault(call.domain, set()).add(call.result.get("reference", ""))
+            elif call.name == "taxi" and call.outcome == "booked":
+                thread.taxi = (call, number)
+
+    def _system_says(self, thread: Thread, told: Sequence[tuple[str, Act]], number: int) -> None:
+        stated = {act.slot: act.values[0] for intent, act in told if intent in _TELLING and act.values}
+        named = [
+            value
+            for intent, act in told
+            if intent in _TELLING and act.slot == thread.entity_slot
+            for value in act.values
+        ]
+        rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
+        intents = {intent for intent, _ in told}
+        if "NoOffer" in intents and not named:
+            thread.drop(f"was given up in turn {number}: the system said that there is none")
+        if "NoOffer" in intents and thread.search_detour is not None:
+            thread.search_detour.refuse()
+        if "NoBook" in intents and thread.book_detour is not None:
+            thread.book_detour.refuse()
+        if thread.domain == "police" and intents & _TELLING and self._town.search.rows("police"):
+            thread.take(self._town.search.rows("police")[0], number)
+        if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:
+            thread.take(row, number)
+        for intent, act in told:
+            if intent in _TELLING and act.slot and act.values:
+                if len(rows) > 1 and act.slot == thread.entity_slot and (row := rows[act.values[-1]]) is not None:
+                    thread.take(row, number)
+                self._assert(thread, intent, act, rows, number)
+
+    def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> TownRow | None:
+        """The row that a name means. Where several share it, what else was said decides, then what was looked for."""
+        rows = self._town.named(thread.domain, name)
+        if len(rows) > 1:
+            own = _constraints(thread, stated)
+            rows = [row for row in rows if all(same(slot, value, row.get(slot)) for slot, value in own.items())] or rows
+        for known in (thread.searched, thread.said):
+            if len(rows) > 1:
+                wanted = _constraints(thread, known)
+                rows = [row for row in rows if not self._town.fails(row, wanted)] or rows
+        return rows[0] if rows else None
+
+    # Assertions
+
+    def _assert(self, thread: Thread, intent: str, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
+        slot = act.slot
+        truths = self._truths(thread, intent, slot, rows, act.values)
+        if slot in _COLUMNS[thread.domain] and not (slot == "price" and intent == "OfferBooked"):
+            thread.told[slot] = Answer(act.values, number)
+        if truths is None:
+            return
+        self.asserted += len(act.values)
+        self.true += sum(any(same(slot, value, truth) for truth in truths) for value in act.values)
+
+    def _truths(
+        self, thread: Thread, intent: str, slot: str, rows: Mapping[str, TownRow | None], values: Sequence[str]
+    ) -> Sequence[str] | None:
+        """What would be true to say of a slot; None where nobody can tell."""
+        if slot == CHOICE:
+            return None
+        if slot.lower() == REFERENCE.lower():
+            return list(self._references.get(thread.domain, ()))
+        if thread.domain == "taxi":
+            return _taxi_truths(thread, slot)
+        if slot == thread.entity_slot and rows:
+            return [value for value in values if rows.get(value) is not None]
+        if slot in BOOK_SLOTS.get(thread.domain, ()) and intent in ("Book", "OfferBooked"):
+            return [thread.booking[1].arguments.get(slot, "")] if thread.booking else []
+        if slot not in _COLUMNS[thread.domain] or thread.row is None:
+            return None
+        truths = [thread.row.get(slot)]
+        if slot == "price" and thread.booking is not None:
+            truths.append(thread.booking[1].result.get("total", ""))
+        return truths
+
+
+def _constraints(thread: Thread, known: Mapping[str, str]) -> dict[str, str]:
+    slots = SEARCH_SLOTS[thread.domain]
+    return {slot: value for slot, value in known.items() if slot in slots and slot != thread.entity_slot}
+
+
+def _taxi_truths(thread: Thread, slot: str) -> list[str] | None:
+    if thread.taxi is None:
+        return []
+    call = thread.taxi[0]
+    if slot in call.result:
+        return [call.result[slot]]
+    return [call.arguments[slot]] if slot in call.arguments else None
+
+
+def same(slot: str, value: str, other: str) -> bool:
+    """Whether two values of a slot are one: times by the clock, others in the form in which they are compared."""
+    if value == other:
+        return True
+    if slot in _TIMES and (time := clock(value)) is not None:
+        return time == clock(other)
+    return canonical(value) == canonical(other)
