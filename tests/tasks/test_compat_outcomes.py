@@ -129,6 +129,22 @@ def test_answers_need_only_resemble_the_database() -> None:
     assert compat(conversation(THEATRE, ASKS, far, ASKS, TELLS)).success
 
 
+@pytest.mark.parametrize(("fee", "alike"), [("4 pfg", True), ("4 pence", False), ("four dollars", False)])
+def test_how_much_alike_is_enough(fee: str, alike: bool) -> None:
+    """With as many letters of ``4 pounds``, the first has 3 of 5 in common (60%), the second 4 of 7 (57%)."""
+    verdict = compat(conversation(THEATRE, ASKS, system(f"Attraction-Inform|entrance fee|{fee}")))
+    assert verdict.success is alike
+
+
+@pytest.mark.parametrize("name", ["Train-Inform", "Train-OfferBook", "Train-OfferBooked"])
+def test_offers_and_confirmations_tell_too(name: str) -> None:
+    ride = {"train": Task(info={"day": "monday"}, requests=("price",))}
+    assert compat(conversation(ride, user("Train-Inform|day|monday"), system(f"{name}|price|4.40 pounds"))).success
+    assert not compat(
+        conversation(ride, user("Train-Inform|day|monday"), system("Train-Select|price|4.40 pounds"))
+    ).success
+
+
 def test_nothing_to_book_and_nothing_to_ask_is_no_success() -> None:
     idle = {"attraction": Task(info={"area": "centre"})}
     verdict = compat(conversation(idle, ASKS, TELLS))

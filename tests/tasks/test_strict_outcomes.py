@@ -199,6 +199,8 @@ def test_detours_that_are_not_walked() -> None:
         "hotel"
     ]
     assert unrefused.walked == 0
+    unstated = strict(conversation(TWO_STEPS, user("Hotel-Inform|area|south"), DETOUR[1], *FINDS, WANTS, BOOKS))
+    assert unstated.tasks["hotel"].walked == 0
     unrevised = strict(conversation(TWO_STEPS, *DETOUR[:6])).tasks["hotel"]
     assert (unrevised.walked, unrevised.fixed) == (1, False)
     assert unrevised.why == ("not booked (refused in turn 5)",)
