@@ -93,7 +93,8 @@ def test_a_row_that_the_system_takes_back_is_not_what_the_user_has() -> None:
     why = only(strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE, ASKS, nothing)))[2]
     assert why[0] == "adc theatre was given up in turn 5: the system said that there is none"
     instead = system("Attraction-NoOffer|area|centre", "Attraction-Inform|name|adc theatre")
-    assert strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE, ASKS, instead)).success
+    verdict = strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE, ASKS, instead))
+    assert (verdict.success, verdict.tasks["attraction"].turn) == (True, 1)
 
 
 def test_rows_to_choose_from_are_not_chosen() -> None:

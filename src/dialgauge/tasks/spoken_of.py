@@ -19,7 +19,6 @@ from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
-    CHOICE,
     NO_CONSTRAINT,
     REFERENCE,
     REQUEST_SLOTS,
@@ -281,8 +280,6 @@ class Follower:
         self, thread: Thread, intent: str, slot: str, rows: Mapping[str, TownRow | None], values: Sequence[str]
     ) -> Sequence[str] | None:
         """What would be true to say of a slot; None where nobody can tell."""
-        if slot == CHOICE:
-            return None
         if slot.lower() == REFERENCE.lower():
             return list(self._references.get(thread.domain, ()))
         if thread.domain == "taxi":
