@@ -193,6 +193,11 @@ def test_detours_are_walked() -> None:
     assert (task.success, task.detours, task.walked, task.attempts, task.fixed) == (True, 2, 2, 2, True)
 
 
+def test_a_refusal_after_the_booking_was_not_mended() -> None:
+    task = strict(conversation(TWO_STEPS, *FINDS, WANTS, BOOKS, *DETOUR[4:6])).tasks["hotel"]
+    assert (task.success, task.booked, task.attempts, task.fixed) == (True, True, 2, False)
+
+
 def test_detours_that_are_not_walked() -> None:
     straight = strict(conversation(TWO_STEPS, *FINDS, WANTS, BOOKS)).tasks["hotel"]
     assert (straight.success, straight.detours, straight.walked, straight.fixed) == (True, 2, 0, False)
@@ -240,6 +245,10 @@ def test_the_price_of_all_tickets_is_true_of_a_booking() -> None:
         books = system(*said, f"Train-OfferBooked|price|{price}", calls=[call])
         verdict = strict(conversation(ride, RIDES, system("general-reqmore"), user("Train-Inform|people|2"), books))
         assert (verdict.success, verdict.asserted, verdict.true) == (True, 3, true)
+    asked = {"train": Task(info=TRAIN["train"].info, book={"people": "2"}, requests=("price",))}
+    tells = system("Train-Inform|trainID|TR1", "Train-Inform|price|4.40 pounds")
+    books = system("Train-OfferBooked|Ref|TRAIN123", "Train-OfferBooked|price|8.80 pounds", calls=[call])
+    assert strict(conversation(asked, RIDES, tells, user("Train-Inform|people|2"), books)).success
 
 
 # Taxis
