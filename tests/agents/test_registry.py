@@ -12,7 +12,11 @@ from dialgauge.agents.registry import BUILT_IN, agent_names, make_agent
 from dialgauge.errors import DialgaugeError
 from support.packages import install, on_the_path
 
-OPTIONS = {"http": {"url": "http://127.0.0.1:1"}}
+OPTIONS = {
+    "http": {"url": "http://127.0.0.1:1"},
+    "corpus-user": {"corpus": "test.json"},
+    "corpus-system": {"corpus": "test.json"},
+}
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
@@ -32,7 +36,7 @@ def test_options_are_keywords() -> None:
         ("rulez", {}, "there is no agent named 'rulez'. Did you mean 'rules'"),
         ("rules", {"wrold": "x"}, "there is no setting 'wrold' of rules. Did you mean 'world'"),
         ("http", {}, "the agent http needs the setting url; give it with --set url=…"),
-        ("http", {"url": "http://a", "timeout": "soon"}, "cannot be made: ValueError"),
+        ("http", {"url": "http://a", "timeout": "soon"}, "the setting timeout of http is a number, not 'soon'"),
     ],
 )
 def test_mistakes(name: str, options: dict[str, str], sentence: str) -> None:

@@ -7,7 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, ModelBot
-    from dialgauge.agents.keyboard import RESTART, KeyboardUser
+    from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
         Agent,
@@ -43,6 +43,7 @@ __all__ = [
     "Environment",
     "HistoryBot",
     "HttpBot",
+    "KeyboardSystem",
     "KeyboardUser",
     "Level",
     "Limits",

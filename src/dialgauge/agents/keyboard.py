@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from dialgauge.agents.protocol import Reply, UserContext
+from dialgauge.agents.protocol import Reply, SystemContext, UserContext
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.formats import SILENCE, is_silence
 
@@ -67,6 +67,30 @@ class KeyboardUser:
         except EOFError:
             self._show("")
             return EXIT
+
+
+class KeyboardSystem:
+    """A person in the system's place: shows what the user says and asks for an answer; ``exit`` ends."""
+
+    name = "keyboard"
+
+    def __init__(self, ask: Callable[[], str], show: Callable[[str], object]) -> None:
+        self._ask, self._show = ask, show
+
+    def start(self, context: SystemContext) -> None:
+        del context
+
+    def respond(self, turn: Turn | None) -> Reply:
+        if turn is not None:
+            self._show(f"user> {turn.text}")
+        try:
+            text = self._ask().strip()
+        except EOFError:
+            self._show("")
+            text = EXIT
+        if text == EXIT:
+            return Reply(turn=None, done=True, end_reason=EXIT)
+        return Reply(turn=Turn(speaker="system", text=text))
 
 
 def _said(text: str) -> Reply:

@@ -98,7 +98,7 @@ class Streams(Struct, frozen=True):
     trial: int = 0
 
     def __call__(self, role: str) -> Draws:
-        """The stream of a role: ``user-core``, ``user-nlg``, ``system-core``, ``system-nlg``, ``backend``, ``channel``."""
+        """The stream of a role: ``user-core``, ``user-nlg``, ``system-core``, ``backend`` and so on."""
         return Draws(self.seed, "lab", self.dialogue_id, self.trial, role)
 
 
@@ -128,6 +128,7 @@ class NoDatabase:
     def answer(self, text: str) -> tuple[Fact, ...] | None:
         """Nothing is a query here."""
         del text
+        return None
 
 
 NO_DATABASE = NoDatabase()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,11 +14,20 @@ from dialgauge.errors import DialgaugeError, nearest
 #: What makes each agent: a class or a function whose keyword parameters are its options.
 BUILT_IN = {
     "agenda": "dialgauge.agents.town.pipeline:agenda",
+    "agenda-baseline": "dialgauge.agents.town.pipeline:agenda_baseline",
+    "corpus-system": "dialgauge.agents.town.doubles:corpus_system",
+    "corpus-user": "dialgauge.agents.town.doubles:corpus_user",
+    "echo": "dialgauge.agents.town.doubles:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
+    "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
     "rules": "dialgauge.agents.rules:RuleAgent",
+    "silent": "dialgauge.agents.town.doubles:Silent",
 }
+
+
+_YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
 def agent_names() -> list[str]:
@@ -30,8 +40,9 @@ def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
     factory: Callable[..., Any] = plugins.load(plugins.AGENTS, name, Callable, BUILT_IN)  # type: ignore[arg-type]
     given = dict(options or {})
     _check_options(name, factory, given)
+    converted = {option: _converted(name, factory, option, text) for option, text in given.items()}
     try:
-        agent = factory(**given)
+        agent = factory(**converted)
     except DialgaugeError:
         raise
     except Exception as error:
@@ -61,3 +72,25 @@ def _check_options(name: str, factory: Callable[..., Any], given: Mapping[str, s
     ]
     if missing:
         raise DialgaugeError(f"the agent {name} needs the setting {missing[0]}; give it with --set {missing[0]}=…")
+
+
+def _converted(name: str, factory: Callable[..., Any], option: str, text: str) -> Any:
+    """A setting as the kind of thing that its default is: a number, yes or no, or the text itself."""
+    try:
+        default = inspect.signature(factory).parameters[option].default
+    except (KeyError, TypeError, ValueError):
+        return text
+    if isinstance(default, bool):
+        if text.lower() not in _YES_NO:
+            raise DialgaugeError(f"the setting {option} of {name} is yes or no, not '{text}'")
+        return _YES_NO[text.lower()]
+    if not isinstance(default, int | float):
+        return text
+    try:
+        number = type(default)(text)
+    except (ValueError, OverflowError):
+        number = None
+    if number is None or not math.isfinite(number):
+        kind = "whole number" if isinstance(default, int) else "number"
+        raise DialgaugeError(f"the setting {option} of {name} is a {kind}, not '{text}'")
+    return number

@@ -39,7 +39,7 @@ from dialgauge.agents.protocol import (
     Usage,
     UserContext,
 )
-from dialgauge.dialogue import Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
+from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant import Draws
 
@@ -234,7 +234,7 @@ def _respond(
         reply = agent.respond(message)
     except Exception as error:
         raise _Failure(speaker, _sentence(agent, error), error) from error
-    fault = _fault(reply, speaker, limits)
+    fault = _fault(reply, message, speaker, limits)
     if fault:
         raise _Failure(speaker, f"{_name(agent)} {fault}")
     if turns and (reply.heard is not None or reply.state is not None):
@@ -245,13 +245,15 @@ def _respond(
     return reply
 
 
-def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
+def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:
     """What is wrong with a reply, as the end of a sentence; empty where nothing is."""
     if not isinstance(reply, Reply):
         return f"returned {type(reply).__name__} where a Reply belongs"
     turn = reply.turn
     if turn is None:
         return "" if reply.done else "returned no turn and is not done"
+    if misfit := _misfit(turn, reply, message.acts if message is not None else None):
+        return misfit
     if turn.speaker != speaker:
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
@@ -259,6 +261,37 @@ def _fault(reply: object, speaker: Speaker, limits: Limits) -> str:
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
     return ""
+
+
+def _misfit(turn: object, reply: Reply, told: object) -> str:
+    """What is of another type than the record can keep, as the end of a sentence; empty where nothing is.
+
+    ``told`` are the acts that the agent was given; they need no second look.
+    """
+    if not isinstance(turn, Turn):
+        return f"returned {type(turn).__name__} where a Turn belongs"
+    text: object = turn.text
+    if not isinstance(text, str):
+        return f"returned {type(text).__name__} where a text belongs"
+    for acts in (turn.acts, reply.heard):
+        if acts is not None and acts is not told and not _are_acts(acts):
+            return "returned something else where acts belong"
+    state: object = reply.state
+    return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} where a state belongs"
+
+
+def _are_acts(acts: object) -> bool:
+    if type(acts) is not tuple and type(acts) is not list:
+        return False
+    for one in acts:
+        if not isinstance(one, Act) or type(one.values) is not tuple:
+            return False
+        if not (type(one.name) is type(one.domain) is type(one.slot) is str):
+            return False
+        for value in one.values:
+            if type(value) is not str:
+                return False
+    return True
 
 
 def _sentence(agent: Agent, error: Exception) -> str:

@@ -19,6 +19,7 @@ COMMANDS = {
     "babi": "the bAbI restaurant tasks: simulate them, convert to them, evaluate bots on them",
     "users": "simulated users: GCDF1 scores, explanations, figures, and finding conversations",
     "tasks": "was the job done? Inform, Success, BLEU of recorded responses, and what they hide",
+    "lab": "systems and users in conversation: held, recorded once, scored in every way there is",
     "reproduce": "every table and figure of a paper, theirs beside ours",
     "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Annotated
 
 from dialgauge.cli.babi_interact import UrlOption, system_named
@@ -18,7 +15,7 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import out
+from dialgauge.cli.common import line_reader, out
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 
@@ -68,7 +65,7 @@ def chat(
         task=loaded.number,
         limits=Limits(exchanges=_ENDLESS),
     )
-    person = KeyboardUser(_line_reader("you> "), out.print, raw=raw)
+    person = KeyboardUser(line_reader("you> "), out.print, raw=raw)
     tell(f"{system.name}, task {loaded.number}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
     reason = RESTART
     while reason == RESTART:
@@ -76,23 +73,3 @@ def chat(
         reason = outcome.reason if outcome else ""
         if outcome and reason == AGENT_ERROR:
             raise DialgaugeError(outcome.details[EXPLANATION])
-
-
-def _line_reader(prompt: str) -> Callable[[], str]:
-    """A function that asks for a line, with line editing where somebody sits at a terminal."""
-    if sys.stdin is None or sys.stdin.closed:
-        raise DialgaugeError("there is nobody to talk to: standard input is closed")
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return lambda: _text(lambda: out.input(prompt))
-    with suppress(ImportError):  # Python on Windows has none
-        import readline  # noqa: F401 - input() edits lines and keeps a history once it is loaded
-    return lambda: _text(lambda: input(prompt))
-
-
-def _text(ask: Callable[[], str]) -> str:
-    try:
-        return ask()
-    except UnicodeDecodeError as error:
-        raise DialgaugeError(
-            f"what was typed is no text in {error.encoding}; use a terminal with that encoding"
-        ) from error

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
@@ -199,6 +199,30 @@ def confirm(question: str) -> None:
         typer.confirm(_harmless(question), abort=True, err=True)
     except typer.Abort:
         raise DialgaugeError("stopped") from None
+
+
+def line_reader(prompt: str) -> Callable[[], str]:
+    """A function that asks for a line, with line editing where somebody sits at a terminal."""
+    from dialgauge.errors import DialgaugeError
+
+    if sys.stdin is None or sys.stdin.closed:
+        raise DialgaugeError("there is nobody to talk to: standard input is closed")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return lambda: _typed(lambda: out.input(prompt))
+    with suppress(ImportError):  # Python on Windows has none
+        import readline  # noqa: F401 - input() edits lines and keeps a history once it is loaded
+    return lambda: _typed(lambda: input(prompt))
+
+
+def _typed(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
+    except UnicodeDecodeError as error:
+        from dialgauge.errors import DialgaugeError
+
+        raise DialgaugeError(
+            f"what was typed is no text in {error.encoding}; use a terminal with that encoding"
+        ) from error
 
 
 # Options that several commands take, each worded once.

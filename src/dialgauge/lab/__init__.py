@@ -9,22 +9,58 @@ if TYPE_CHECKING:
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
+    from dialgauge.lab.lab_run import LAB_KIND, lab_tables, scored_run, town_run, write_conversations
     from dialgauge.lab.measures import score_conversations
+    from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, town_scenario
+    from dialgauge.lab.study import (
+        ERRORS,
+        RATES,
+        STUDY_KIND,
+        Condition,
+        channel_conditions,
+        study_figure,
+        study_run,
+        study_tables,
+    )
+    from dialgauge.lab.town_source import LoadedTown, goal_named, goal_tables, one_goal_table, open_town
 
 __all__ = [
+    "ERRORS",
+    "LAB_KIND",
+    "LAB_LIMITS",
+    "RATES",
+    "STUDY_KIND",
+    "AgentSpec",
+    "Condition",
     "Form",
+    "LoadedTown",
+    "Sitting",
+    "channel_conditions",
     "conversations_with",
     "dialog_file",
     "failed",
     "failures",
+    "goal_named",
+    "goal_tables",
+    "hold_conversations",
     "interact",
     "interaction_table",
+    "lab_tables",
     "move_to",
+    "one_goal_table",
+    "open_town",
     "restaurant_scenario",
     "score_conversations",
+    "scored_run",
     "simulate",
     "splits_of",
+    "study_figure",
+    "study_run",
+    "study_tables",
+    "town_run",
+    "town_scenario",
     "world_task",
+    "write_conversations",
     "write_release",
 ]
 

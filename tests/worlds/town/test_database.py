@@ -194,3 +194,62 @@ def test_a_broken_database_is_a_sentence(tmp_path: Path, content: str | None, sa
         load_town(tmp_path / "db")
     assert str(tmp_path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "column", "value", "says"),
+    [
+        ("train", 2, "arriveBy", None, "the column 'arriveBy' is missing in row 2;"),
+        ("train", 3, "trainID", 7, "the column 'trainID' is no text but 7 in row 3;"),
+        ("hotel", 1, "stars", None, r"the column 'stars' is missing in row 1 \(acorn guest house\);"),
+        ("attraction", 2, "name", None, "the column 'name' is missing in row 2;"),
+        ("restaurant", 3, "id", None, r"the column 'id' is missing in row 3 \(nandos\);"),
+    ],
+)
+def test_a_missing_column_is_a_sentence_with_its_place(
+    tmp_path: Path, table: str, row: int, column: str, value: object, says: str
+) -> None:
+    write_town(tmp_path)
+    path = tmp_path / "db" / f"{table}_db.json"
+    rows = json.loads(path.read_bytes())
+    del rows[row - 1][column]
+    if value is not None:
+        rows[row - 1][column] = value
+    path.write_text(json.dumps(rows))
+    with pytest.raises(DialgaugeError, match=says) as caught:
+        load_town(tmp_path / "db")
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "content", "says"),
+    [
+        ("hospital", [{"phone": "01"}], "the column 'department' is missing in row 1"),
+        ("police", {"name": "x"}, "list of rows"),
+        ("police", [["x"]], "row 1 of this table does not have the shape of an object"),
+        ("taxi", {"taxi_colors": ["red"]}, "the list 'taxi_types' is missing or empty"),
+        ("taxi", ["red"], "shape"),
+    ],
+)
+def test_tables_on_the_side_are_read_when_they_are_wanted(
+    tmp_path: Path, table: str, content: object, says: str
+) -> None:
+    write_town(tmp_path)
+    path = tmp_path / "db" / f"{table}_db.json"
+    path.write_text(json.dumps(content))
+    database = load_town(tmp_path / "db")
+    assert database.checksum == town().checksum
+    with pytest.raises(DialgaugeError, match=says) as caught:
+        _ = database.taxi if table == "taxi" else database.raw
+    assert str(path) in str(caught.value)
+
+
+def test_raw_rows_of_all_tables(tmp_path: Path, real: TownDatabase, real_rows: dict[str, list[dict[str, Any]]]) -> None:
+    assert list(real.raw) == ["restaurant", "hotel", "attraction", "train", "hospital", "police"]
+    assert {domain: real.raw[domain] for domain in real_rows} == real_rows
+    assert (len(real.raw["hospital"]), len(real.raw["police"])) == (66, 1)
+    assert (len(real.taxi["taxi_colors"]), len(real.taxi["taxi_types"])) == (6, 10)
+    write_town(tmp_path)
+    without = load_town(tmp_path / "db")
+    assert without.raw == {**ROWS, "hospital": [], "police": []}
+    assert without.taxi["taxi_colors"]

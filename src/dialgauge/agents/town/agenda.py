@@ -38,6 +38,8 @@ class AgendaOptions(Struct, frozen=True, kw_only=True):
     patience: int = 4
     requests_at_once: int = 3
     greet: float = 0.05
+    #: How often an offer to book is taken up with a mere yes.
+    accept: float = 0.1
     thank: float = 0.6
     #: Of those who thank, the share that says goodbye only after the answer.
     linger: float = 0.3
@@ -231,6 +233,9 @@ class AgendaUser:
         if errand.booking is None:
             self._now.append(_NEGATE)
             self._bring_forward()
+        elif self._draws.unit() < self._options.accept:  # and wait to be asked for the details
+            errand.pending = True
+            self._now.append(_AFFIRM)
 
     def _requested(self, errand: Errand, slot: str) -> None:
         """The system wants to know something."""

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from dialgauge.agents.protocol import Reply, Streams, SystemContext, UserContext
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
+from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
 from dialgauge.agents.town.policy import RuleSystem
 from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
@@ -19,6 +20,8 @@ from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import Backend, TownGoal
 
 _REQUEST = "-Request"
+#: No search finds so many rows.
+_NEVER = 1_000_000
 
 
 class UserCore(Protocol):
@@ -43,11 +46,12 @@ class Ears:
 
     def __init__(self, speaker: Speaker, level: str, ontology: Ontology | None, streams: Streams, channel: Channel):
         """``speaker`` is the one who is listened to."""
-        self._speaker = speaker
+        self._speaker, self._ontology = speaker, ontology
         self._channel, self._streams = channel, streams
         self._draws: Draws | None = None
         self._nlu = None
         self._before: tuple[Act, ...] = ()
+        self._said: set[Act] = set()
         if level == "text":
             from dialgauge.agents.town.nlu import default_nlu
 
@@ -69,7 +73,7 @@ class Ears:
         if not self._channel.clean:
             if self._draws is None:
                 self._draws = self._streams(f"channel-{self._speaker}")
-            acts = self._channel.damage(acts, self._speaker, self._draws)
+            acts = self._channel.damage(acts, self._speaker, self._draws, self._ontology, self._said)
         self._before = acts
         return acts
 
@@ -106,6 +110,8 @@ class TownUser:
 
     def start(self, context: UserContext) -> None:
         """A new goal."""
+        if not isinstance(context, UserContext):
+            raise DialgaugeError(f"{self.name} is a user; it cannot take the system's place")
         goal, streams = context.plan, context.streams
         if not isinstance(goal, TownGoal) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
@@ -125,7 +131,7 @@ class TownUser:
                 speaker="user",
                 text=self._mouth.say(said) if self._mouth else "",
                 acts=said,
-                requested=_requested(said),
+                requested=requested(said),
             ),
             heard=heard,
             done=bool(core.end_reason),
@@ -134,7 +140,8 @@ class TownUser:
         )
 
 
-def _requested(acts: Sequence[Act]) -> dict[str, Values]:
+def requested(acts: Sequence[Act]) -> dict[str, Values]:
+    """What acts ask for, by domain, as records keep it."""
     asked: dict[str, Values] = {}
     for act in acts:
         if act.name.endswith(_REQUEST):
@@ -159,6 +166,8 @@ class TownSystem:
 
     def start(self, context: SystemContext) -> None:
         """A new conversation."""
+        if not isinstance(context, SystemContext):
+            raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
         office, streams = context.office, context.streams
         if not isinstance(office, Backend) or streams is None:
             raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
@@ -207,6 +216,26 @@ def agenda(
     )
 
 
+def agenda_baseline(
+    *,
+    channel: str = "clean",
+    style: str = "varied",
+    render: bool = False,
+    anaphors: float = 0.3,
+    at_once: int = 4,
+    limit: int = 40,
+) -> TownUser:
+    """The user of the GCDF1 paper, with its faults."""
+    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit))
+    return TownUser(
+        "agenda-baseline",
+        lambda goal, draws: BaselineUser(goal, draws, options),
+        channel=Channel.named(channel),
+        style=style,
+        render=render,
+    )
+
+
 def rule_system(
     *,
     channel: str = "clean",
@@ -223,6 +252,20 @@ def rule_system(
         "rule-system",
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
+        ),
+        channel=Channel.named(channel),
+        style=style,
+        render=render,
+    )
+
+
+def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> TownSystem:
+    """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
+    and confirms bookings of all kinds with nothing but the reference."""
+    return TownSystem(
+        "rule-baseline",
+        lambda backend, draws: RuleSystem(
+            backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
         ),
         channel=Channel.named(channel),
         style=style,

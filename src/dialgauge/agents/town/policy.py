@@ -60,12 +60,15 @@ class RuleSystem:
         select: float = 0.1,
         exact: float = 0.1,
         more: float = 0.3,
+        terse: bool = False,
     ) -> None:
         """Options: rows above which it asks back, attributes told beside a name, and how often it lets the user choose,
-        tells that no train leaves at the very minute, and asks for more."""
+        tells that no train leaves at the very minute, and asks for more. A terse one does not offer to
+        book, confirms bookings of all kinds with nothing but the reference, and does not ask back when the user says
+        the same again and again."""
         self._backend, self._draws = backend, draws
         self._ask_above, self._attributes = ask_above, attributes
-        self._select, self._exact, self._more = select, exact, more
+        self._select, self._exact, self._more, self._terse = select, exact, more, terse
         #: Something was answered or booked in this turn, and nothing was asked.
         self._settled = False
         self.belief = Belief()
@@ -174,7 +177,7 @@ class RuleSystem:
         else:
             acts.append(act(f"{title}-Inform", CHOICE, str(len(rows))))
             self._name(self._draws.pick(rows), "Recommend", acts)
-        if domain in BOOK_SLOTS and not any(slot in wanted for slot in BOOK_SLOTS[domain]):
+        if domain in BOOK_SLOTS and not self._terse and not any(slot in wanted for slot in BOOK_SLOTS[domain]):
             acts.append(_OFFER)
 
     def _name(self, row: TownRow, intent: str, acts: list[Act]) -> None:
@@ -284,7 +287,7 @@ class RuleSystem:
                 return
             done = self._booked[domain] = (row, slots, booking)
         self._settled = True
-        acts += _confirmation(*done)
+        acts += [act("Booking-Book", REFERENCE, done[2].reference)] if self._terse else _confirmation(*done)
 
     # Repetition
 
@@ -295,7 +298,7 @@ class RuleSystem:
         self._repeats = self._repeats + 1 if same else 0
         self._last = (heard, said)
         domain = self.belief.domain
-        if self._repeats > 1 and domain in _NARROWING:
+        if self._repeats > 1 and domain in _NARROWING and not self._terse:
             wanted = self.belief.wanted.get(domain, {})
             slot = next((slot for slot in _NARROWING[domain] if slot not in wanted), "")
             said += (act(f"{_TITLE[domain]}-Request", slot, ASKED) if slot else _MORE,)

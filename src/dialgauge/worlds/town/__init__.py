@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
+    from dialgauge.worlds.town.generator import generate_town, write_town
+    from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
     from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
     from dialgauge.worlds.town.normal_values import (
         DONT_CARE,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         canonical,
         clock,
         ontology_of,
+        spoken_ontology,
     )
     from dialgauge.worlds.town.vocabulary import (
         ASKED,
@@ -78,7 +81,10 @@ __all__ = [
     "alike",
     "canonical",
     "clock",
+    "generate_goals",
+    "generate_town",
     "goal_act",
+    "goal_record",
     "goal_slot",
     "load_town",
     "minutes",
@@ -86,8 +92,10 @@ __all__ = [
     "normal_value",
     "ontology_of",
     "similarity",
+    "spoken_ontology",
     "town_beside",
     "town_goal",
+    "write_town",
 ]
 
 if not TYPE_CHECKING:

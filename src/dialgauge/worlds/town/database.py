@@ -13,13 +13,15 @@ from functools import cached_property
 from itertools import accumulate
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import decode, resolve
 from dialgauge.worlds.town.normal_values import DONT_CARE, LikeTexts, minutes, normal_slot, normal_value
+
+T = TypeVar("T")
 
 VENUE_DOMAINS = ("restaurant", "hotel", "attraction")
 DATABASE_DOMAINS = (*VENUE_DOMAINS, "train")
@@ -38,7 +40,21 @@ _BY_LIKENESS = {
     "train": {"departure", "destination"},
 }
 _ANY = "?"
-_ROWS = msgspec.json.Decoder(list[dict[str, Any]])
+#: Columns that every row of a file must fill, in the spelling of the files: the id, and what can be searched for.
+_NEEDED = {
+    "restaurant": ("id", "name", "food", "area", "pricerange"),
+    "hotel": ("id", "name", "type", "area", "pricerange", "stars", "parking", "internet"),
+    "attraction": ("id", "name", "type", "area"),
+    "train": ("trainID", "departure", "destination", "day", "leaveAt", "arriveBy"),
+    "hospital": ("department",),
+    "police": ("name",),
+}
+#: Tables that constrain nothing, read when somebody wants them.
+_SIDE_TABLES = ("hospital", "police")
+#: Where nothing is said of taxis.
+_PLAIN_TAXI = {"taxi_colors": ["black"], "taxi_types": ["car"]}
+_ANYTHING = msgspec.json.Decoder(Any)
+_LISTS = msgspec.json.Decoder(dict[str, list[str]])
 _FOLDER = "db"
 
 
@@ -115,14 +131,43 @@ class TownTable:
 
 
 class TownDatabase:
-    """Restaurants, hotels, attractions and trains."""
+    """Restaurants, hotels, attractions and trains; on the side a hospital, the police and taxis."""
 
-    def __init__(self, rows: Mapping[str, Iterable[Mapping[str, Any]]], files: Iterable[str] = ()) -> None:
-        self.raw = {domain: list(rows[domain]) for domain in rows}
-        self.taxi = {"taxi_colors": ["black"], "taxi_types": ["ford"]}
-        self.tables = {domain: TownTable(domain, rows[domain]) for domain in DATABASE_DOMAINS}
+    def __init__(
+        self,
+        rows: Mapping[str, Iterable[dict[str, Any]]],
+        files: Iterable[str] = (),
+        *,
+        taxi: Mapping[str, Iterable[str]] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        """From rows of all tables, or of the four main ones and the folder where the others may be."""
+        self._rows = {domain: list(table) for domain, table in rows.items()}
+        self._taxi = taxi
+        self._folder = folder
+        self.tables = {domain: TownTable(domain, self._rows[domain]) for domain in DATABASE_DOMAINS}
         #: Where the rows were read from.
         self.files = tuple(files)
+
+    @cached_property
+    def raw(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows as they were read, by table; ``hospital`` and ``police`` are empty where there are none."""
+        return self._rows | {name: self._side_table(name) for name in _SIDE_TABLES if name not in self._rows}
+
+    @cached_property
+    def taxi(self) -> dict[str, list[str]]:
+        """Colours (``taxi_colors``) and makes (``taxi_types``) of taxis; black cars where the database has none."""
+        if self._taxi is not None:
+            return {name: list(values) for name, values in self._taxi.items()}
+        path = self._side_file("taxi")
+        return _PLAIN_TAXI if path is None else _load_taxi(path)
+
+    def _side_table(self, name: str) -> list[dict[str, Any]]:
+        path = self._side_file(name)
+        return [] if path is None else _load(path, name)
+
+    def _side_file(self, name: str) -> Path | None:
+        return None if self._folder is None else _present(self._folder, name)
 
     @cached_property
     def checksum(self) -> str:
@@ -158,7 +203,8 @@ def _plain(row: Mapping[str, Any], left_out: set[str]) -> dict[str, str]:
 def load_town(folder: str | Path) -> TownDatabase:
     """The database in a folder with ``restaurant_db.json`` and the others, packed or not."""
     paths = {domain: _file(Path(folder), domain) for domain in DATABASE_DOMAINS}
-    return TownDatabase({domain: _load(path) for domain, path in paths.items()}, map(str, paths.values()))
+    rows = {domain: _load(path, domain) for domain, path in paths.items()}
+    return TownDatabase(rows, map(str, paths.values()), folder=Path(folder))
 
 
 def town_beside(gold: str | Path) -> TownDatabase:
@@ -175,16 +221,50 @@ def town_beside(gold: str | Path) -> TownDatabase:
 
 
 def _file(folder: Path, domain: str) -> Path:
-    stem = f"{domain}_db.json"
-    path = next((folder / name for name in (stem, f"{stem}.gz") if (folder / name).is_file()), None)
+    path = _present(folder, domain)
     if path is None:
-        raise DialgaugeError(f"there is no {stem} in this folder of a MultiWOZ database", file=str(folder))
+        raise DialgaugeError(f"there is no {domain}_db.json in this folder of a MultiWOZ database", file=str(folder))
     return path
 
 
-def _load(path: Path) -> list[dict[str, Any]]:
-    (part,) = resolve(path)
-    rows = decode(_ROWS, part.read(), part)
+def _present(folder: Path, table: str) -> Path | None:
+    stem = f"{table}_db.json"
+    return next((folder / name for name in (stem, f"{stem}.gz") if (folder / name).is_file()), None)
+
+
+def _load(path: Path, table: str) -> list[dict[str, Any]]:
+    rows = _read(path, _ANYTHING)
+    if not isinstance(rows, list):
+        raise DialgaugeError("this table does not have the shape of a list of rows", file=str(path))
     if not rows:
         raise DialgaugeError("the table of the MultiWOZ database is empty", file=str(path))
+    needed = _NEEDED[table]
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise DialgaugeError(f"row {number} of this table does not have the shape of an object", file=str(path))
+        for column in needed:
+            if not isinstance(row.get(column), str):
+                raise _bad_cell(path, number, column, row)
     return rows
+
+
+def _load_taxi(path: Path) -> dict[str, list[str]]:
+    lists = _read(path, _LISTS)
+    for name in _PLAIN_TAXI:
+        if not lists.get(name):
+            raise DialgaugeError(f"the list '{name}' is missing or empty; a taxi needs one of each", file=str(path))
+    return lists
+
+
+def _bad_cell(path: Path, number: int, column: str, row: Mapping[str, Any]) -> DialgaugeError:
+    fault = f"is no text but {row[column]!r}" if column in row else "is missing"
+    called = f" ({row['name']})" if isinstance(row.get("name"), str) else ""
+    return DialgaugeError(
+        f"the column '{column}' {fault} in row {number}{called}; each row of this table needs it as a text",
+        file=str(path),
+    )
+
+
+def _read(path: Path, decoder: msgspec.json.Decoder[T]) -> T:
+    (part,) = resolve(path)
+    return decode(decoder, part.read(), part)

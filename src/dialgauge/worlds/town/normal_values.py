@@ -236,6 +236,10 @@ class LikeTexts:
 
     def alike(self, wanted: str) -> list[str]:
         """The values that are alike."""
+        return [text for text in self.perhaps_alike(wanted) if alike(text, wanted)]
+
+    def perhaps_alike(self, wanted: str) -> list[str]:
+        """The values that may be alike: all that are, and others."""
         common = process.cdist([wanted], self._texts, scorer=LCSseq.similarity)[0].astype(np.int64)
         near = np.flatnonzero(10 * common >= 8 * np.minimum(self._lengths, len(wanted))).tolist()
-        return [self._texts[place] for place in near if alike(self._texts[place], wanted)]
+        return [self._texts[place] for place in near]

@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.dialogue import DONTCARE, Ontology, SlotSpec
+from dialgauge.dialogue import DONTCARE, Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.vocabulary import SEARCH_SLOTS, UNKNOWN
+from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS, UNKNOWN
 
 #: Values that constrain nothing.
 NO_CONSTRAINT = frozenset(
@@ -46,6 +46,14 @@ _SHOWN = {
     "train": ("trainID", "departure", "destination", "day", "leaveAt", "arriveBy", "duration", "price"),
     "hospital": ("department", "phone", "address", "postcode"),
     "police": ("name", "phone", "address", "postcode"),
+}
+#: Texts of each domain that can only be recognised by those who know them.
+_TOLD = {
+    "restaurant": ("address",),
+    "hotel": ("address",),
+    "attraction": ("address", "openhours"),
+    "hospital": ("address",),
+    "police": ("name", "address"),
 }
 
 
@@ -242,13 +250,28 @@ def _told(row: Mapping[str, Any], slots: tuple[str, ...]) -> dict[str, str]:
 
 def ontology_of(town: TownDatabase) -> Ontology:
     """The slots of the town and their values, as the database has them: what everybody there may know."""
-    domains: dict[str, dict[str, SlotSpec]] = {}
-    for domain, rows in town.raw.items():
-        if domain not in _SHOWN:
-            continue
-        slots = {}
-        for slot in SEARCH_SLOTS[domain]:
-            values = dict.fromkeys(value for row in rows if isinstance(value := row.get(slot), str) and value != "?")
-            slots[slot] = SlotSpec(values=tuple(values))
-        domains[domain] = slots
+    domains = {}
+    for domain in TOWN_DOMAINS:
+        slots = (*SEARCH_SLOTS[domain], *BOOK_SLOTS.get(domain, ()))
+        if slots:
+            rows = town.raw.get(domain, ())
+            domains[domain] = {slot: SlotSpec(values=_values(rows, slot)) for slot in dict.fromkeys(slots)}
     return Ontology(domains=domains)
+
+
+def spoken_ontology(town: TownDatabase) -> Ontology:
+    """The ontology with the texts that agents tell each other but nobody searches by: names, addresses, hours, cars."""
+    known = ontology_of(town).domains
+    domains = {
+        domain: known.get(domain, {}) | {slot: SlotSpec(values=_values(town.raw[domain], slot)) for slot in slots}
+        for domain, slots in _TOLD.items()
+        if domain in town.raw
+    }
+    cars = [f"{colour} {make}" for colour in town.taxi["taxi_colors"] for make in town.taxi["taxi_types"]]
+    taxi = known.get("taxi", {}) | {"car type": SlotSpec(values=tuple(cars))}
+    return Ontology(domains=known | domains | {"taxi": taxi})
+
+
+def _values(rows: Iterable[Mapping[str, Any]], slot: str) -> Values:
+    values = (row.get(slot) for row in rows)
+    return tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value not in _MISSING))

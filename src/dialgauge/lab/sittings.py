@@ -8,7 +8,7 @@ the measures need.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from dialgauge import engine
 from dialgauge.agents import Agent, Level, Limits, Scenario, Streams, converse, make_agent
 from dialgauge.agents.town import Belief
-from dialgauge.dialogue import Dialogue, Ontology, State, Turn
+from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, ontology_of
+from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
 
 #: Longer conversations are cut off; so are turns with more acts or characters.
 LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
@@ -70,7 +70,7 @@ class _Room:
 
     def __init__(self, town: TownDatabase, sitting: Sitting) -> None:
         self.search = TownSearch(town)
-        self.ontology: Ontology = ontology_of(town)
+        self.ontology: Ontology = spoken_ontology(town)
         self.user, self.system = sitting.user.make(), sitting.system.make()
 
 
@@ -88,20 +88,24 @@ class TownWork(engine.Work[_Room, list[_Planned]]):
         return _ENCODER.encode_lines([self._hold(state, *planned) for planned in unit.payload])
 
     def _hold(self, room: _Room, goal: TownGoal, trial: int) -> Dialogue:
-        sitting = self._sitting
-        streams = Streams(sitting.seed, goal.id, trial)
-        scenario = Scenario(
-            dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
-            office=Backend(room.search, streams("backend"), goal, mask=sitting.mask),
-            goal=goal.recorded(),
-            plan=goal,
-            streams=streams,
-            ontology=room.ontology,
-            domains=goal.domains,
-            level=sitting.level,
-            limits=sitting.limits,
-        )
+        scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)
         return with_states(converse(room.user, room.system, scenario))
+
+
+def town_scenario(search: TownSearch, ontology: Ontology, goal: TownGoal, sitting: Sitting, trial: int = 0) -> Scenario:
+    """One conversation to be held."""
+    streams = Streams(sitting.seed, goal.id, trial)
+    return Scenario(
+        dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
+        office=Backend(search, streams("backend"), goal, mask=sitting.mask),
+        goal=goal.recorded(),
+        plan=goal,
+        streams=streams,
+        ontology=ontology,
+        domains=goal.domains,
+        level=sitting.level,
+        limits=sitting.limits,
+    )
 
 
 def hold_conversations(

@@ -1,0 +1,266 @@
+"""The user of the GCDF1 paper with its faults, to show them on request (``docs/decisions/town-channel.md``).
+
+It works off a stack: goodbye at the bottom, above it the constraints of the tasks, the first task on top; whatever the
+system says pushes more. It follows constraints that were never meant to fail, says all at once, credits a confirmation
+to whatever domain it was heard in, takes neither "unknown" nor "none" for an answer and asks again, leaves when nothing
+is found, points back ("same area as the restaurant") where the system cannot follow, and repeats itself until its own
+limit of 20 turns is spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
+from dialgauge.dialogue import DONTCARE, Act
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act, canonical
+
+_BYE = act("general-bye")
+_ANY = "any"
+_NO_ANSWER = ("", ASKED, "none", UNKNOWN)
+_TELLING = ("Inform", "Recommend", "OfferBook", "OfferBooked", "Book")
+_CONFIRMING = ("Book", "OfferBooked")
+_TIMES = ("leaveAt", "arriveBy")
+#: The slots with which the recorded users pointed back.
+_ANAPHORIC = ("area",)
+
+
+class BaselineOptions(Struct, frozen=True, kw_only=True):
+    """The faults that can be turned off."""
+
+    #: How often a value that another domain has too is not said but pointed at.
+    anaphors: float = 0.3
+    #: Acts said at once.
+    at_once: int = 4
+    #: The user's own limit, in utterances of both sides.
+    limit: int = 40
+
+
+class _Matter:
+    """One task as the user pursues it."""
+
+    def __init__(self, task: TownTask) -> None:
+        self.task, self.domain = task, task.domain
+        self.inform, self.request = f"{task.domain.capitalize()}-Inform", f"{task.domain.capitalize()}-Request"
+        self.first, self.book_first = task.first is not None, task.book_first is not None
+        self.answers: dict[str, str] = dict.fromkeys(task.requests, "")
+        self.booked = task.book is None
+        self.name = ""
+
+    @property
+    def info(self) -> Mapping[str, str]:
+        """The constraints in force."""
+        return (self.task.first if self.first else self.task.info) or {}
+
+    @property
+    def book(self) -> Mapping[str, str]:
+        """The booking in force."""
+        return (self.task.book_first if self.book_first else self.task.book) or {}
+
+    @property
+    def unanswered(self) -> list[str]:
+        """What is still to be asked."""
+        return [slot for slot, value in self.answers.items() if not value]
+
+    @property
+    def finished(self) -> bool:
+        """All is answered and booked."""
+        return self.booked and not self.unanswered
+
+    def second_choice(self) -> list[Act]:
+        """The constraints that differ from those tried first."""
+        before, self.first = self.info, False
+        return [act(self.inform, slot, value) for slot, value in self.info.items() if before.get(slot) != value]
+
+    def second_booking(self) -> list[Act]:
+        """The booking slots that differ from those tried first."""
+        before, self.book_first = self.book, False
+        return [act(self.inform, slot, value) for slot, value in self.book.items() if before.get(slot) != value]
+
+    def contradicted(self, slot: str, value: str) -> bool:
+        """Is that not what the user wants? A value is the wanted one where either contains the other."""
+        wanted = {**self.info, **self.book}.get(slot)
+        if wanted is None or value in _NO_ANSWER or slot in _TIMES:
+            return False
+        one, other = canonical(wanted), canonical(value)
+        return one not in other and other not in one
+
+
+class BaselineUser:
+    """One instance serves one conversation."""
+
+    def __init__(self, goal: TownGoal, draws: Draws, options: BaselineOptions | None = None) -> None:
+        self._draws, self._options = draws, options or BaselineOptions()
+        self._matters = {task.domain: _Matter(task) for task in goal.tasks}
+        self._stack: list[Act] = [_BYE]
+        for matter in reversed(self._matters.values()):
+            informs = [act(matter.inform, slot, value) for slot, value in matter.info.items()]
+            self._stack += [*draws.shuffled(informs), act(matter.inform)]
+        self._count = self._reactions = 0
+        self._current: _Matter | None = None
+        self.end_reason = ""
+
+    @property
+    def complete(self) -> bool:
+        """Does the user believe that it got all it wanted?"""
+        return all(matter.finished for matter in self._matters.values())
+
+    @property
+    def domain(self) -> str:
+        """What the user speaks of."""
+        return self._current.domain if self._current else ""
+
+    @property
+    def pending(self) -> str:
+        """The domain of a booking that waits for its confirmation."""
+        current = self._current
+        return current.domain if current is not None and not current.booked and current.task.book else ""
+
+    def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
+        """The user's next turn."""
+        self._count += 2
+        if self._count > self._options.limit:
+            return self._leave(MAX_EXCHANGES)
+        self._reactions = 0
+        if not self._hear(heard):
+            return self._leave(USER_GAVE_UP)
+        if self.complete:
+            return self._leave(USER_DONE)
+        if not self._reactions:
+            self._remember()
+        said = self._pop()
+        if _BYE in said:  # nothing is left to say, and yet something is missing
+            return self._leave(USER_GAVE_UP)
+        self._current = self._matters.get(said[0].domain, self._current)
+        return tuple(map(self._pointed, said))
+
+    def _leave(self, reason: str) -> tuple[Act, ...]:
+        self.end_reason = reason
+        return (_BYE,)
+
+    # The stack
+
+    def _push(self, one: Act) -> None:
+        """On top; the same thing is said once, with its newest value."""
+        self._stack = [item for item in self._stack if (item.name, item.slot) != (one.name, one.slot)]
+        self._stack.append(one)
+
+    def _react(self, acts: Sequence[Act]) -> None:
+        for one in acts:
+            self._push(one)
+        self._reactions += len(acts)
+
+    def _remember(self) -> None:
+        """What the first unfinished task lacks, once all its constraints are said: answers, else its booking."""
+        matter = next(matter for matter in self._matters.values() if not matter.finished)
+        search = {*SEARCH_SLOTS[matter.domain], ""}
+        if any(item.name == matter.inform and item.slot in search for item in self._stack):
+            return
+        if matter.unanswered:
+            lacking = [act(matter.request, slot, ASKED) for slot in matter.unanswered]
+        else:
+            lacking = [act(matter.inform, slot, value) for slot, value in matter.book.items()]
+        for one in self._draws.shuffled(lacking):
+            self._push(one)
+
+    def _pop(self) -> list[Act]:
+        """As many as were pushed in answer, else up to four of one kind; what belongs to a booking goes together."""
+        reacting = self._stack[len(self._stack) - self._reactions :] if self._reactions else []
+        if reacting and any(one.values != (DONTCARE,) for one in reacting):
+            count = len(reacting)
+        else:
+            count = next(
+                (n for n, item in enumerate(reversed(self._stack)) if item.name != self._stack[-1].name),
+                len(self._stack),
+            )
+            count = max(1, min(count, self._options.at_once))
+        return [self._stack.pop() for _ in range(count)]
+
+    def _pointed(self, one: Act) -> Act:
+        """Perhaps with "same area as the restaurant" in place of a value that was said there."""
+        if one.slot not in _ANAPHORIC or not one.name.endswith("-Inform") or one.values == (DONTCARE,):
+            return one
+        for domain, matter in self._matters.items():
+            if domain == one.domain:  # only what was discussed before can be pointed at
+                break
+            if (matter.info.get(one.slot),) == one.values and self._draws.unit() < self._options.anaphors:
+                return act(one.name, one.slot, f"same {one.slot} as the {domain}")
+        return one
+
+    # Hearing
+
+    def _hear(self, heard: Sequence[Act]) -> bool:
+        """Take in what the system said; False where the user leaves for it."""
+        groups: dict[tuple[str, str], list[Act]] = {}
+        for one in heard:
+            groups.setdefault((one.domain, one.name.partition("-")[2]), []).append(one)
+        for (domain, intent), acts in groups.items():
+            matter = self._current if domain == "booking" else self._matters.get(domain)
+            if matter is None:
+                continue
+            if intent in ("NoOffer", "NoBook"):
+                if not (self._no_offer(matter) if intent == "NoOffer" else self._no_book(matter)):
+                    return False
+            elif intent == "Request":
+                for one in acts:
+                    self._requested(matter, one.slot)
+            elif intent == "Select":
+                self._select(matter, acts)
+            elif intent in _TELLING:
+                self._told(matter, intent, acts)
+        return True
+
+    def _no_offer(self, matter: _Matter) -> bool:
+        if matter.first:
+            self._react(matter.second_choice())
+            return True
+        return not matter.task.requests
+
+    def _no_book(self, matter: _Matter) -> bool:
+        if matter.book_first:
+            self._react(matter.second_booking())
+            return True
+        return False
+
+    def _told(self, matter: _Matter, intent: str, acts: list[Act]) -> None:
+        constraints = any(item.name == matter.inform and item.slot in matter.info for item in self._stack)
+        right = True
+        for one in acts:
+            value = one.values[0] if one.values else ""
+            if one.slot == "name" and value not in _NO_ANSWER:
+                matter.name = value
+                self._stack = [item for item in self._stack if item.values != (_ANY,)]
+            if one.slot in matter.answers:
+                if not constraints and value not in _NO_ANSWER:
+                    matter.answers[one.slot] = value
+            elif matter.contradicted(one.slot, value):
+                right = False
+                wanted = {**matter.book, **matter.info}[one.slot]
+                self._react([act(matter.inform, one.slot, wanted)])
+            elif one.slot == CHOICE and value.isdigit() and int(value) > 1 and not _named(acts):
+                self._push(act(matter.inform, CHOICE, _ANY))
+        if right and intent in _CONFIRMING and matter.domain in BOOK_SLOTS:
+            matter.booked = True
+
+    def _requested(self, matter: _Matter, slot: str) -> None:
+        if slot in matter.answers or not slot:
+            return
+        wanted = {**matter.book, **matter.info}.get(slot)
+        if wanted is None and slot in matter.task.links:
+            place = matter.task.links[slot]
+            wanted = self._matters[place].name or f"the {place}"
+        self._react([act(matter.inform, slot, wanted or DONTCARE)])
+
+    def _select(self, matter: _Matter, acts: list[Act]) -> None:
+        """Asked to choose, the user says what it wants, else any of what it was told."""
+        for slot in dict.fromkeys(one.slot for one in acts if one.slot):
+            told = [one.values[0] for one in acts if one.slot == slot and one.values]
+            wanted = {**matter.book, **matter.info}.get(slot) or (self._draws.pick(told) if told else DONTCARE)
+            self._react([act(matter.inform, slot, wanted)])
+
+
+def _named(acts: Sequence[Act]) -> bool:
+    return any(one.slot == "name" for one in acts)

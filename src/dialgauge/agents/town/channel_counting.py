@@ -1,0 +1,237 @@
+"""The rates of an error channel, counted from conversations that record both what was said and what was heard."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge.agents.town.channel import (
+    EVERY,
+    NOT_KNOWN,
+    ChannelRates,
+    Damage,
+    Mishearing,
+    is_unknown,
+    kind_of,
+)
+from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
+from dialgauge.worlds.town import ASKED, NO_CONSTRAINT, canonical
+
+T = TypeVar("T")
+_REQUEST = "-Request"
+#: A sentence that starts with "do n't care" was cut off there.
+_INDIFFERENT = {"dontcare", "do", "do n't", "do n't care"}
+#: Values that are put on record where they were heard but not said; others are drawn from the ontology.
+_KEPT = {("parking", "yes"), ("parking", "no"), ("internet", "yes"), ("internet", "no"), ("type", "hotel")}
+_ROUNDED = 4
+#: Repetitions that make rates of their own.
+_ENOUGH = 20
+
+
+class Plain(NamedTuple):
+    """An act with one value."""
+
+    name: str
+    slot: str
+    value: str
+
+    @property
+    def kind(self) -> str:
+        """How channels write it."""
+        return kind_of(self.name, self.slot)
+
+
+class Agreement(Struct, frozen=True):
+    """How much of what was said was heard, by act and slot."""
+
+    said: int
+    heard: int
+    matched: int
+
+    @property
+    def recall(self) -> float:
+        """Of what was said, the share that was heard."""
+        return self.matched / self.said if self.said else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Of what was heard, the share that was said."""
+        return self.matched / self.heard if self.heard else 1.0
+
+
+def agreement(turns: Iterable[tuple[Sequence[Act], Sequence[Act]]]) -> Agreement:
+    """Said against heard over many turns."""
+    total, heard_total, matched = 0, 0, 0
+    for said, heard in turns:
+        one, other = (Counter((act.name, act.slot) for act in acts) for acts in (said, heard))
+        total, heard_total = total + one.total(), heard_total + other.total()
+        matched += (one & other).total()
+    return Agreement(total, heard_total, matched)
+
+
+def turns_of(dialogue: Dialogue, speaker: Speaker) -> Iterator[tuple[Turn, Sequence[Act], Sequence[Act]]]:
+    """The turns of a speaker of which is known how they were heard."""
+    for turn in dialogue.turns:
+        if turn.speaker == speaker and turn.acts is not None and turn.heard is not None:
+            yield turn, turn.acts, turn.heard
+
+
+def count_rates(dialogues: Iterable[Dialogue]) -> ChannelRates:
+    """How often what happened to each kind of act.
+
+    What is misheard is often said again for that very reason, so that counting every time would count the loops of the
+    speakers, not the ears of the listeners. Therefore a kind of act counts once in a dialogue, the first time that it
+    is said; and what happens to the very same act said again is counted apart.
+    """
+    counts: dict[Speaker, tuple[_Counts, _Counts]] = {"user": (_Counts(), _Counts()), "system": (_Counts(), _Counts())}
+    for dialogue in dialogues:
+        for speaker, (first, again) in counts.items():
+            kinds: set[str] = set()
+            known: set[Plain] = set()
+            for _, said, heard in turns_of(dialogue, speaker):
+                pairs, invented = _aligned(_plain(said), _plain(heard))
+                acts = {act for act, _ in pairs}
+                new = {act for act in acts if _kind(act) not in kinds}
+                first.add(pairs, invented, new)
+                again.add(pairs, invented, acts & known)
+                known |= acts
+                kinds |= {_kind(act) for act in new}
+    return ChannelRates(user=_rates(*counts["user"]), system=_rates(*counts["system"]))
+
+
+def _rates(first: _Counts, again: _Counts) -> dict[str, Damage]:
+    """The shares of each kind, and of all together for those that were never said."""
+    if not first.said:
+        return {}
+    rates = {EVERY: first.average()}
+    for kind in sorted(first.said):
+        repeated = again.damage(kind) if again.said[kind] >= _ENOUGH else None
+        rates[kind] = replace(first.damage(kind), again=repeated)
+    return rates
+
+
+def _plain(acts: Sequence[Act]) -> list[Plain]:
+    return list(dict.fromkeys(Plain(act.name, act.slot, value) for act in acts for value in act.values or ("",)))
+
+
+def _kind(act: Plain) -> str:
+    return act.kind + (NOT_KNOWN if is_unknown(act.name, (act.value,)) else "")
+
+
+def _aligned(said: list[Plain], heard: list[Plain]) -> tuple[list[tuple[Plain, Plain | None]], list[Plain]]:
+    """Each act with what was heard in its place, and what was heard in no act's place.
+
+    The same act comes first, then the same kind with another value, then another kind with the same value or slot.
+    """
+    pairs: list[tuple[Plain, Plain | None]] = []
+    open_said, left = list(said), list(heard)
+    for fits in (_understood, _same_kind, _same_value, _same_slot):
+        for act in list(open_said):
+            match = next((one for one in left if fits(act, one)), None)
+            if match is not None:
+                open_said.remove(act)
+                left.remove(match)
+                pairs.append((act, match))
+    return [*pairs, *((act, None) for act in open_said)], left
+
+
+def _same_kind(said: Plain, heard: Plain) -> bool:
+    return said[:2] == heard[:2]
+
+
+def _understood(said: Plain, heard: Plain) -> bool:
+    return _same_kind(said, heard) and _mishearing(said.value, heard.value) is None
+
+
+def _same_value(said: Plain, heard: Plain) -> bool:
+    return said.value not in ("", ASKED) and canonical(said.value) == canonical(heard.value)
+
+
+def _same_slot(said: Plain, heard: Plain) -> bool:
+    return said.slot == heard.slot and (bool(said.slot) or said.name.partition("-")[0] == heard.name.partition("-")[0])
+
+
+def _mishearing(said: str, heard: str) -> Mishearing | None:
+    """What is wrong with a value; nothing where only the spelling differs, or words are added to it."""
+    one, other = canonical(said), canonical(heard)
+    if one == other or (said in NO_CONSTRAINT and heard in {*NO_CONSTRAINT, *_INDIFFERENT}):
+        return None
+    if heard in ("", ASKED, "none"):
+        return "none"
+    if one and one in other:
+        return None
+    return "part" if other in one else "other"
+
+
+class _Counts:
+    """What happened to the acts of one side."""
+
+    def __init__(self) -> None:
+        self.said: Counter[str] = Counter()
+        self._dropped: Counter[str] = Counter()
+        self._relabelled: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._misheard: defaultdict[str, Counter[Mishearing]] = defaultdict(Counter)
+        self._inserted: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+
+    def add(self, pairs: list[tuple[Plain, Plain | None]], invented: list[Plain], counted: set[Plain]) -> None:
+        """One turn; ``counted`` are the acts that count in it."""
+        for said, heard in pairs:
+            if said not in counted:
+                continue
+            kind = _kind(said)
+            self.said[kind] += 1
+            if heard is None:
+                self._dropped[kind] += 1
+            elif not _same_kind(said, heard):
+                self._relabelled[kind][heard.kind] += 1
+            elif wrong := _mishearing(said.value, heard.value):
+                self._misheard[kind][wrong] += 1
+        for one in invented:
+            causes = _causes(one, [said for said, _ in pairs])
+            for cause in causes:
+                if cause in counted:
+                    self._inserted[_kind(cause)][_invention(one)] += 1 / len(causes)
+
+    def damage(self, kind: str) -> Damage:
+        """The shares of a kind."""
+        said = self.said[kind]
+        return Damage(
+            said=said,
+            drop=round(self._dropped[kind] / said, _ROUNDED),
+            relabel=_shares(self._relabelled[kind], said),
+            value=_shares(self._misheard[kind], said),
+            insert=_shares(self._inserted[kind], said),
+        )
+
+    def average(self) -> Damage:
+        """The shares of all kinds together; what an act that was never said would be taken for, nobody knows."""
+        said, misheard = self.said.total(), Counter[Mishearing]()
+        for one in self._misheard.values():
+            misheard.update(one)
+        return Damage(said=said, drop=round(self._dropped.total() / said, _ROUNDED), value=_shares(misheard, said))
+
+
+def _shares(counts: Mapping[T, float], said: int) -> dict[T, float]:
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], str(one[0])))
+    return {name: rate for name, count in ordered if (rate := min(1.0, round(count / said, _ROUNDED)))}
+
+
+def _causes(invented: Plain, said: list[Plain]) -> list[Plain]:
+    """The acts of a turn that may have made the listener hear another: of its slot, else of its domain, else all."""
+    domain = invented.name.partition("-")[0]
+    akin = [act for act in said if act.name.partition("-")[0] == domain]
+    closest = [act for act in akin if act.slot == invented.slot and act.slot]
+    return closest or akin or said
+
+
+def _invention(act: Plain) -> str:
+    if act.name.endswith(_REQUEST) or not act.slot:
+        return act.kind
+    if act.value in {*NO_CONSTRAINT, *_INDIFFERENT} and act.value not in ("", ASKED):
+        return f"{act.kind}=dontcare"
+    kept = act.value == "none" or (act.slot, act.value) in _KEPT
+    return f"{act.kind}={act.value}" if kept else act.kind

@@ -1,0 +1,242 @@
+"""Training the NLU: averaged perceptrons in whole numbers, so that the same samples give the same model everywhere.
+
+A sample is a text with its context and acts. Where the text mentions an act's value, the mention is what is learned
+from; every other act (a question, "any", yes, no slot at all) is learned as a label of the whole utterance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
+from dialgauge.agents.town.nlu import ParseContext
+from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
+from dialgauge.agents.town.nlu_model import SCALE, Label, LinearScorer, NluModel, SpeakerPart
+from dialgauge.dialogue import Act, Ontology, Span, Speaker
+from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.restaurant import Draws
+
+_NONE: Label = ("", "", "")
+#: Values that are no words of the text.
+_UNSPOKEN = ("", "?", "dontcare", "unknown", "yes", "no", "none")
+#: A score must clear this many updates before training leaves a decision alone.
+_MARGIN = 6
+_BOLD = 3
+
+
+class NluSample(Struct, frozen=True, kw_only=True):
+    """An utterance to learn from, or to be tried on. ``spans`` say where the values stand, if anyone knows."""
+
+    text: str
+    speaker: Speaker
+    acts: tuple[Act, ...]
+    context: ParseContext = ParseContext()
+    spans: tuple[Span, ...] = ()
+
+
+def train_nlu(
+    samples: Iterable[NluSample],
+    ontology: Ontology,
+    *,
+    epochs: int = 5,
+    seed: int = 0,
+    rare: int = 1,
+    recipe: str = "",
+    margin: int = _MARGIN,
+) -> NluModel:
+    """Learn from samples. Features seen fewer than ``rare`` times are left out."""
+    finder = MentionFinder(ontology)
+    tables: dict[Speaker, tuple[_SampleTable, _SampleTable]] = {
+        "user": (_SampleTable(), _SampleTable()),
+        "system": (_SampleTable(), _SampleTable()),
+    }
+    seen = 0
+    for sample in samples:
+        seen += 1
+        _add(sample, finder, *tables[sample.speaker])
+    if not seen:
+        raise DialgaugeError("there is nothing to train the NLU on: no samples were given")
+    parts: dict[Speaker, SpeakerPart] = {}
+    for speaker, (utterances, mentions) in tables.items():
+        parts[speaker] = SpeakerPart(
+            _learned(
+                utterances, _LabelSets(utterances, margin), epochs, Draws(seed, "nlu", speaker, "utterance"), rare
+            ),
+            _learned(mentions, _OneLabel(mentions, margin), epochs, Draws(seed, "nlu", speaker, "mentions"), rare),
+        )
+    return NluModel(parts, recipe)
+
+
+def aligned(sample: NluSample, found: Delexicalised, finder: MentionFinder) -> tuple[dict[int, Label], set[Label]]:
+    """The label of each mention that has one, and the labels of the utterance as a whole."""
+    labels: dict[int, Label] = {}
+    whole: set[Label] = set()
+    for one in sample.acts:
+        for value in one.values or ("",):
+            place = None if value in _UNSPOKEN else _mention_of(one, value, sample.spans, found, finder, labels)
+            if place is None:
+                whole.add((one.name, one.slot, value if value in _UNSPOKEN else finder.value(value)))
+            else:
+                labels[place] = (one.name, one.slot, "")
+    return labels, whole
+
+
+def _mention_of(
+    one: Act, value: str, spans: tuple[Span, ...], found: Delexicalised, finder: MentionFinder, taken: dict[int, Label]
+) -> int | None:
+    """The first free mention that has the act's value; one at the act's own place if that is known."""
+    wanted = finder.value(value)
+    kinds = SLOT_KINDS.get(one.slot, ())
+    fitting = [
+        place
+        for place, mention in enumerate(found.mentions)
+        if mention.kind in kinds and place not in taken and mention.value.lower() == wanted
+    ]
+    places = [span for span in spans if span.slot == one.slot and span.domain == one.domain]
+    for place in fitting:
+        mention = found.mentions[place]
+        if any(span.start < mention.end and mention.start < span.end for span in places):
+            return place
+    return fitting[0] if fitting and not places else None
+
+
+def _add(sample: NluSample, finder: MentionFinder, utterances: _SampleTable, mentions: _SampleTable) -> None:
+    found = finder.find(sample.text)
+    context = sample.context
+    features = context_features(context.own, context.before, context.domain, context.pending)
+    labels, whole = aligned(sample, found, finder)
+    utterances.add(utterance_features(found, features), whole)
+    for place, mention in enumerate(found.mentions):
+        label = labels.get(place, _NONE)
+        mentions.add(mention_features(found, mention, features), {label}, mention.kind)
+
+
+class _SampleTable:
+    """Samples as numbers: features and labels in the order in which they first came."""
+
+    def __init__(self) -> None:
+        self.features: dict[str, int] = {}
+        self.counts: list[int] = []
+        self.rows: list[NDArray[np.intp]] = []
+        self.targets: list[set[Label]] = []
+        self.kinds: list[str] = []
+        self._kept: dict[tuple[int, ...], NDArray[np.intp]] = {}
+
+    def add(self, features: list[str], labels: set[Label], kind: str = "") -> None:
+        known, counts = self.features, self.counts
+        row = []
+        for feature in features:
+            place = known.get(feature)
+            if place is None:
+                place = known[feature] = len(counts)
+                counts.append(0)
+            counts[place] += 1
+            row.append(place)
+        self.rows.append(np.array(row, np.intp))
+        self.targets.append(labels)
+        self.kinds.append(kind)
+
+    def labels(self, *first: Label, least: int = 1) -> list[Label]:
+        counts: Counter[Label] = Counter(label for labels in self.targets for label in labels if label not in first)
+        return [*first, *sorted(label for label, count in counts.items() if count >= least)]
+
+
+class _LabelSets:
+    """Any number of labels for a sample: each is a yes or no of its own."""
+
+    def __init__(self, table: _SampleTable, margin: int) -> None:
+        self.labels = table.labels(least=2)
+        self.margin = margin
+        place = {label: number for number, label in enumerate(self.labels)}
+        self._signs: list[NDArray[np.int32]] = []
+        kept: dict[tuple[int, ...], NDArray[np.int32]] = {}
+        for target in table.targets:
+            numbers = tuple(sorted(place[label] for label in target if label in place))
+            if numbers not in kept:
+                signs = np.full(len(self.labels), -1, np.int32)
+                signs[list(numbers)] = 1
+                kept[numbers] = signs
+            self._signs.append(kept[numbers])
+
+    def step(self, number: int, scores: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int32]] | None:
+        """Labels to change, and by what."""
+        signs = self._signs[number]
+        # A label that is rarely right must win by more, or the many samples without it would drown it.
+        wrong = np.flatnonzero(scores * signs < self.margin * (1 + _BOLD * (signs > 0)))
+        return (wrong, signs[wrong]) if len(wrong) else None
+
+
+class _OneLabel:
+    """One label for a sample, of those that fit its kind."""
+
+    def __init__(self, table: _SampleTable, margin: int) -> None:
+        self.labels = table.labels(_NONE)
+        self.margin = margin
+        place = {label: number for number, label in enumerate(self.labels)}
+        self._gold = [place[next(iter(target))] for target in table.targets]
+        self._kinds = table.kinds
+        self._fitting = {
+            kind: np.array(
+                [0, *[at for at, label in enumerate(self.labels) if at and kind in SLOT_KINDS.get(label[1], ())]],
+                np.intp,
+            )
+            for kind in dict.fromkeys(table.kinds)
+        }
+
+    def step(self, number: int, scores: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int32]] | None:
+        """The right label up and the strongest wrong one down, unless they are far enough apart."""
+        fitting, gold = self._fitting[self._kinds[number]], self._gold[number]
+        if len(fitting) < 2:
+            return None
+        own = scores[fitting]
+        right = int(scores[gold])
+        own[fitting == gold] = -(1 << 30)
+        rival = int(fitting[int(own.argmax())])
+        if right - int(scores[rival]) >= self.margin:
+            return None
+        return np.array([gold, rival], np.intp), np.array([1, -1], np.int32)
+
+
+def _learned(
+    table: _SampleTable, decision: _LabelSets | _OneLabel, epochs: int, draws: Draws, rare: int
+) -> LinearScorer:
+    """Averaged perceptron: the mean of the weights over all steps, in whole numbers.
+
+    The mean is had without summing: a change made at step t counts for all steps but the first t.
+    """
+    keep = [feature for feature, place in table.features.items() if table.counts[place] >= rare]
+    renamed = np.full(len(table.features), -1, np.intp)
+    renamed[[table.features[feature] for feature in keep]] = np.arange(len(keep))
+    rows = [kept[kept >= 0] for kept in (renamed[row] for row in table.rows)]
+    weights = np.zeros((len(keep), len(decision.labels)), np.int32)
+    late = np.zeros(weights.shape, np.int64)
+    step: Callable[[int, NDArray[np.int32]], tuple[NDArray[np.intp], NDArray[np.int32]] | None] = decision.step
+    steps = 0
+    for epoch in range(epochs):
+        for number in draws.shuffled(range(len(rows))):
+            row = rows[number]
+            change = step(number, weights[row].sum(axis=0, dtype=np.int32))
+            if change is not None:
+                columns, amounts = change
+                place = row[:, None], columns
+                weights[place] += amounts
+                late[place] += steps * amounts
+            steps += 1
+        if not epoch and epochs > 1:  # the first round is practice: what counts is learned after it
+            steps, late[:] = 0, 0
+    return _rounded(keep, decision, weights.astype(np.int64) * steps - late, max(steps, 1))
+
+
+def _rounded(
+    features: Sequence[str], decision: _LabelSets | _OneLabel, total: NDArray[np.int64], steps: int
+) -> LinearScorer:
+    """Mean weights with the margin as ``SCALE``; features that changed nothing are left out."""
+    unit = steps * decision.margin
+    weights = np.clip((total * (SCALE * 2) + unit) // (2 * unit), -32767, 32767).astype(np.int16)
+    used = np.flatnonzero(weights.any(axis=1)).tolist()
+    return LinearScorer([features[place] for place in used], decision.labels, np.ascontiguousarray(weights[used]))

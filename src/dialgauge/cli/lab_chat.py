@@ -1,0 +1,88 @@
+"""``dialgauge lab chat``: a person in the place of the user or of the system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from dialgauge.cli.common import line_reader, out
+from dialgauge.cli.lab_options import (
+    ChannelOption,
+    DatabaseOption,
+    GoalsOption,
+    LabSeedOption,
+    SystemOption,
+    SystemSetting,
+    TownSeedOption,
+    UserOption,
+    UserSetting,
+    agent_spec,
+    opened_town,
+)
+from dialgauge.cli.options import CommandGroup, Option
+
+if TYPE_CHECKING:
+    from dialgauge.dialogue import Dialogue
+
+#: A person may talk as long as they like.
+_ENDLESS = 1_000_000
+
+
+def register(app: CommandGroup) -> None:
+    """Add the command to ``dialgauge lab``."""
+    app.command("chat")(chat)
+
+
+def chat(
+    me: Annotated[str, Option("--as", metavar="user|system", help="Whose place you take.")] = "user",
+    system: SystemOption = "rule-system",
+    user: UserOption = "agenda",
+    goals: GoalsOption = "town",
+    goal: Annotated[str | None, Option("--goal", metavar="ID", help="The goal; without it, the first.")] = None,
+    database: DatabaseOption = None,
+    channel: ChannelOption = "clean",
+    user_set: UserSetting = None,
+    system_set: SystemSetting = None,
+    seed: LabSeedOption = 0,
+    town_seed: TownSeedOption = 0,
+) -> None:
+    """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
+
+    As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
+    Afterwards the calls to the database are listed.
+    """
+    from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.lab import Sitting, goal_named, one_goal_table, town_scenario
+    from dialgauge.worlds.town import ontology_of
+
+    if me not in ("user", "system"):
+        raise DialgaugeError(f"--as is user or system, not '{me}'")
+    loaded = opened_town(goals, database, None, town_seed, "live")
+    chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
+    sitting = Sitting(
+        user=agent_spec(user, user_set, "user", channel, render=False),
+        system=agent_spec(system, system_set, "system", channel, render=False),
+        level="text",
+        seed=seed,
+        limits=Limits(exchanges=_ENDLESS),
+    )
+    scenario = town_scenario(loaded.search, ontology_of(loaded.town), chosen, sitting)
+    ask = line_reader("you> ")
+    if me == "user":
+        out.print(one_goal_table(loaded, chosen.id).render("terminal"))
+        out.print("Say what you want, in your own words; 'exit' ends.")
+        held = converse(KeyboardUser(ask, out.print, raw=True), sitting.system.make(), scenario)
+    else:
+        out.print("Answer the user; 'exit' ends.")
+        held = converse(sitting.user.make(), KeyboardSystem(ask, out.print), scenario)
+    _tell_calls(held)
+    if held.outcome is not None and held.outcome.reason == AGENT_ERROR:
+        raise DialgaugeError(held.outcome.details[EXPLANATION])
+
+
+def _tell_calls(held: Dialogue) -> None:
+    for turn in held.turns:
+        for call in turn.calls or ():
+            given = ", ".join(f"{slot}={value}" for slot, value in call.arguments.items())
+            result = "".join(f" {name} {value}" for name, value in call.result.items())
+            out.print(f"  {call.name} {call.domain} ({given}): {call.outcome}{result}")

@@ -1,0 +1,123 @@
+"""What the commands of the lab share: which agents, which goals, how they talk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from dialgauge.cli.options import Option
+from dialgauge.errors import DialgaugeError, nearest
+
+if TYPE_CHECKING:
+    from dialgauge.lab import AgentSpec, LoadedTown, Sitting
+
+SystemOption = Annotated[
+    str, Option("--system", metavar="AGENT", help="rule-system, corpus-system, echo, ... or a plugin's.")
+]
+UserOption = Annotated[
+    str, Option("--user", metavar="AGENT", help="agenda, agenda-baseline, corpus-user, ... or a plugin's.")
+]
+UserSetting = Annotated[
+    list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="A setting of the user; repeatable.")
+]
+SystemSetting = Annotated[
+    list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="A setting of the system; repeatable.")
+]
+GoalsOption = Annotated[
+    str, Option("--goals", metavar="town|FILE", help="The synthetic town, or dialogues with goals (MultiWOZ).")
+]
+DatabaseOption = Annotated[
+    Path | None,
+    Option("--database", metavar="FOLDER", help="The database; without it, the folder db beside the goals."),
+]
+LevelOption = Annotated[str, Option("--level", metavar="act|text", help="What crosses: acts, or only words.")]
+ChannelOption = Annotated[
+    str, Option("--channel", metavar="NAME|FILE", help="Errors of understanding: clean, mild, paper2021 or YAML.")
+]
+FailuresOption = Annotated[
+    str,
+    Option("--failures", metavar="MODE", help="First tries that would find something: live leaves them out, paper "
+           "keeps them, masked makes them fail."),
+]  # fmt: skip
+ExchangesOption = Annotated[int, Option(min=1, help="Exchanges after which a conversation is cut off.")]
+LabSeedOption = Annotated[int, Option(min=0, help="Seed of the conversations and of the resampling.")]
+TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Seed of the synthetic town and its goals.")]
+
+_LEVELS = ("act", "text")
+_FAILURES = ("live", "paper", "masked")
+_CLEAN = "clean"
+#: Agents of ours that have no use for a channel, or words of their own.
+_HEARING = ("agenda", "agenda-baseline", "rule-system")
+
+
+def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: str) -> LoadedTown:
+    """The town and its goals."""
+    from dialgauge.lab import open_town
+
+    return open_town(
+        goals, database=database, count=count, seed=seed, failures=_one_of(failures, _FAILURES, "failures")
+    )
+
+
+def sitting_from(
+    *,
+    user: tuple[str, Sequence[str] | None],
+    system: tuple[str, Sequence[str] | None],
+    channel: str,
+    level: str,
+    render: bool,
+    trials: int,
+    seed: int,
+    mask: bool,
+    exchanges: int,
+    seconds: float,
+    loop: int,
+) -> Sitting:
+    """Who talks to whom, and how; both agents are made once, so that a mistake is told before the work."""
+    from dialgauge.agents import Limits
+    from dialgauge.lab import LAB_LIMITS, Sitting
+
+    sides = {"user": user, "system": system}
+    specs = {side: agent_spec(name, given, side, channel, render=render) for side, (name, given) in sides.items()}
+    for spec in specs.values():
+        spec.make()
+    return Sitting(
+        user=specs["user"],
+        system=specs["system"],
+        level=_one_of(level, _LEVELS, "level"),
+        seed=seed,
+        trials=trials,
+        mask=mask,
+        limits=Limits(
+            exchanges=exchanges,
+            characters=LAB_LIMITS.characters,
+            acts=LAB_LIMITS.acts,
+            seconds=seconds,
+            loop=loop,
+        ),
+    )
+
+
+def agent_spec(name: str, given: Sequence[str] | None, side: str, channel: str, *, render: bool) -> AgentSpec:
+    """An agent with its settings."""
+    from dialgauge.lab import AgentSpec
+
+    options = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise DialgaugeError(f"--{side}-set takes NAME=VALUE, not '{text}'")
+        options[key.replace("-", "_")] = value
+    if name in _HEARING:
+        if channel != _CLEAN:
+            options.setdefault("channel", channel)
+        if render:
+            options.setdefault("render", "true")
+    return AgentSpec(name, options)
+
+
+def _one_of(text: str, known: Sequence[str], what: str) -> Any:
+    if text not in known:
+        raise DialgaugeError(f"--{what} is {', '.join(known[:-1])} or {known[-1]}, not '{text}'.{nearest(text, known)}")
+    return text

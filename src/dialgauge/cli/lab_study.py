@@ -1,0 +1,126 @@
+"""``dialgauge lab study``: which measure of a tracker predicts whether the task gets done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from dialgauge.cli.common import (
+    FigureFormatOption,
+    FiguresOption,
+    StoreOption,
+    err,
+    on_screen,
+    out,
+    progress_bar,
+    write_json,
+)
+from dialgauge.cli.lab_options import (
+    DatabaseOption,
+    ExchangesOption,
+    GoalsOption,
+    LabSeedOption,
+    LevelOption,
+    SystemSetting,
+    TownSeedOption,
+    UserOption,
+    UserSetting,
+    opened_town,
+    sitting_from,
+)
+from dialgauge.cli.options import CommandGroup, Option, OutputFile
+
+
+def register(app: CommandGroup) -> None:
+    """Add the command to ``dialgauge lab``."""
+    app.command("study")(study)
+
+
+def study(
+    system: Annotated[
+        str, Option("--system", metavar="AGENT", help="The system whose hearing is damaged; rule-system by default.")
+    ] = "rule-system",
+    user: UserOption = "agenda",
+    goals: GoalsOption = "town",
+    database: DatabaseOption = None,
+    count: Annotated[int | None, Option("--count", "-n", metavar="N", min=2, help="Goals. Default: all; 200.")] = None,
+    errors: Annotated[
+        str, Option(metavar="KINDS", help="What is misheard: drop, value, relabel, insert, comma-separated.")
+    ] = "drop,value,relabel,insert",
+    rates: Annotated[str, Option(metavar="SHARES", help="How often, comma-separated.")] = "0.02,0.05,0.1,0.2,0.4",
+    level: LevelOption = "act",
+    user_set: UserSetting = None,
+    system_set: SystemSetting = None,
+    exchanges: ExchangesOption = 20,
+    seed: LabSeedOption = 0,
+    town_seed: TownSeedOption = 0,
+    resamples: Annotated[int, Option(min=1, help="Resamples of goals for the 95% intervals.")] = 1000,
+    workers: Annotated[int, Option(min=0, help="Processes; 0 is one for each core.")] = 1,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the results as JSON; - is the screen.")] = None,
+    table: Annotated[
+        Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Damage the system's hearing in several ways and degrees, and see which measure of its tracker tells success.
+
+    The same users pursue the same goals under every condition; each stored conversation has its scores.
+    """
+    from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
+    from dialgauge.report import format_of, save_all, write_tables
+    from dialgauge.runs import Store
+
+    if table is not None:
+        format_of(table)
+    place = Store(store)
+    place.check_writable()
+    loaded = opened_town(goals, database, count, town_seed, "live")
+    sitting = sitting_from(
+        user=(user, user_set), system=(system, system_set), channel="clean", level=level, render=False, trials=1,
+        seed=seed, mask=False, exchanges=exchanges, seconds=300.0, loop=0,
+    )  # fmt: skip
+    conditions = channel_conditions(sitting.system, _kinds(errors), _shares(rates))
+    for condition in conditions:
+        condition.system.make()
+    with progress_bar("conditions", len(conditions)) as advance:
+        done = study_run(loaded, sitting, conditions, workers=workers, resamples=resamples, on_condition=advance)
+    stored = place.add(done)
+    tables = study_tables(stored)
+    if on_screen(json):
+        for number, each in enumerate(tables):
+            if number:
+                out.print()
+            out.print(each.render("terminal"))
+    if table is not None:
+        write_tables(tables, table)
+    if json is not None:
+        write_json(json, {name: stored.table(name).to_dicts() for name in ("predictors", "conditions")})
+    if figures is not None:
+        for path in save_all({figures / f"study.{figure_format}": lambda: study_figure(stored)}):
+            err.print(f"drawn: {path}")
+    err.print(f"stored as run {stored.id} in {place.folder}")
+
+
+def _kinds(text: str) -> list[str]:
+    from dialgauge.errors import DialgaugeError, nearest
+    from dialgauge.lab import ERRORS
+
+    kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
+    unknown = next((kind for kind in kinds if kind not in ERRORS), None)
+    if unknown is not None or not kinds:
+        raise DialgaugeError(f"--errors takes {', '.join(ERRORS)}, not '{unknown or text}'.{nearest(text, ERRORS)}")
+    return list(dict.fromkeys(kinds))
+
+
+def _shares(text: str) -> list[float]:
+    from dialgauge.errors import DialgaugeError
+
+    try:
+        shares = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise DialgaugeError(f"--rates takes shares above 0 and up to 1, comma-separated, not '{text}'")
+    return list(dict.fromkeys(shares))

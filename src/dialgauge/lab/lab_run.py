@@ -1,0 +1,229 @@
+"""One run of the lab: conversations held, recorded once, and scored as tracking, as users and as tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION
+from dialgauge.dialogue import Dialogue
+from dialgauge.formats import write
+from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
+from dialgauge.lab.town_source import LoadedTown
+from dialgauge.measures import Score, Scores, Signature
+from dialgauge.rankers import code_of
+from dialgauge.report import Cell, Column, Table
+from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
+from dialgauge.text import counted
+from dialgauge.tracking import score
+from dialgauge.users import score_users
+from dialgauge.worlds.town import ontology_of
+
+LAB_KIND = "lab"
+#: The profile under which states of the lab are compared: both sides write values alike.
+_PROFILE = "verbatim"
+_TRACKING = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+
+
+def town_run(
+    loaded: LoadedTown,
+    sitting: Sitting,
+    *,
+    store: Store | None = None,
+    workers: int | None = None,
+    resamples: int = 1000,
+    on_unit: Callable[[int], None] | None = None,
+) -> Run:
+    """Hold the conversations and score them. With a store, what is finished outlives the process."""
+    held = _held(loaded, sitting, store, workers, on_unit)
+    return scored_run(held, loaded, sitting, resamples=resamples)
+
+
+def _held(
+    loaded: LoadedTown,
+    sitting: Sitting,
+    store: Store | None,
+    workers: int | None,
+    on_unit: Callable[[int], None] | None,
+) -> list[Dialogue]:
+    if store is None:
+        return list(hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit))
+    config = {"signature": _signature(loaded, sitting).long(), "sitting": msgspec.to_builtins(sitting)}
+    with store.workbench(kind=LAB_KIND, name=_name(sitting), config=config) as folder:
+        done = Parts(folder / "conversations") if folder is not None else None
+        held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, done=done, on_unit=on_unit)
+        return list(held)
+
+
+def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *, resamples: int = 1000) -> Run:
+    """Recorded conversations as a run with the scores of all families."""
+    signature = _signature(loaded, sitting)
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures)
+    scores = _joined(
+        [
+            score_outcomes(judged, resamples=resamples, seed=sitting.seed),
+            *_tracking(held, loaded, sitting.seed, resamples),
+            *_users(held, sitting.seed, resamples),
+        ]
+    )
+    scores = replace(scores, scores={name: _signed(one, signature) for name, one in scores.scores.items()})
+    return new_run(
+        kind=LAB_KIND,
+        name=_name(sitting),
+        scores=scores,
+        tables=outcome_frames(judged),
+        corpus=held,
+        config={
+            "user": str(sitting.user),
+            "system": str(sitting.system),
+            "level": sitting.level,
+            "goals": loaded.name,
+            "failures": loaded.failures,
+            "trials": sitting.trials,
+            "limits": msgspec.to_builtins(sitting.limits),
+        },
+        inputs=loaded.files,
+        seeds=sitting.seed,
+        signature=signature,
+        notes=_notes(held),
+    )
+
+
+def _name(sitting: Sitting) -> str:
+    return f"{sitting.system}-{sitting.user}"
+
+
+def _signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
+    """Everything that decides what was said."""
+    limits = sitting.limits
+    return Signature(
+        user=str(sitting.user),
+        system=str(sitting.system),
+        level=sitting.level,
+        goals=checksum_of(loaded.goals),
+        database=loaded.town.checksum,
+        failures=loaded.failures,
+        trials=str(sitting.trials),
+        exchanges=str(limits.exchanges),
+        loop=str(limits.loop),
+        lab_seed=str(sitting.seed),
+        user_code=_code(sitting.user),
+        system_code=_code(sitting.system),
+    )
+
+
+def _code(spec: AgentSpec) -> str:
+    """Which code an agent of another package was; ours goes with the version."""
+    return "" if spec.name in BUILT_IN else code_of(spec.make())
+
+
+def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:
+    """The system's tracker against what the user said; nothing where the system shows no states."""
+    if not any(turn.predicted is not None for one in held for turn in one.turns):
+        return []
+    return [tracking_scores(held, loaded, resamples=resamples, seed=seed)]
+
+
+def tracking_scores(
+    held: Sequence[Dialogue],
+    loaded: LoadedTown,
+    *,
+    measures: Sequence[str] = _TRACKING,
+    resamples: int = 0,
+    seed: int = 0,
+) -> Scores:
+    """The states that the system believed in against those that follow from what the user said."""
+    results = score(
+        held,
+        {"system": held},
+        measures=measures,
+        profile=_PROFILE,
+        ontology=ontology_of(loaded.town),
+        intervals=bool(resamples),
+        resamples=resamples or 1,
+        seed=seed,
+    )
+    return _scores_of(results[0].run)
+
+
+def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float64]:
+    """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
+    done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
+    return np.array([float(done[one.id]) if one.id in done else np.nan for one in held])
+
+
+def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:
+    """How the user expressed its goals; nothing where it has no acts."""
+    if not any(turn.acts for one in held for turn in one.turns if turn.speaker == "user"):
+        return []
+    return [_scores_of(score_users(held, resamples=resamples, seed=seed).run)]
+
+
+def _scores_of(run: Run) -> Scores:
+    """The scores of a run with the sums behind them."""
+    frame = run.table("dialogue_scores")
+    ids = list(dict.fromkeys(frame["dialogue"].to_list()))
+    places = {name: place for place, name in enumerate(ids)}
+    sums = {}
+    for (measure,), rows in frame.group_by("measure", maintain_order=True):
+        at = np.array([places[name] for name in rows["dialogue"].to_list()], dtype=np.int64)
+        above, below = np.zeros(len(ids)), np.zeros(len(ids))
+        above[at], below[at] = rows["num"].to_numpy(), rows["den"].to_numpy()
+        sums[str(measure)] = (above, below)
+    return Scores(dialogues=ids, sums=sums, scores=run.scores, coverage=run.coverage)
+
+
+def _joined(parts: Sequence[Scores]) -> Scores:
+    if not parts:
+        return Scores(dialogues=(), sums={}, scores={})
+    scores, *others = parts
+    for other in others:
+        scores = scores.joined(other)
+    return scores
+
+
+def _signed(one: Score, lab: Signature) -> Score:
+    """A score whose signature also says how the conversations came about."""
+    own = Signature.parse(one.signature)
+    return msgspec.structs.replace(one, signature=own.with_(**{key: lab[key] for key in lab if key not in own}).long())
+
+
+def _notes(held: Sequence[Dialogue]) -> list[str]:
+    """What failed, once for each reason."""
+    why = Counter(
+        one.outcome.details.get(EXPLANATION, "") for one in held if one.outcome and one.outcome.reason == AGENT_ERROR
+    )
+    return [
+        f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()
+    ]
+
+
+def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
+    """The conversations as native JSONL and as the GCDF1 evaluator reads them."""
+    files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json"]
+    write(held, files[0], format="native")
+    write(held, files[1], format="gcdf1")
+    return files
+
+
+def lab_tables(run: Run) -> list[Table]:
+    """The scores of a run of the lab: tracker, user, and how conversations ended."""
+    parts = Table(
+        f"{run.manifest.config['system']} and {run.manifest.config['user']}: tracker and user",
+        ["what", "measure", Column("score", digits=2, percent=True)],
+        notes=["The tracker against what the user said; the user against its goal."],
+    )
+    for what, names in {"tracker": ("JGA", "F1", "SA", "FGA@0.5"), "user": ("I-GCDF1", "R-GCDF1")}.items():
+        for name in names:
+            if name in run.scores:
+                score = run.scores[name]
+                parts.add(what, name, Cell(score.value, score.low, score.high))
+    return [*outcome_tables(run.scores, run.table), parts]

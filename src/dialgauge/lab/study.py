@@ -1,0 +1,226 @@
+"""The study: which measure of a tracker predicts whether the task gets done?
+
+The system is made hard of hearing, in several ways and degrees, and talks to the same users with the same goals under
+each condition. What it believes the user wants is then scored as any tracker is, and what became of the task is judged
+from the record. Nothing but the system's hearing differs between conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.lab.lab_run import outcome_of, tracking_scores
+from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
+from dialgauge.lab.sittings import AgentSpec, Sitting, hold_conversations
+from dialgauge.lab.town_source import LoadedTown
+from dialgauge.measures import Signature
+from dialgauge.report import Cell, Column, Table
+from dialgauge.runs import Run, new_run
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import altair
+    import polars
+
+STUDY_KIND = "study"
+SUCCESS = "Success(rules=strict)"
+TRACKED = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+#: What is heard wrongly, and how often.
+ERRORS = ("drop", "value", "relabel", "insert")
+RATES = (0.02, 0.05, 0.1, 0.2, 0.4)
+
+
+class Condition(Struct, frozen=True):
+    """One way in which the system hears."""
+
+    name: str
+    system: AgentSpec
+
+
+def channel_conditions(
+    system: AgentSpec, errors: Sequence[str] = ERRORS, rates: Sequence[float] = RATES
+) -> list[Condition]:
+    """A system that hears everything, and the same one with each kind of error at each rate."""
+    heard = [Condition("clean", system)]
+    for error in errors:
+        for rate in rates:
+            channel = f"{error}={rate:g}"
+            heard.append(Condition(channel, AgentSpec(system.name, {**system.options, "channel": channel})))
+    return heard
+
+
+def study_run(
+    loaded: LoadedTown,
+    sitting: Sitting,
+    conditions: Sequence[Condition],
+    *,
+    workers: int | None = None,
+    resamples: int = 1000,
+    on_condition: Callable[[int], None] | None = None,
+) -> Run:
+    """Hold the conversations of all conditions and say which measure predicts success."""
+    tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *TRACKED)}
+    for condition in conditions:
+        chosen = replace(sitting, system=condition.system, trials=1)
+        held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers))
+        for name, row in _rows(held, loaded).items():
+            tables[name].append(row)
+        if on_condition is not None:
+            on_condition(1)
+    arrays = {name: np.array(rows) for name, rows in tables.items()}
+    success = arrays.pop(SUCCESS)
+    found = predictors(success, arrays, resamples=resamples, seed=sitting.seed)
+    return new_run(
+        kind=STUDY_KIND,
+        name=f"study-{sitting.system.name}-{sitting.user.name}",
+        tables={
+            "conditions": lambda: _condition_frame(conditions, success, arrays),
+            "conversations": lambda: _conversation_frame(loaded, conditions, success, arrays),
+            "predictors": lambda: _predictor_frame(found),
+        },
+        config={
+            "system": str(sitting.system),
+            "user": str(sitting.user),
+            "level": sitting.level,
+            "goals": loaded.name,
+            "conditions": [condition.name for condition in conditions],
+            "resamples": resamples,
+        },
+        inputs=loaded.files,
+        seeds=sitting.seed,
+        signature=Signature(
+            user=str(sitting.user),
+            system=str(sitting.system),
+            level=sitting.level,
+            database=loaded.town.checksum,
+            failures=loaded.failures,
+            dialogues=str(len(loaded.goals)),
+            conditions=str(len(conditions)),
+            lab_seed=str(sitting.seed),
+        ),
+    )
+
+
+def _rows(held: Sequence[Dialogue], loaded: LoadedTown) -> dict[str, Floats]:
+    """Success and each measure, conversation by conversation; NaN where there is no score."""
+    places = {one.id: place for place, one in enumerate(held)}
+    rows = {name: np.full(len(held), np.nan) for name in TRACKED}
+    scores = tracking_scores(held, loaded, measures=TRACKED)
+    for name in TRACKED:
+        above, below = scores.sums[name]
+        at = [places[dialogue] for dialogue in scores.dialogues]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rows[name][at] = np.where(below > 0, above / below, np.nan)
+    return rows | {SUCCESS: outcome_of(held, loaded)}
+
+
+# What people see
+
+
+def study_tables(run: Run) -> list[Table]:
+    """The measures by how well they predict success, and the conditions."""
+    best = Table(
+        "Which measure of the tracker predicts success?",
+        [
+            "measure",
+            Column("AUC", digits=3),
+            Column("AUC within", digits=3),
+            Column("tau", digits=3),
+            Column("error", digits=1, percent=True),
+        ],
+        notes=[
+            "AUC: how often a conversation that succeeds scores above one that fails (0.5: guessing); within: of the "
+            "same condition. tau: rank correlation of conditions with their rate of success. error: how far off, in "
+            "points, a line through the other conditions predicts it. Intervals resample goals.",
+        ],
+    )
+    for row in run.table("predictors").iter_rows(named=True):
+        best.add(row["measure"], *(_cell(row, what) for what in ("auc", "auc_within", "tau", "error")))
+    shown = ("JGA", "FGA@0.5", "F1", "SA")
+    conditions = Table(
+        "Conditions",
+        [
+            "the system's hearing",
+            Column("success", digits=1, percent=True),
+            *(Column(name, digits=1, percent=True) for name in shown),
+        ],
+        notes=[f"{counted(len(run.manifest.config['conditions']), 'condition')}, the same goals in each."],
+    )
+    for row in run.table("conditions").iter_rows(named=True):
+        conditions.add(row["condition"], row["success"], *(row[name] for name in shown))
+    return [best, conditions]
+
+
+def _cell(row: dict[str, Any], what: str) -> Cell:
+    return Cell(row[what], row[f"{what}_low"], row[f"{what}_high"])
+
+
+def study_figure(run: Run) -> altair.Chart:
+    """Success over each measure, a dot for each condition."""
+    import altair as alt
+
+    frame = run.table("conditions").unpivot(
+        index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
+    )
+    chart = (
+        alt.Chart(alt.Data(values=frame.to_dicts()))
+        .mark_point(filled=True, size=45)
+        .encode(
+            x=alt.X("score:Q", title="score of the tracker", scale=alt.Scale(zero=False)),
+            y=alt.Y("success:Q", title="success", axis=alt.Axis(format="%")),
+            color=alt.Color("error:N", title="what is misheard"),
+            shape=alt.Shape("error:N"),
+            tooltip=["condition:N", "score:Q", "success:Q"],
+        )
+        .properties(width=170, height=150)
+    )
+    facets: altair.Chart = chart.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
+    return facets.resolve_scale(x="independent")
+
+
+def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "condition": [condition.name for condition in conditions],
+            "error": [condition.name.partition("=")[0] for condition in conditions],
+            "success": np.nanmean(success, axis=1),
+            **{name: np.nanmean(values, axis=1) for name, values in arrays.items()},
+        }
+    )
+
+
+def _conversation_frame(
+    loaded: LoadedTown, conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]
+) -> polars.DataFrame:
+    import polars as pl
+
+    goals = [goal.id for goal in loaded.goals]
+    return pl.DataFrame(
+        {
+            "dialogue": goals * len(conditions),
+            "condition": [condition.name for condition in conditions for _ in goals],
+            "success": success.ravel(),
+            **{name: values.ravel() for name, values in arrays.items()},
+        }
+    )
+
+
+def _predictor_frame(found: Sequence[Predictor]) -> polars.DataFrame:
+    import polars as pl
+
+    rows = []
+    for one in found:
+        row: dict[str, Any] = {"measure": one.measure}
+        for what in ("auc", "auc_within", "tau", "error"):
+            estimate: Estimate = getattr(one, what)
+            row |= {what: estimate.value, f"{what}_low": estimate.low, f"{what}_high": estimate.high}
+        rows.append(row)
+    return pl.DataFrame(rows)

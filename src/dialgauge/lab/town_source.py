@@ -1,0 +1,205 @@
+"""Where a town and its goals come from: generated from a seed, or read from files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.dialogue import Goal, dialogue_key
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import read, resolve
+from dialgauge.report import Table
+from dialgauge.text import counted
+from dialgauge.worlds.town import (
+    Failures,
+    TownDatabase,
+    TownGoal,
+    TownSearch,
+    generate_goals,
+    generate_town,
+    goal_record,
+    load_town,
+    town_beside,
+    town_goal,
+)
+
+#: The name of the generated town, and how many goals it gives unless told.
+SYNTHETIC = "town"
+_USUAL = 200
+
+
+class LoadedTown(Struct, frozen=True, kw_only=True):
+    """A town, its goals, and how another process gets the same town."""
+
+    name: str
+    town: TownDatabase
+    search: TownSearch
+    goals: tuple[TownGoal, ...]
+    #: Gives the town; small enough to be sent to a worker.
+    again: Callable[[], TownDatabase]
+    failures: Failures
+    #: Files that were read, with their roles.
+    files: tuple[tuple[str, Path], ...] = ()
+    #: Goals that cannot be pursued, with the reason.
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+def open_town(
+    goals: str = SYNTHETIC,
+    *,
+    database: str | Path | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    failures: Failures = "live",
+) -> LoadedTown:
+    """The town that ``goals`` names: ``town`` for the synthetic one, or a file of dialogues with goals.
+
+    The database is the folder ``db`` beside that file unless one is named; the synthetic town's is generated from the
+    seed, and may be written to a folder first (``dialgauge lab goals --out``).
+    """
+    if goals == SYNTHETIC:
+        again = partial(load_town, database) if database else partial(generate_town, seed)
+        town = again()
+        raw = generate_goals(town, _USUAL if count is None else count, seed)
+        named = [(name, goal_record(goal)) for name, goal in raw.items()]
+        files: list[tuple[str, Path]] = []
+    else:
+        named = _goals_in(goals)[:count]
+        town = load_town(database) if database else town_beside(goals)
+        again = partial(load_town, Path(town.files[0]).parent)
+        files = [("goals", Path(goals))]
+    search = TownSearch(town)
+    ready, refused = [], []
+    for name, goal in named:
+        try:
+            ready.append(town_goal(name, goal, search, failures))
+        except DialgaugeError as error:
+            refused.append((name, error.message))
+    if not ready:
+        raise DialgaugeError(f"none of the goals can be pursued: {refused[0][1]}", file=goals, dialogue=refused[0][0])
+    return LoadedTown(
+        name=SYNTHETIC if goals == SYNTHETIC else Path(goals).name,
+        town=town,
+        search=search,
+        goals=tuple(ready),
+        again=again,
+        failures=failures,
+        files=tuple(files),
+        refused=tuple(refused),
+    )
+
+
+def _goals_in(file: str) -> list[tuple[str, Goal]]:
+    """The goals of the dialogues in a file; one that ``lab goals --out`` wrote has goals and no dialogues."""
+    try:
+        dialogues = read(file).dialogues
+    except DialgaugeError:
+        written = _written_goals(file)
+        if written is None:
+            raise
+        return written
+    named = [(one.id.removesuffix(".json"), one.goal) for one in dialogues if one.goal is not None]
+    if not named:
+        raise DialgaugeError("no dialogue here has a goal; conversations need one each", file=file)
+    return named
+
+
+class _GoalOnly(Struct):
+    goal: dict[str, Any]
+    log: list[Any]
+
+
+def _written_goals(file: str) -> list[tuple[str, Goal]] | None:
+    try:
+        (part,) = resolve(file)
+        content = msgspec.json.decode(part.read(), type=dict[str, _GoalOnly])
+        if any(one.log for one in content.values()):
+            return None
+        return [(name, goal_record(one.goal)) for name, one in content.items()]
+    except (DialgaugeError, msgspec.MsgspecError, KeyError, TypeError, AttributeError, ValueError):
+        return None
+
+
+def goal_tables(loaded: LoadedTown) -> list[Table]:
+    """What the goals ask for, by domain, and what is wrong with some of them."""
+    table = Table(
+        f"{counted(len(loaded.goals), 'goal')} of {loaded.name}",
+        ["domain", "goals", "first try fails", "book", "refused first", "ask"],
+        notes=[
+            "First try fails: constraints to try first that find nothing. Refused first: bookings that are refused at "
+            f"first. Failures: {loaded.failures}.",
+        ],
+    )
+    domains = dict.fromkeys(task.domain for goal in loaded.goals for task in goal.tasks)
+    for domain in domains:
+        tasks = [task for goal in loaded.goals for task in goal.tasks if task.domain == domain]
+        table.add(
+            domain,
+            len(tasks),
+            sum(task.first is not None for task in tasks),
+            sum(task.book is not None for task in tasks),
+            sum(task.book_first is not None for task in tasks),
+            sum(bool(task.requests) for task in tasks),
+        )
+    sizes = [len(goal.tasks) for goal in loaded.goals]
+    shares = ", ".join(f"{sizes.count(size):,} with {counted(size, 'domain')}" for size in sorted(set(sizes)))
+    table.notes.append(f"Of all goals {shares}.")
+    rows = _findings(loaded)
+    return [table, Table("What to know of some goals", ["what", "goals", "for example"], rows)] if rows else [table]
+
+
+def _findings(loaded: LoadedTown) -> list[tuple[str, int, str]]:
+    rows = []
+    kinds = {
+        "nothing in the database satisfies them": "unsatisfiable",
+        "the first try would have found something (left out)": "stale",
+        "a taxi without ends": "missing_ends",
+        "slots that the town does not know": "unknown_slots",
+    }
+    for what, name in kinds.items():
+        having = [goal for goal in loaded.goals if getattr(goal.findings, name)]
+        if having:
+            rows.append((what, len(having), _example(having, name)))
+    reasons = Counter(why for _, why in loaded.refused)
+    for why, count in reasons.items():
+        example = next(name for name, reason in loaded.refused if reason == why)
+        rows.append((f"cannot be pursued: {why}", count, example))
+    return rows
+
+
+def _example(having: Sequence[TownGoal], finding: str) -> str:
+    goal = having[0]
+    return f"{goal.id} ({', '.join(getattr(goal.findings, finding))})"
+
+
+def goal_named(loaded: LoadedTown, identifier: str) -> TownGoal:
+    """A goal by the id of its dialogue."""
+    goal = next((one for one in loaded.goals if dialogue_key(one.id) == dialogue_key(identifier)), None)
+    if goal is None:
+        raise DialgaugeError(f"there is no goal '{identifier}'.{nearest(identifier, [one.id for one in loaded.goals])}")
+    return goal
+
+
+def one_goal_table(loaded: LoadedTown, identifier: str) -> Table:
+    """One goal in full."""
+    goal = goal_named(loaded, identifier)
+    table = Table(f"Goal {goal.id}", ["domain", "what", "slot", "value"])
+    for task in goal.tasks:
+        parts = {
+            "try first": task.first,
+            "find": task.info,
+            "book first": task.book_first,
+            "book": task.book,
+            "ask": dict.fromkeys(task.requests, ""),
+            "take from": task.links,
+        }
+        for what, slots in parts.items():
+            for slot, value in (slots or {}).items():
+                table.add(task.domain, what, slot, value)
+    return table

@@ -1,0 +1,206 @@
+"""The agenda user: it says its goal, reacts to what it hears, gives up what is hopeless, and never loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialgauge.agents.town import AgendaOptions, AgendaUser
+from dialgauge.dialogue import Act
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import SYSTEM_ACTS, TownGoal, TownTask, act
+
+EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
+HOTEL = TownTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))
+TABLE = {"day": "monday", "people": "2", "time": "12:00"}
+
+
+def user(*tasks: TownTask, options: AgendaOptions = EVERYTHING) -> AgendaUser:
+    return AgendaUser(TownGoal(id="g", tasks=tasks), Draws(0, "agenda"), options)
+
+
+def said(acts: Sequence[Act]) -> set[tuple[str, str, str]]:
+    return {(one.name, one.slot, one.values[0] if one.values else "") for one in acts}
+
+
+def test_it_opens_states_asks_and_leaves() -> None:
+    person = user(HOTEL)
+    assert said(person.step(())) == {
+        ("Hotel-Inform", "", ""), ("Hotel-Inform", "area", "north"), ("Hotel-Inform", "stars", "4"),
+    }  # fmt: skip
+    asked = person.step((act("Hotel-Inform", "name", "acorn"),))
+    assert said(asked) == {("Hotel-Request", "phone", "?")}
+    assert said(person.step((act("Hotel-Inform", "phone", "01223"),))) == {("general-bye", "", "")}
+    assert person.end_reason == "user_done"
+    assert person.complete
+
+
+@pytest.mark.parametrize("answer", ["unknown", "?", "none", ""])
+def test_unknown_is_an_answer(answer: str) -> None:
+    person = user(HOTEL)
+    person.step(())
+    person.step((act("Hotel-Inform", "name", "acorn"),))
+    person.step((act("Hotel-Inform", "phone", answer),))
+    assert person.errands["hotel"].answers == {"phone": "unknown"}
+    assert person.end_reason == "user_done"
+
+
+def test_what_is_told_unasked_need_not_be_asked() -> None:
+    person = user(HOTEL)
+    person.step(())
+    person.step((act("Hotel-Inform", "name", "acorn"), act("Hotel-Inform", "phone", "01223")))
+    assert person.end_reason == "user_done"
+
+
+def test_answers_about_another_venue_do_not_count() -> None:
+    person = user(HOTEL)
+    person.step(())
+    person.errands["hotel"].open["stars"] = 1  # something else is still open
+    person.step((act("Hotel-Inform", "name", "acorn"), act("Hotel-Inform", "phone", "01223")))
+    asked = person.step((act("Hotel-Inform", "name", "bridge"),))
+    assert ("Hotel-Request", "phone", "?") in said(asked)
+
+
+def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_not_the_conversation() -> None:
+    task = TownTask(domain="hotel", info={"area": "north"}, first={"area": "west"}, requests=("phone",))
+    person = user(task, TownTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",)))
+    assert ("Hotel-Inform", "area", "west") in said(person.step(()))
+    assert said(person.step((act("Hotel-NoOffer", "area", "west"),))) == {("Hotel-Inform", "area", "north")}
+    assert said(person.step((act("Hotel-NoOffer", "area", "north"),))) == {("Hotel-Inform", "area", "north")}, (
+        "once more"
+    )
+    assert ("Taxi-Inform", "leaveAt", "12:00") in said(person.step((act("Hotel-NoOffer", "area", "north"),)))
+
+
+def test_it_takes_back_what_it_never_said() -> None:
+    person = user(HOTEL)
+    person.step(())
+    heard = (act("Hotel-NoOffer", "parking", "yes"), act("Hotel-NoOffer", "area", "north"))
+    assert said(person.step(heard)) == {("Hotel-Inform", "parking", "dontcare")}
+
+
+def test_it_corrects_an_offer_that_goes_against_its_wishes_but_not_for_ever() -> None:
+    person = user(HOTEL, options=AgendaOptions(initiative=4, greet=0, thank=0, correction_tries=2))
+    person.step(())
+    wrong = (act("Hotel-Recommend", "name", "acorn"), act("Hotel-Recommend", "area", "south"))
+    assert said(person.step(wrong)) == said(person.step(wrong)) == {("Hotel-Inform", "area", "north")}
+    assert ("Hotel-Inform", "area", "north") not in said(person.step(wrong))
+
+
+def test_hotel_as_a_noun_is_no_contradiction() -> None:
+    person = user(TownTask(domain="hotel", info={"type": "guesthouse"}, requests=("phone",)))
+    person.step(())
+    heard = (act("Hotel-Inform", "type", "hotel"), act("Hotel-Inform", "phone", "01223"))
+    person.step(heard)
+    assert person.end_reason == "user_done"
+
+
+def booked(name: str) -> TownTask:
+    return TownTask(domain=name, info={"area": "north"}, book=TABLE if name == "restaurant" else {"people": "2"})
+
+
+def test_a_refused_booking_is_changed_where_the_goal_says_how() -> None:
+    first = {**TABLE, "time": "11:00"}
+    task = TownTask(domain="restaurant", info={"area": "north"}, book=TABLE, book_first=first)
+    person = user(task)
+    person.step(())
+    assert ("Restaurant-Inform", "time", "11:00") in said(person.step((act("Restaurant-Inform", "name", "yu"),)))
+    assert said(person.step((act("Booking-NoBook", "time", "11:00"),))) == {("Restaurant-Inform", "time", "12:00")}
+    person.step((act("Booking-Book", "Ref", "ABCD1234"),))
+    assert person.end_reason == "user_done"
+
+
+@pytest.mark.parametrize("heard", ["Booking-Book", "Train-OfferBooked"])
+def test_a_reference_belongs_to_the_booking_that_waits_whatever_it_was_heard_as(heard: str) -> None:
+    """The loop that the GCDF1 paper found: confirmations of tables heard as train tickets."""
+    person = user(booked("restaurant"), booked("train"))
+    person.step(())
+    person.step((act("Restaurant-Inform", "name", "yu"),))
+    person.step((act(heard, "Ref", "ABCD1234"),))
+    assert person.errands["restaurant"].reference == "ABCD1234"
+    assert not person.errands["train"].reference, "nothing was booked there"
+
+
+def test_a_confirmation_without_reference_is_asked_for_it() -> None:
+    person = user(booked("restaurant"))
+    person.step(())
+    person.step((act("Restaurant-Inform", "name", "yu"),))
+    assert said(person.step((act("Booking-Book", "name", "yu"),))) == {("Restaurant-Request", "Ref", "?")}
+
+
+def test_it_may_take_up_an_offer_to_book_and_wait_to_be_asked() -> None:
+    person = user(booked("restaurant"), options=AgendaOptions(initiative=4, greet=0, thank=0, accept=1.0))
+    person.step(())
+    assert said(person.step((act("Restaurant-Inform", "name", "yu"), act("Booking-Inform")))) == {
+        ("general-affirm", "", "")
+    }
+    asked = (act("Booking-Request", "day", "?"), act("Booking-Request", "people", "?"))
+    assert said(person.step(asked)) == {("Restaurant-Inform", "day", "monday"), ("Restaurant-Inform", "people", "2")}
+    assert said(person.step((act("Booking-Request", "time", "?"),))) == {("Restaurant-Inform", "time", "12:00")}
+
+
+def test_it_answers_questions_from_its_goal_and_does_not_care_for_the_rest() -> None:
+    slow = AgendaOptions(initiative=1, greet=0, thank=0)
+    person = user(TownTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",)), options=slow)
+    person.step(())
+    person.step((act("Hotel-Request", "area", "?"),))
+    assert person.errands["hotel"].said["area"] == "north"
+    assert said(person.step((act("Hotel-Request", "pricerange", "?"),))) == {("Hotel-Inform", "pricerange", "dontcare")}
+
+
+def test_a_taxi_goes_to_the_venues_it_settled_on() -> None:
+    inn = TownTask(domain="hotel", info={"area": "north"}, requests=("phone",))
+    links = {"departure": "hotel", "destination": "restaurant"}
+    ride = TownTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",), links=links)
+    person = user(inn, ride)
+    person.step(())
+    person.step((act("Hotel-Inform", "name", "acorn guest house"),))
+    taxi = said(person.step((act("Hotel-Inform", "phone", "01223"),)))
+    assert ("Taxi-Inform", "departure", "acorn guest house") in taxi
+    assert ("Taxi-Inform", "destination", "the restaurant") in taxi, "none is known"
+
+
+def test_a_system_that_says_goodbye_twice_has_quit() -> None:
+    person = user(HOTEL)
+    person.step(())
+    person.step((act("general-bye"),))
+    person.step((act("general-bye"),))
+    assert person.end_reason == "system_quit"
+
+
+@pytest.mark.parametrize("deaf", [(), (act("general-reqmore"),), (act("Hotel-Request", "name", "?"),)])
+def test_a_system_that_is_no_help_is_left_and_nothing_is_said_three_times(deaf: tuple[Act, ...]) -> None:
+    person = user(HOTEL, booked("restaurant"))
+    turns = [person.step(())]
+    while not person.end_reason and len(turns) < 50:
+        turns.append(person.step(deaf))
+    assert person.end_reason == "user_gave_up"
+    assert not person.complete
+    assert all(len({*turns[at : at + 3]}) > 1 for at in range(len(turns) - 2))
+
+
+ACTS = [act(name, slot, "x" if slot else "") for name, slots in SYSTEM_ACTS.items() for slot in slots]
+GOALS = [
+    (HOTEL, booked("restaurant")),
+    (booked("train"), TownTask(domain="attraction", info={"type": "museum"}, requests=("entrance fee", "phone"))),
+    (TownTask(domain="taxi", info={"leaveAt": "12:00", "departure": "a", "destination": "b"}, requests=("car type",)),),
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(GOALS), st.lists(st.lists(st.sampled_from(ACTS), max_size=4), min_size=60, max_size=60))
+def test_whatever_a_system_says_the_user_comes_to_an_end_without_a_loop(
+    tasks: tuple[TownTask, ...], heard: list[list[Act]]
+) -> None:
+    person = user(*tasks)
+    turns = [person.step(())]
+    for acts in heard:
+        if person.end_reason:
+            break
+        turns.append(person.step(acts))
+    assert person.end_reason
+    assert all(turns), "it always says something"
+    assert all(len({*turns[at : at + 3]}) > 1 for at in range(len(turns) - 2))

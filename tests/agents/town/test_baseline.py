@@ -1,0 +1,198 @@
+"""The user of the GCDF1 paper: each of its faults, and what becomes of them in a thousand conversations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+from dialgauge.lab.town import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from msgspec.structs import replace
+
+import dialgauge
+from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
+from dialgauge.dialogue import Act, Dialogue
+from dialgauge.formats import read
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
+from support.town import town
+
+BYE = act("general-bye")
+HOTEL = TownTask(
+    domain="hotel",
+    info={"area": "north", "stars": "4", "parking": "yes", "internet": "yes", "type": "guesthouse"},
+    book={"day": "monday", "people": "2", "stay": "3"},
+)
+TRAIN = TownTask(
+    domain="train", info={"departure": "ely", "destination": "cambridge", "day": "monday"}, book={"people": "2"}
+)
+CONFIRMED = act("Booking-Book", "Ref", "AB12CD34")
+MISHEARD = act("Train-OfferBooked", "Ref", "AB12CD34")
+
+
+def user(*tasks: TownTask, anaphors: float = 0.0, seed: int = 0, limit: int = 40) -> BaselineUser:
+    options = BaselineOptions(anaphors=anaphors, limit=limit)
+    return BaselineUser(TownGoal(id="goal", tasks=tasks), Draws(seed), options)
+
+
+def slots(acts: tuple[Act, ...]) -> set[str]:
+    return {one.slot for one in acts if one.slot}
+
+
+def after_constraints(one: BaselineUser, *offer: Act) -> tuple[Act, ...]:
+    """Let the user say its constraints; what it says then."""
+    said = one.step(())
+    while any(item.slot not in ("day", "people", "stay", "time") for item in said if item.name.endswith("-Inform")):
+        said = one.step(offer)
+    return said
+
+
+def test_it_says_up_to_four_things_at_once_and_all_of_a_booking_together() -> None:
+    one = user(HOTEL)
+    first, second = one.step(()), one.step(())
+    assert (len(first), first[0]) == (4, act("Hotel-Inform"))
+    assert slots(first) | slots(second) == set(HOTEL.info)
+    third = one.step(())
+    assert {item.slot: item.values[0] for item in third} == HOTEL.book
+
+
+def test_a_confirmation_counts_for_the_domain_that_it_was_heard_in() -> None:
+    one = user(HOTEL)
+    booking = after_constraints(one)
+    for _ in range(3):  # defect 1: heard as a train's, it is said again and again
+        assert set(one.step([MISHEARD])) == set(booking)
+        assert one.pending == "hotel"
+    assert one.step([CONFIRMED]) == (BYE,)
+    assert (one.end_reason, one.complete) == ("user_done", True)
+
+
+def test_a_train_that_nobody_spoke_of_is_booked_by_mistake() -> None:
+    one = user(HOTEL, TRAIN)
+    after_constraints(one)
+    one.step([MISHEARD])
+    assert one.step([CONFIRMED]) == (BYE,)  # defect 2: the train was never mentioned
+    assert one.complete
+
+
+@pytest.mark.parametrize("value", ["unknown", "?", "none"])
+def test_no_answer_is_asked_for_again_until_the_limit(value: str) -> None:
+    one = user(TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",)))
+    question = act("Attraction-Request", "entrance fee", "?")
+    one.step(())
+    said = [one.step([act("Attraction-Inform", "entrance fee", value)]) for _ in range(20)]
+    assert said == [(question,)] * 19 + [(BYE,)]  # defect 3
+    assert (one.end_reason, one.complete) == ("max_exchanges", False)
+
+
+def test_constraints_to_try_first_are_tried_whether_they_fail_or_not() -> None:
+    one = user(TownTask(domain="restaurant", info={"food": "indian"}, first={"food": "thai"}, requests=("phone",)))
+    assert act("Restaurant-Inform", "food", "thai") in one.step(())
+    assert one.step([act("Restaurant-NoOffer", "food", "thai")]) == (act("Restaurant-Inform", "food", "indian"),)
+    assert one.step([act("Restaurant-NoOffer", "food", "indian")]) == (BYE,)  # defect 7: it leaves
+    assert one.end_reason == "user_gave_up"
+
+
+def test_nothing_found_for_a_booking_is_no_reason_to_do_anything_else() -> None:
+    one = user(HOTEL)
+    booking = after_constraints(one)
+    for _ in range(3):
+        assert set(one.step([act("Hotel-NoOffer", "area", "north")])) == set(booking)  # defect 7: it goes on
+
+
+def test_a_refused_booking_is_changed_once_then_the_user_leaves() -> None:
+    one = user(replace(HOTEL, book_first={"day": "monday", "people": "2", "stay": "5"}))
+    assert act("Hotel-Inform", "stay", "5") in after_constraints(one)
+    assert one.step([act("Booking-NoBook")]) == (act("Hotel-Inform", "stay", "3"),)
+    assert one.step([act("Booking-NoBook")]) == (BYE,)
+    assert one.end_reason == "user_gave_up"
+
+
+def test_answers_to_questions_offers_and_choices() -> None:
+    one = user(HOTEL)
+    one.step(())
+    assert one.step([act("Hotel-Request", "stars", "?")]) == (act("Hotel-Inform", "stars", "4"),)
+    asked = one.step([act("Hotel-Request", "pricerange", "?"), act("Hotel-Request", "stars", "?")])
+    assert set(asked) == {act("Hotel-Inform", "stars", "4"), act("Hotel-Inform", "pricerange", "dontcare")}
+    assert one.step([act("Hotel-Inform", "area", "south")]) == (act("Hotel-Inform", "area", "north"),)
+    assert one.step([act("Hotel-Select", "name", "avalon")]) == (act("Hotel-Inform", "name", "avalon"),)
+    assert one.step([act("Hotel-Select", "stars", "2")]) == (act("Hotel-Inform", "stars", "4"),)
+
+
+def test_values_that_another_domain_has_too_are_pointed_at() -> None:
+    tasks = (
+        TownTask(domain="restaurant", info={"area": "centre"}, requests=("phone",)),
+        TownTask(domain="attraction", info={"area": "centre"}, requests=("phone",)),
+    )
+    pointed = 0
+    for seed in range(1000):
+        one = user(*tasks, anaphors=0.3, seed=seed)
+        assert act("Restaurant-Inform", "area", "centre") in one.step(())
+        one.step(())
+        said = one.step([act("Restaurant-Inform", "phone", "01")])
+        pointed += act("Attraction-Inform", "area", "same area as the restaurant") in said
+    assert 240 < pointed < 360
+
+
+def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
+    sitting = Sitting(
+        user=AgentSpec("agenda-baseline"), system=AgentSpec("silent"), limits=replace(LAB_LIMITS, exchanges=100)
+    )
+    [held] = hold_conversations(town, [TownGoal(id="goal", tasks=(HOTEL,))], sitting, workers=1)
+    assert held.outcome is not None
+    assert (held.outcome.reason, held.outcome.ended_by, len(held.turns)) == ("max_exchanges", "user", 42)
+    assert held.turns[-2].acts == (BYE,)
+
+
+# The experiment of the paper
+
+
+def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[list[TownGoal], list[Dialogue]]:
+    open_town = partial(load_town, data / "multiwoz21" / "db")
+    search = TownSearch(open_town())
+    corpus = read(data / "multiwoz21" / "test.json.gz").dialogues
+    goals = [town_goal(one.id, one.goal, search, failures) for one in corpus if one.goal]  # type: ignore[arg-type]
+    channel = {"channel": "paper2021"}
+    sitting = Sitting(
+        user=AgentSpec(user_name, channel),
+        system=AgentSpec(system, channel),
+        limits=replace(LAB_LIMITS, exchanges=21),
+    )
+    return goals, list(hold_conversations(open_town, goals, sitting, workers=1))
+
+
+def missed(goals: list[TownGoal], dialogues: list[Dialogue]) -> dict[str, float]:
+    """For each domain, the share of goals with it in which the user never spoke of it."""
+    wanted: Counter[str] = Counter()
+    silent: Counter[str] = Counter()
+    for goal, dialogue in zip(goals, dialogues, strict=True):
+        said = {one.domain for turn in dialogue.turns if turn.speaker == "user" for one in turn.acts or ()}
+        wanted.update(goal.domains)
+        silent.update(set(goal.domains) - said)
+    return {domain: silent[domain] / count for domain, count in wanted.items()}
+
+
+def test_the_paper_s_experiment_goes_as_it_was_recorded(shared_data: Path) -> None:
+    goals, held = experiment(shared_data, "agenda-baseline", "rule-baseline", "paper")
+    recorded = list(read(shared_data / "gcdf1" / "conversations").dialogues)
+    by_id = {one.id.removesuffix(".json"): one for one in recorded}
+    there = [by_id[goal.id] for goal in goals]
+    at_limit = sum(len(one.turns) == 42 for one in held) / len(held)
+    assert sum(len(one.turns) == 42 for one in there) == 489
+    assert 0.4 < at_limit < 0.6
+    never, never_there = missed(goals, held), missed(goals, there)
+    assert max(never, key=lambda domain: never[domain]) == "taxi"
+    assert never == {domain: pytest.approx(share, abs=0.06) for domain, share in never_there.items()}
+    map_file = str(shared_data / "gcdf1" / "multiwoz21_canonical_map.json.gz")
+    ours, theirs = (dialgauge.score_users(some, canonical_map=map_file) for some in (held, recorded))
+    for measure in ("I-GCDF1", "R-GCDF1"):
+        assert ours[measure] == pytest.approx(theirs[measure], abs=0.04)
+
+
+def test_the_agenda_user_does_not_fail_that_way(shared_data: Path) -> None:
+    goals, held = experiment(shared_data, "agenda", "rule-baseline", "live")
+    assert not any(len(one.turns) == 42 for one in held)
+    assert set(missed(goals, held).values()) == {0.0}
+    scores = dialgauge.score_users(held, canonical_map=str(shared_data / "gcdf1" / "multiwoz21_canonical_map.json.gz"))
+    assert (scores["I-GCDF1"] or 0) > 0.98
+    assert (scores["R-GCDF1"] or 0) > 0.95

@@ -1,0 +1,92 @@
+"""An agent that fails ends its own conversation, with the reason and a sentence, and no other."""
+
+from __future__ import annotations
+
+import pytest
+from dialgauge.lab.town import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from msgspec.structs import replace
+
+from dialgauge.agents.registry import BUILT_IN
+from dialgauge.agents.session import EXPLANATION
+from dialgauge.dialogue import Dialogue
+from dialgauge.worlds.town import TownGoal, TownTask
+from support.bad_agents import FAILURES
+from support.town import town
+
+GOALS = [
+    TownGoal(
+        id=name,
+        tasks=(
+            TownTask(domain="restaurant", info={"food": food, "area": area}, requests=("phone",)),
+            TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",)),
+        ),
+    )
+    for name, food, area in (("one", "indian", "centre"), ("two", "chinese", "east"), ("three", "portuguese", "south"))
+]
+SENTENCES = {
+    "raises": "the agent failing raised KeyError: 'nothing there'",
+    "hangs": "the conversation took longer than 0.5 seconds; the agent failing was to answer",
+    "100,000 acts": "the agent failing said 100,000 acts at once; 12 are allowed",
+    "100,000 words": "the agent failing said 500,000 characters at once; 2,000 are allowed",
+    "nothing": "the agent failing returned NoneType where a Reply belongs",
+    "a word": "the agent failing returned str where a Reply belongs",
+    "no turn": "the agent failing returned no turn and is not done",
+    "a turn that is none": "the agent failing returned str where a Turn belongs",
+    "text that is none": "the agent failing returned int where a text belongs",
+    "acts that are none": "the agent failing returned something else where acts belong",
+    "acts without end": "the agent failing returned something else where acts belong",
+    "a value that is none": "the agent failing returned something else where acts belong",
+    "heard nonsense": "the agent failing returned something else where acts belong",
+    "a state that is none": "the agent failing returned int where a state belongs",
+    "the other side": "the agent failing returned a turn of the user where it is the system",
+}
+
+
+def conversations(system: AgentSpec, seconds: float = 0.5) -> list[Dialogue]:
+    limits = replace(LAB_LIMITS, seconds=seconds)
+    sitting = Sitting(user=AgentSpec("agenda"), system=system, limits=limits)
+    return list(hold_conversations(town, GOALS, sitting, workers=1))
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_a_failing_system_ends_its_own_conversation(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUILT_IN, "failing", "support.bad_agents:FailingSystem")
+    fine = conversations(AgentSpec("rule-system"), seconds=0)
+    held = conversations(AgentSpec("failing", {"how": how, "at": "two"}))
+    assert [dialogue.id for dialogue in held] == ["one", "two", "three"]
+    assert [held[0], held[2]] == [fine[0], fine[2]]
+    outcome = held[1].outcome
+    assert outcome is not None
+    assert outcome.reason == ("time_budget" if how == "hangs" else "agent_error")
+    assert (outcome.success, outcome.ended_by) == (False, "system")
+    assert outcome.details[EXPLANATION] == SENTENCES[how]
+    assert len(held[1].turns) == 3  # what was said before the failure stays
+    assert ("traceback" in outcome.details) == (how == "raises")
+
+
+@pytest.mark.parametrize("user", ["agenda", "agenda-baseline"])
+@pytest.mark.parametrize("system", ["silent", "echo"])
+def test_nobody_there(user: str, system: str) -> None:
+    sitting = Sitting(user=AgentSpec(user), system=AgentSpec(system))
+    held = list(hold_conversations(town, GOALS, sitting, workers=1))
+    reasons = {dialogue.outcome.reason for dialogue in held if dialogue.outcome}
+    assert reasons <= ({"user_gave_up"} if user == "agenda" else {"max_exchanges", "user_gave_up"})
+    assert all(dialogue.outcome and not dialogue.outcome.success for dialogue in held)
+    assert all(dialogue.turns[-1].speaker == "system" for dialogue in held)
+
+
+@pytest.mark.parametrize("user", ["silent", "echo"])
+def test_a_user_that_wants_nothing_is_cut_off(user: str) -> None:
+    sitting = Sitting(user=AgentSpec(user), system=AgentSpec("rule-system"))
+    held = list(hold_conversations(town, GOALS, sitting, workers=1))
+    assert [dialogue.outcome.reason for dialogue in held if dialogue.outcome] == ["max_exchanges"] * 3
+    assert all(len(dialogue.turns) == 2 * LAB_LIMITS.exchanges for dialogue in held)
+
+
+def test_the_loop_guard_stops_a_conversation_that_repeats_itself() -> None:
+    limits = replace(LAB_LIMITS, loop=4)
+    sitting = Sitting(user=AgentSpec("silent"), system=AgentSpec("silent"), limits=limits)
+    [first, *_] = hold_conversations(town, GOALS, sitting, workers=1)
+    assert first.outcome is not None
+    assert (first.outcome.reason, first.outcome.ended_by, len(first.turns)) == ("loop_guard", "session", 8)
+    assert first.outcome.details[EXPLANATION] == "4 exchanges in a row said the same"

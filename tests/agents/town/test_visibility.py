@@ -1,0 +1,115 @@
+"""The user never sees the backend, the system never sees the goal: neither in its context nor anywhere behind it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from dialgauge.agents.protocol import Streams, SystemContext, UserContext
+from dialgauge.agents.registry import make_agent
+from dialgauge.agents.session import Scenario
+from dialgauge.dialogue import Goal, Turn
+from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, TownTask, act, ontology_of
+from support.town import town
+
+USERS = ["agenda", "agenda-baseline", "echo", "silent"]
+SYSTEMS = ["rule-system", "rule-baseline", "echo", "silent"]
+BACKSTAGE = (Backend, TownSearch, TownDatabase)
+PRIVATE = (TownGoal, TownTask, Goal)
+GOAL = TownGoal(
+    id="goal",
+    tasks=(
+        TownTask(
+            domain="hotel",
+            info={"area": "north"},
+            book={"day": "monday", "people": "2", "stay": "3"},
+            book_first={"day": "monday", "people": "2", "stay": "5"},
+        ),
+    ),
+)
+_LEAVES = (str, bytes, int, float, complex, bool, type(None), type, types.ModuleType, types.BuiltinFunctionType)
+
+
+def scenario() -> Scenario:
+    database = town()
+    streams = Streams(0, "goal")
+    return Scenario(
+        dialogue_id="goal",
+        office=Backend(TownSearch(database), streams("backend"), GOAL),
+        goal=GOAL.recorded(),
+        plan=GOAL,
+        streams=streams,
+        ontology=ontology_of(database),
+        domains=GOAL.domains,
+        level="act",
+    )
+
+
+def parts(thing: Any) -> Iterator[Any]:
+    """What an object holds: members, elements, the variables a function has taken along."""
+    if isinstance(thing, dict):
+        yield from thing.keys()
+        yield from thing.values()
+    elif isinstance(thing, list | tuple | set | frozenset):
+        yield from thing
+    elif isinstance(thing, types.FunctionType):
+        yield from (cell.cell_contents for cell in thing.__closure__ or ())
+        yield from thing.__defaults__ or ()
+        yield from (thing.__kwdefaults__ or {}).values()
+    elif isinstance(thing, types.MethodType):
+        yield from (thing.__self__, thing.__func__)
+    elif isinstance(thing, msgspec.Struct):
+        yield from (getattr(thing, name) for name in thing.__struct_fields__)
+    yield from vars(thing).values() if hasattr(thing, "__dict__") else ()
+
+
+def reachable(*roots: Any) -> list[Any]:
+    """All that can be reached from some objects."""
+    seen: dict[int, Any] = {}
+    left = list(roots)
+    while left:
+        thing = left.pop()
+        if id(thing) not in seen and not isinstance(thing, _LEAVES):
+            seen[id(thing)] = thing
+            left += parts(thing)
+    return list(seen.values())
+
+
+def held(things: list[Any], kinds: tuple[type, ...]) -> list[str]:
+    return [type(thing).__name__ for thing in things if isinstance(thing, kinds)]
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_a_user_sees_no_backend(name: str) -> None:
+    agent, context = make_agent(name), scenario().user_context()
+    agent.start(context)
+    agent.respond(None)
+    agent.respond(Turn(speaker="system", acts=(act("Hotel-Request", "area", "?"),)))
+    things = reachable(agent, context)
+    assert held(things, BACKSTAGE) == []
+    assert held(things, (TownGoal,)) == ["TownGoal"]  # the walk does reach what a user holds
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_sees_no_goal(name: str) -> None:
+    agent, context = make_agent(name), scenario().system_context()
+    agent.start(context)
+    agent.respond(Turn(speaker="user", acts=(act("Hotel-Inform", "area", "north"),)))
+    things = reachable(agent, context)
+    assert held(things, PRIVATE) == []
+    assert set(held(things, BACKSTAGE)) == {"Backend", "TownSearch", "TownDatabase"}
+
+
+def test_contexts_have_no_room_for_what_is_not_to_be_seen() -> None:
+    assert {"goal", "plan"} <= set(UserContext.__struct_fields__)
+    assert not {"office", "database"} & set(UserContext.__struct_fields__)
+    assert not {"goal", "plan", "domains"} & set(SystemContext.__struct_fields__)
+
+
+def test_the_walk_finds_what_is_hidden_in_functions() -> None:
+    secret = scenario().office
+    assert held(reachable(lambda: secret), BACKSTAGE)[0] == "Backend"

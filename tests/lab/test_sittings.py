@@ -1,0 +1,214 @@
+"""Conversations in the town: the same bytes however they are held, what they record, and what an agent may see."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.support.shared import shared_folder
+
+from dialgauge.agents import Limits, Reply, SystemContext, UserContext
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.lab import AgentSpec, LoadedTown, Sitting, hold_conversations, open_town
+from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
+
+DATA = shared_folder("data")
+needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
+SITTING = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+
+
+@pytest.fixture(scope="module")
+def town() -> LoadedTown:
+    return open_town(count=120)
+
+
+def held(town: LoadedTown, sitting: Sitting = SITTING, **how: Any) -> list[Dialogue]:
+    return list(hold_conversations(town.again, town.goals, sitting, **how))
+
+
+def encoded(dialogues: list[Dialogue]) -> bytes:
+    return msgspec.json.Encoder().encode_lines(dialogues)
+
+
+def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: LoadedTown) -> None:
+    alone = held(town)
+    assert encoded(held(town, workers=2)) == encoded(alone)
+    some = msgspec.structs.replace(town, goals=tuple(reversed(town.goals[30:40])))
+    by_id = {one.id: one for one in alone}
+    assert held(some) == [by_id[goal.id] for goal in some.goals]
+
+
+def test_any_hash_seed_gives_the_same_bytes() -> None:
+    script = (
+        "import hashlib, msgspec; from dialgauge.lab import *; t = open_town(count=40);"
+        "s = Sitting(user=AgentSpec('agenda'), system=AgentSpec('rule-system'), trials=2);"
+        "d = list(hold_conversations(t.again, t.goals, s));"
+        "print(hashlib.sha256(msgspec.json.encode(d)).hexdigest())"
+    )
+    sums = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in ("0", "1", "77")
+    }
+    assert len(sums) == 1
+
+
+def test_what_is_done_is_not_done_again(town: LoadedTown) -> None:
+    kept: dict[str, bytes] = {}
+    whole = held(town, done=kept)
+    assert len(kept) > 1
+    kept.pop(next(iter(kept)))
+    other = msgspec.structs.replace(SITTING, seed=1)
+    again = held(town, other, done=kept)
+    assert again[50:] == whole[50:], "what is there is taken as it is"
+    assert again[:50] != whole[:50], "only what is missing was done"
+
+
+def test_trials_are_different_conversations_about_the_same_goal(town: LoadedTown) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:20])
+    twice = held(few, msgspec.structs.replace(SITTING, trials=2))
+    assert [one.id for one in twice[:1]] == [f"{town.goals[0].id}#1"]
+    assert len({one.id for one in twice}) == 40
+    first, second = twice[:20], twice[20:]
+    assert [one.goal for one in first] == [one.goal for one in second]
+    assert any(one.turns != other.turns for one, other in zip(first, second, strict=True))
+    assert [one.turns for one in first] == [one.turns for one in held(few)], "the first trial is the only one's"
+
+
+def test_a_record_holds_all_that_the_measures_need(town: LoadedTown) -> None:
+    for dialogue in held(town):
+        assert dialogue.turns[-1].speaker == "system"
+        assert [turn.speaker for turn in dialogue.turns] == ["user", "system"] * (len(dialogue.turns) // 2)
+        assert dialogue.goal is not None
+        assert dialogue.outcome is not None
+        for turn in dialogue.user_turns():
+            assert turn.state == turn.predicted, "nothing was misheard"
+            assert turn.acts == turn.heard
+            assert turn.requested is not None
+        calls = [call for turn in dialogue.turns for call in turn.calls or ()]
+        booked = [task for task in dialogue.goal.tasks.values() if task.book]
+        assert sum(call.outcome == "booked" and call.name == "book" for call in calls) >= len(booked)
+
+
+class _Spy:
+    """Says goodbye, and remembers what it was given."""
+
+    def __init__(self, speaker: str, seen: list[Any]) -> None:
+        self.name, self._speaker, self._seen = "spy", speaker, seen
+
+    def start(self, context: Any) -> None:
+        self._seen.append(context)
+
+    def respond(self, turn: Turn | None) -> Reply:
+        return Reply(turn=Turn(speaker=self._speaker, text="bye", acts=()), done=True)  # type: ignore[arg-type]
+
+
+def _reachable(thing: Any, seen: set[int], depth: int = 0) -> list[Any]:
+    if id(thing) in seen or depth > 8 or isinstance(thing, str | int | float | bytes | type):
+        return []
+    seen.add(id(thing))
+    parts: list[Any] = []
+    if isinstance(thing, dict):
+        parts = [*thing.keys(), *thing.values()]
+    elif isinstance(thing, list | tuple | set | frozenset):
+        parts = list(thing)
+    elif isinstance(thing, msgspec.Struct):
+        parts = [getattr(thing, name) for name in thing.__struct_fields__]
+    elif hasattr(thing, "__dict__"):
+        parts = list(vars(thing).values())
+    return [thing, *(each for part in parts for each in _reachable(part, seen, depth + 1))]
+
+
+def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
+    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    spies = {"user-spy": _Spy("user", seen), "system-spy": _Spy("system", seen)}
+    monkeypatch.setattr("dialgauge.lab.sittings.make_agent", lambda name, options: spies[name])
+    held(town, Sitting(user=AgentSpec("user-spy"), system=AgentSpec("system-spy")))
+    users = [one for one in seen if isinstance(one, UserContext)]
+    systems = [one for one in seen if isinstance(one, SystemContext)]
+    assert len(users) == len(systems) == len(town.goals)
+    for context in users[:20]:
+        assert any(isinstance(one, TownGoal) for one in _reachable(context, set()))
+        assert not any(isinstance(one, Backend) for one in _reachable(context, set()))
+    for context in systems[:20]:
+        assert any(isinstance(one, Backend) for one in _reachable(context, set()))
+        assert not any(isinstance(one, TownGoal) for one in _reachable(context, set()))
+
+
+@pytest.mark.parametrize("moment", [0.3, 0.6, 0.9])
+def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(tmp_path: Path, moment: float) -> None:
+    command = [sys.executable, "-m", "dialgauge", "lab", "run", "-n", "400", "--resamples", "0", "--out"]
+    whole = subprocess.run(
+        [*command, str(tmp_path / "whole"), "--store", str(tmp_path / "one")], capture_output=True, check=True
+    )
+    assert b"stored as run" in whole.stderr
+    parts = tmp_path / "two"
+    broken = subprocess.Popen(
+        [*command, str(tmp_path / "again"), "--store", str(parts)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    wanted = max(1, int(moment * 8))
+    while broken.poll() is None and len(list(parts.rglob("unit-*.done"))) < wanted:
+        time.sleep(0.002)
+    broken.send_signal(signal.SIGKILL)
+    broken.wait()
+    subprocess.run([*command, str(tmp_path / "again"), "--store", str(parts)], capture_output=True, check=True)
+    for name in ("conversations.jsonl", "gcdf1/dialogues_001.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def anchors(dialogues: list[Dialogue]) -> None:
+    reasons = {one.outcome.reason for one in dialogues if one.outcome}
+    assert reasons == {"user_done"}
+    for dialogue in dialogues:
+        said = [turn.acts for turn in dialogue.user_turns()]
+        assert all(len({*said[at : at + 3]}) > 1 for at in range(len(said) - 2)), dialogue.id
+        heard = [act.name for turn in dialogue.turns if turn.speaker == "system" for act in turn.acts or ()]
+        for domain, task in (dialogue.goal.tasks if dialogue.goal else {}).items():
+            if task.fail_book:
+                assert "Booking-NoBook" in heard, dialogue.id
+            if task.fail_info:
+                assert f"{domain.capitalize()}-NoOffer" in heard, dialogue.id
+
+
+def test_the_town_meets_the_anchors_of_the_lab(town: LoadedTown) -> None:
+    anchors(held(town))
+
+
+@needs_data
+def test_multiwoz_meets_the_anchors_of_the_lab() -> None:
+    """Section 16, act level: nobody gives up, every scripted failure happens, every family of acts is said."""
+    assert DATA is not None
+    multiwoz = open_town(str(DATA / "multiwoz21" / "test.json.gz"))
+    dialogues = held(multiwoz)
+    assert len(dialogues) == 1000
+    anchors(dialogues)
+    assert sum(bool(task.fail_book) for one in dialogues for task in one.goal.tasks.values() if one.goal) == 80  # type: ignore[union-attr]
+    said = {act.name for one in dialogues for turn in one.turns if turn.speaker == "system" for act in turn.acts or ()}
+    assert said == {name for name in SYSTEM_ACTS if not name.startswith(("Police", "Hospital"))}
+
+
+def test_limits_cut_conversations_off(town: LoadedTown) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:10])
+    short = held(few, msgspec.structs.replace(SITTING, limits=Limits(exchanges=2)))
+    assert all(len(one.turns) <= 4 for one in short)
+    assert any(one.outcome and one.outcome.reason == "max_exchanges" for one in short)
+
+
+def test_the_town_can_be_opened_again_from_what_a_worker_gets(town: LoadedTown) -> None:
+    assert town.again().checksum == town.town.checksum
+    assert isinstance(town.again, partial)

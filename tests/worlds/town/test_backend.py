@@ -1,0 +1,89 @@
+"""The backend: bookings and refusals by value, taxis, references, masked failures, and the record of it all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.support.town import ROWS
+
+from dialgauge.dialogue import Goal, Task
+from dialgauge.worlds.restaurant import Draws
+from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, town_goal
+
+SEARCH = TownSearch(TownDatabase(ROWS, taxi={"taxi_colors": ["red"], "taxi_types": ["ford"]}))
+CURRY, YU, _ = SEARCH.rows("restaurant")
+BOOK = {"people": "2", "day": "monday", "time": "12:00"}
+
+
+def backend(task: Task | None = None, *, mask: bool = False) -> Backend:
+    goal = None
+    if task is not None:
+        goal = town_goal("g", Goal(tasks={"restaurant": task}), SEARCH, "masked" if mask else "live")
+    return Backend(SEARCH, Draws(0, "backend"), goal, mask=mask)
+
+
+def test_a_booking_gives_a_reference_of_the_human_shape() -> None:
+    office = backend()
+    references = {office.book(CURRY, BOOK).reference for _ in range(200)}
+    assert len(references) == 200
+    assert all(re.fullmatch(r"(?=.*[A-Z])[A-Z0-9]{8}", one) for one in references)
+
+
+def test_the_first_booking_is_refused_by_its_values_however_often_and_the_other_is_taken() -> None:
+    office = backend(Task(info={"food": "indian"}, book=BOOK, fail_book={"time": "11:00"}))
+    for _ in range(3):
+        refused = office.book(CURRY, {**BOOK, "time": "11:00"})
+        assert (refused.outcome, refused.slots) == ("refused", ("time",))
+    assert office.book(YU, {**BOOK, "people": "7", "time": "11:00"}).outcome == "refused", "whatever else is asked"
+    assert office.book(CURRY, BOOK).outcome == "booked"
+    outcomes = [call.outcome for call in office.take_calls()]
+    assert outcomes == ["refused"] * 4 + ["booked"]
+    assert office.take_calls() == ()
+
+
+def test_what_is_missing_is_named_and_what_takes_no_bookings_too() -> None:
+    office = backend()
+    assert office.book(CURRY, {"people": "2", "day": "monday"}).slots == ("time",)
+    assert office.book(SEARCH.rows("attraction")[0], BOOK).outcome == "no such entity"
+
+
+def test_tickets_are_added_up_to_the_penny() -> None:
+    train = SEARCH.rows("train")[0]
+    assert backend().book(train, {"people": "7"}).total == "30.80 pounds"
+    assert backend().book(train, {"people": "some"}).total == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "missing"),
+    [({}, ("departure", "destination", "leaveAt")), ({"departure": "a", "destination": "b"}, ("leaveAt",)),
+     ({"departure": "a", "arriveBy": "12:00"}, ("destination",))],
+)  # fmt: skip
+def test_a_taxi_needs_both_ends_and_a_time(wanted: dict[str, str], missing: tuple[str, ...]) -> None:
+    assert backend().taxi(wanted).missing == missing
+
+
+def test_a_taxi_has_a_car_and_a_number() -> None:
+    sent = backend().taxi({"departure": "a", "destination": "b", "arriveBy": "12:00"})
+    assert sent.car == "red ford"
+    assert re.fullmatch(r"07\d{9}", sent.phone)
+
+
+def test_masked_rows_are_hidden_until_something_else_is_asked_for() -> None:
+    task = Task(info={"food": "indian", "pricerange": "expensive"}, fail_info={"food": "chinese"})
+    office = backend(task, mask=True)
+    assert not office.search("restaurant", {"food": "chinese"}).rows
+    assert [row.name for row in office.search("restaurant", {"food": "indian"}).rows] == ["curry garden"]
+    assert [row.name for row in backend(task).search("restaurant", {"food": "chinese"}).rows] == ["yu garden"]
+
+
+def test_every_call_is_on_the_record() -> None:
+    office = backend()
+    office.search("restaurant", {"pricerange": "expensive"})
+    office.book(CURRY, BOOK)
+    searched, booked = office.take_calls()
+    assert (searched.name, searched.arguments, searched.outcome, searched.rows) == (
+        "search", {"pricerange": "expensive"}, "2 found", (0, 1),
+    )  # fmt: skip
+    assert (booked.rows, booked.arguments, booked.outcome) == ((0,), BOOK, "booked")
+    assert booked.result["reference"]
