@@ -17,7 +17,7 @@ from rich.console import Console
 from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.lab.town import AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import AgentSpec, Sitting, hold_conversations
 from dialgauge.measures import Signature, cards, parse_measure
 from dialgauge.tasks import (
     JudgedConversations,
