@@ -111,7 +111,7 @@ def _ends(conversations: polars.DataFrame) -> Table:
         [
             "reason",
             Column("conversations", align="right"),
-            *_shares(("share", f"{STRICT} success", f"{COMPAT} success")),
+            *_shares(("share", f"{STRICT} done", f"{COMPAT} done")),
         ],
     )
     grouped = conversations.group_by("reason").agg(

@@ -83,7 +83,7 @@ class StrictRules:
         follower = Follower(goal, self._town)
         for number, turn in enumerate(dialogue.turns):
             if turn.speaker == "user":
-                follower.hear_user(turn.acts or (), number)
+                follower.hear_user(turn, number)
             else:
                 follower.hear_system(turn, number)
         tasks = {task.domain: self._outcome(task, follower.threads) for task in goal.tasks}
