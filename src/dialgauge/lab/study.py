@@ -175,7 +175,7 @@ def study_figure(run: Run) -> altair.FacetChart:
         alt.Chart(dots)
         .mark_point(filled=True, size=45)
         .encode(
-            x=alt.X("score:Q", title="score of the tracker", scale=alt.Scale(zero=False)),
+            x=alt.X("score:Q", title="score of the tracker", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
             y=alt.Y("success:Q", title="success", axis=alt.Axis(format="%")),
             color=alt.Color("error:N", title="what is misheard"),
             shape=alt.Shape("error:N"),
@@ -183,8 +183,9 @@ def study_figure(run: Run) -> altair.FacetChart:
         )
         .properties(width=170, height=150)
     )
-    facets: altair.FacetChart = chart.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
-    return facets.resolve_scale(x="independent")
+    facets = chart.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
+    figure: altair.FacetChart = facets.resolve_scale(x="independent")
+    return figure
 
 
 def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:
