@@ -279,6 +279,10 @@ def test_a_taxi_goes_between_what_the_user_settled_on() -> None:
     right = {"departure": "yu garden", "destination": "the acorn guest house", "leaveAt": "17:15"}
     verdict = strict(ride(**right))
     assert verdict.success and verdict.tasks["taxi"].entity == "black ford"
+    assert strict(ride(**{**right, "destination": "acorn"})).success
+    assert strict(ride(**{**right, "departure": "garden"})).tasks["taxi"].why == (
+        "the taxi of turn 3 has departure garden, wanted yu garden",
+    )
     swapped = ride(departure="acorn guest house", destination="yu garden", leaveAt="17:15")
     assert strict(swapped).tasks["taxi"].matched is False
     late = strict(ride(**{**right, "leaveAt": "17:30"})).tasks["taxi"]
