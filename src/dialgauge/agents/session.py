@@ -138,7 +138,7 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
         calls = None if office is None else office.take_calls()
         if answer.turn is None:
             return _ended(answer, "system", costs)
-        turns.append(replace(answer.turn, calls=calls) if calls else answer.turn)
+        turns.append(answer.turn if calls is None else replace(answer.turn, calls=calls))
         if said.done:
             return _ended(said, "user", costs)
         if answer.done:

@@ -64,6 +64,16 @@ def test_answers_about_another_venue_do_not_count() -> None:
     assert ("Hotel-Request", "phone", "?") in said(asked)
 
 
+def test_answers_about_a_venue_that_is_not_to_be_had_do_not_count() -> None:
+    task = TownTask(domain="attraction", info={"type": "nightclub"}, first={"type": "museum"}, requests=("entrance fee",))
+    person = user(task)
+    person.step(())
+    person.errands["attraction"].open["phone"] = 1  # something else is still open
+    person.step((act("Attraction-Recommend", "name", "byard art"), act("Attraction-Recommend", "entrance fee", "free")))
+    person.step((act("Attraction-NoOffer", "type", "museum"),))
+    assert "entrance fee" in person.errands["attraction"].open
+
+
 def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_not_the_conversation() -> None:
     task = TownTask(domain="hotel", info={"area": "north"}, first={"area": "west"}, requests=("phone",))
     person = user(task, TownTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",)))

@@ -145,7 +145,7 @@ class AgendaUser:
                 self._requested(errand, one.slot)
 
     def _no_offer(self, errand: Errand, echoed: list[str]) -> None:
-        errand.entity = ""
+        errand.lose_entity()
         if "name" in errand.said and "name" not in errand.wanted:  # picked from a choice before all was said
             del errand.said["name"]
             self._now.append(act(errand.inform, "name", DONTCARE))

@@ -83,18 +83,22 @@ class Errand:
 
     def take(self, entity: str) -> None:
         """The system speaks of this one now; what was told of another one does not count."""
-        if canonical(entity) == canonical(self.entity):
-            return
+        if canonical(entity) != canonical(self.entity):
+            self.lose_entity()
+            self.entity = entity
+
+    def lose_entity(self) -> None:
+        """What the system spoke of is not to be had; what was told of it does not count."""
         if self.entity:
             for slot in self.task.requests:
                 if self.answers.pop(slot, None) is not None:
                     self.open.setdefault(slot, 0)
-        self.entity = entity
+        self.entity = ""
 
     def second_choice(self) -> list[str]:
         """Nothing fits the first constraints: take the others. The slots to say again."""
         changed = [slot for slot, value in self.task.info.items() if self.wanted.get(slot) != value]
-        self.wanted, self.first, self.entity = dict(self.task.info), False, ""
+        self.wanted, self.first = dict(self.task.info), False
         self.unsaid = [slot for slot in self.wanted if slot in self.unsaid or slot in changed]
         self.said = {slot: value for slot, value in self.said.items() if slot not in changed}
         return changed
