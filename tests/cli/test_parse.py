@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import Argument, CommandGroup, Option, application
 from dialgauge.cli.parse import _parameters, quick_call, typer_command
+from support.commands import dialgauge
 
 Given = dict[str, Any]
 GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in COMMANDS}
@@ -191,3 +192,13 @@ def test_unclear_commands_are_left_to_typer() -> None:
 def test_a_wrong_call_is_typers_to_refuse() -> None:
     with pytest.raises(TyperException):
         by_typer(ALONE, ["a", "--number", "10"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["babi", "simulate", "--out", "made", "--dialogs", "9" * 23], ["users", "find", "talks", "--limit", "9" * 23]],
+)
+def test_a_number_beyond_all_counts_is_refused(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    outcome = dialgauge(capsys, *words)
+    assert outcome.code == 2
+    assert f"must be below 2^53 (got {'9' * 23})" in outcome.err

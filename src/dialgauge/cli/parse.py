@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Settings that change nothing, or only what :func:`_value` heeds.
 _SETTINGS = {"help", "metavar", "show_default", "min", "max"}
+#: Whole numbers from here on are not exact everywhere.
+_HUGE = 2**53
 _NUMBERS = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")}
 
 
@@ -63,6 +65,15 @@ def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> N
             if isinstance(declaration, OutputFile):
                 option = next((one for one in declaration.names if one.startswith("--")), f"--{name.replace('_', '-')}")
                 _refuse_input(option, Path(given[name]), [value for other, value in given.items() if other != name])
+
+
+def _refuse_huge(given: Mapping[str, Any]) -> None:
+    """An error for a number that no count or seed can be, and that would break whatever computes with it."""
+    for name, value in given.items():
+        if isinstance(value, int) and abs(value) >= _HUGE:
+            from dialgauge.errors import DialgaugeError
+
+            raise DialgaugeError(f"--{name.replace('_', '-')} must be below 2^53 (got {value})")
 
 
 def _refuse_input(option: str, output: Path, others: list[Any]) -> None:
@@ -200,6 +211,7 @@ def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]
 
     @wraps(command)
     def same(**given: Any) -> object:
+        _refuse_huge(given)
         check_outputs(command, given)
         return command(**given)
 
