@@ -65,7 +65,9 @@ def test_answers_about_another_venue_do_not_count() -> None:
 
 
 def test_answers_about_a_venue_that_is_not_to_be_had_do_not_count() -> None:
-    task = TownTask(domain="attraction", info={"type": "nightclub"}, first={"type": "museum"}, requests=("entrance fee",))
+    task = TownTask(
+        domain="attraction", info={"type": "nightclub"}, first={"type": "museum"}, requests=("entrance fee",)
+    )
     person = user(task)
     person.step(())
     person.errands["attraction"].open["phone"] = 1  # something else is still open
