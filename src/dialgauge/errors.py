@@ -53,12 +53,12 @@ class DialgaugeError(Exception):
         return self
 
 
-def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:
+def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float = 0.5) -> str:
     """A hint for a misspelt name: `` Did you mean 'JGA'?``, or the list of known names when none is near."""
     import difflib
 
     names = sorted(known)
-    near = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=most, cutoff=0.5)
+    near = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=most, cutoff=likeness)
     chosen = [name for low in dict.fromkeys(near) for name in names if name.lower() == low]
     if chosen:
         return " Did you mean " + " or ".join(f"'{name}'" for name in chosen[:most]) + "?"

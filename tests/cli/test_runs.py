@@ -253,7 +253,7 @@ def test_sql_leaves_damaged_runs_out_and_exits_with_1(place: Place) -> None:
     outcome = place.run("sql", "SELECT DISTINCT run FROM dialogue_scores")
     assert outcome.code == 1
     assert whole in outcome.out
-    assert f"{damaged}: the run is damaged" in outcome.err
+    assert f"{damaged}/dialogue_scores.parquet: the run is damaged" in outcome.err
 
 
 @pytest.mark.parametrize("query", ["DROP TABLE runs", "SELECT * FROM '/etc/passwd'", "SELEC", "SELECT * FROM rums"])

@@ -58,7 +58,7 @@ def test_what_is_incomplete_or_switched_is_said_and_exits_with_1(capsys: Capture
     assert result.code == 1
     assert "1 of 2 dialogues scored; 3 of 4 turns scored" in result.err
     assert "no responses for SNG0002.json; under mwzeval a missing dialogue is not counted" in result.err
-    assert "1 of 3 turns lack the key 'state', so gold states are used for ALL turns" in result.err
+    assert "WARNING: 1 of 3 turns lacks the key 'state', so gold states are used for ALL turns" in result.err
     assert "partial *" in result.out
     assert dialgauge(capsys, "tasks", "score", gold, partial, "--missing", "fail").code == 0
     strict = dialgauge(capsys, "tasks", "score", gold, partial, "--strict")
@@ -146,7 +146,8 @@ def test_two_runs_compare(capsys: Capture, gold: Path, mine: Path, tmp_path: Pat
     )
     assert result.code == 0
     assert "Success(rules=grounded)" in result.out
-    assert "BLEU, Combined cannot be compared dialogue by dialogue" in result.out
+    assert "Combined" in result.out
+    assert "cannot be compared" not in result.out
     assert "never told: address" in result.out
 
 

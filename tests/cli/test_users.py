@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
@@ -28,6 +29,34 @@ def talks(tmp_path: Path) -> Path:
     misheard = mishear(LOOP, 1, "train inform phone=1")
     package.write([GOOD, misheard], path, format="gcdf1")
     return path
+
+
+def test_failures_in_files_whose_names_are_not_utf8_are_stored(capsys: Capture, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"talks-\xff")
+    folder.mkdir()
+    package.write([GOOD, BROKEN], tmp_path / "sound.json", format="gcdf1")
+    (tmp_path / "sound.json").rename(folder / os.fsdecode(b"bad-\xfe.json"))
+    store = tmp_path / "runs"
+    result = dialgauge(
+        capsys, "users", "score", folder, "--store", store, "--resamples", 0, "--table", tmp_path / "t.md"
+    )
+    assert result.code == 1, result.err
+    (manifest,) = Store(store).list()
+    (failure,) = Store(store).open(manifest.id).table("failures").to_dicts()
+    assert failure["dialogue"] == "broken"
+    assert "bad-" in failure["file"]
+    assert Store(store).sql("SELECT file FROM failures").rows() == [(failure["file"],)]
+
+
+def test_words_without_any_act_are_a_warning(capsys: Capture, tmp_path: Path) -> None:
+    silent = tuple(msgspec.structs.replace(turn, text="hello", acts=()) for turn in GOOD.turns)
+    path = tmp_path / "talks.json"
+    package.write([GOOD, msgspec.structs.replace(GOOD, id="silent", turns=silent)], path, format="gcdf1")
+    result = dialgauge(capsys, "users", "score", path, "--resamples", 0)
+    assert result.code == 0
+    said = "dialogue silent: words are said but no turn has an act, and it counts as a user that says nothing"
+    assert said in result.err
+    assert "dialogue good" not in result.err
 
 
 def test_scores_on_the_screen_and_as_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:

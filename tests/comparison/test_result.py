@@ -53,6 +53,16 @@ def test_a_difference_is_first_minus_second_whichever_comes_first() -> None:
         comparison.difference("a", "a", "JGA")
 
 
+@pytest.mark.parametrize(("dialogues", "known"), [(2, False), (5, False), (6, True)])
+def test_so_few_dialogues_that_no_difference_could_be_found_resolve_nothing(dialogues: int, known: bool) -> None:
+    """Of 5 dialogues the sides can be swapped in 16 ways that differ, so p is at least 1/16."""
+    comparison = make((0.2, 0.9), dialogues)
+    for numbers in (comparison.floor, comparison.resolved, comparison.detectable):
+        assert (not np.isnan(numbers).any()) == known
+    told = floor_table(comparison).render("markdown")
+    assert ("| JGA | – | – | – |" in told) == ("or there are too few dialogues" in told) == (not known)
+
+
 def test_equal_systems_say_nothing_about_noise() -> None:
     num = np.array([[[1.0, 0.0, 1.0]], [[1.0, 0.0, 1.0]]])
     same = compare_scores(PairedScores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)

@@ -192,3 +192,12 @@ def test_values_that_mean_absent_stay_out_of_the_state_and_are_kept() -> None:
     assert found.turns[0].blank == {"Hotels_1": {"city": ("none", "Rome"), "pets": ("",), "stars": ()}}
     written, notes = write_bytes("sgd", [found])
     assert read_bytes("sgd", written)[0] == [found] and not notes.counts
+
+
+def test_a_recorded_goal_is_refused_rather_than_lost() -> None:
+    """Where the first dialogue has none, the file is taken for SGD; goals of later ones must not vanish."""
+    first, second = example()[0], copy.deepcopy(example()[0])
+    second |= {"dialogue_id": "second", "goal": {"Hotels_4": {"info": {"location": "London"}}}}
+    with pytest.raises(DialgaugeError, match=r"it records a goal, .* read the file as gcdf1") as caught:
+        read_json("sgd", [first, second])
+    assert caught.value.dialogue == "second"

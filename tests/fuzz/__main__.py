@@ -21,9 +21,11 @@ def main() -> int:
     for option in ("--work", "--note", "--report"):
         parser.add_argument(option, help=argparse.SUPPRESS)
     parser.add_argument("--end", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--watcher", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        work(given.work.split(","), given.seed, given.start, given.end, Path(given.note), Path(given.report))
+        files = Path(given.note), Path(given.report)
+        work(given.work.split(","), given.seed, given.start, given.end, *files, watcher=given.watcher)
         return 0
     if given.file is not None:
         said = run_case(targets()[given.target], given.file.read_bytes())

@@ -1,12 +1,14 @@
 """Running cases under guard: what is raised, how long it takes, how much memory it leaves at its peak.
 
 Long runs happen in a process of their own. It notes the case it is at in a shared file, so that a case that kills or
-stalls the process is known too, and the next process goes on behind it.
+stalls the process is known too, and the next process goes on behind it. It ends with the process that watches it,
+however that ends.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import mmap
 import os
 import resource
@@ -25,6 +27,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
+from threading import Thread
 from types import FrameType
 from typing import NamedTuple
 
@@ -44,6 +47,8 @@ _LIFETIME = 20_000
 #: Where the contents of findings are kept.
 FINDINGS = Path(tempfile.gettempdir(), "dialgauge-fuzz-findings")
 
+_FOLDER = "dialgauge-fuzz-of-"
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 _NOTE = struct.Struct("<QQd")  # the case, how many were run, when it began
 
 
@@ -105,9 +110,23 @@ def _folder() -> Iterator[Path]:
 
 @cache
 def _own_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=_memory_disk()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-", dir=_memory_disk()))
+    for left in folder.parent.glob(f"{_FOLDER}*-*"):  # by a process that was killed
+        process = left.name.removeprefix(_FOLDER).partition("-")[0]
+        if process.isdigit() and not _lives(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _check_sentence(error: DialgaugeError) -> None:
@@ -183,8 +202,9 @@ def schedule(names: Sequence[str], start: int = 0) -> Iterator[tuple[Target, int
 # A long run: this process watches, others work.
 
 
-def work(names: Sequence[str], seed: int, start: int, end: float, note: Path, report: Path) -> None:
+def work(names: Sequence[str], seed: int, start: int, end: float, note: Path, report: Path, *, watcher: int) -> None:
     """The life of a working process: cases from ``start`` on until the time is over or it has done its share."""
+    _end_with(watcher)
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_DATA, _MOST_DATA))
     tally = Tally()
     with note.open("r+b") as file, mmap.mmap(file.fileno(), _NOTE.size) as shared:
@@ -199,6 +219,22 @@ def work(names: Sequence[str], seed: int, start: int, end: float, note: Path, re
     report.write_bytes(msgspec.json.encode(done))
 
 
+def _end_with(watcher: int) -> None:
+    """End when the watching process does, were it killed: Linux sees to it, elsewhere a thread looks every second.
+
+    The thread alone would not do: a case that stalls inside a library may keep all threads from running.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    def look() -> None:
+        while os.getppid() == watcher:
+            time.sleep(1)
+        os._exit(1)
+
+    Thread(target=look, daemon=True).start()
+
+
 def watch(names: Sequence[str], seed: int, seconds: float, tell: Callable[[Tally, int], None], start: int = 0) -> Tally:
     """Fuzz for so long; ``tell`` hears how it goes."""
     import msgspec
@@ -211,6 +247,7 @@ def watch(names: Sequence[str], seed: int, seconds: float, tell: Callable[[Tally
             report.unlink(missing_ok=True)
             command = [sys.executable, "-m", "fuzz", "--work", ",".join(names), "--seed", str(seed)]
             command += ["--start", str(place), "--end", repr(end), "--note", str(note), "--report", str(report)]
+            command += ["--watcher", str(os.getpid())]
             ended = _wait(subprocess.Popen(command, stderr=subprocess.PIPE), note)
             if report.exists():
                 done = msgspec.json.decode(report.read_bytes())

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +55,50 @@ def test_the_schedule_gives_each_target_its_share_and_no_case_twice() -> None:
         name: 3 * weight for name, weight in weights.items()
     }
     assert [cases[40]] == [(target.name, case) for (target, case), _ in zip(schedule(names, 40), "x", strict=False)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children and states of processes are read from /proc")
+def test_a_working_process_ends_with_the_one_that_watches_it() -> None:
+    """Even if the watching one is killed and the working one is stuck: here it is stopped, and can do nothing."""
+    command = [sys.executable, "-m", "fuzz", "--seconds", "600", "--target", "read:babi"]
+    watching = subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.DEVNULL)
+    child = 0
+    try:
+        child = eventually(lambda: first_child(watching.pid))
+        eventually(lambda: threads(child) > 1)
+        os.kill(child, signal.SIGSTOP)
+        watching.kill()
+        watching.wait()
+        assert eventually(lambda: state(child) in ("Z", ""))
+    finally:
+        watching.kill()
+        if child and state(child) not in ("Z", ""):
+            os.kill(child, signal.SIGKILL)
+
+
+def eventually(look: Callable[[], Any], tries: int = 600) -> Any:
+    for _ in range(tries):
+        if answer := look():
+            return answer
+        time.sleep(0.1)
+    return None
+
+
+def first_child(process: int) -> int:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return int(children[0]) if children else 0
+
+
+def threads(process: int) -> int:
+    return len(list(Path(f"/proc/{process}/task").iterdir()))
+
+
+def state(process: int) -> str:
+    """One letter of proc(5); nothing for a process that is gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def noted(run: Target) -> str:

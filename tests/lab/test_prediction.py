@@ -59,4 +59,6 @@ def test_the_measure_that_knows_comes_first_and_noise_is_not_told_from_guessing(
     first, second = predictors(success, measures, resamples=200)
     assert (first.measure, first.auc.value, first.auc_within.value, first.tau.value) == ("oracle", 1.0, 1.0, 1.0)
     assert second.auc.low < 0.5 < second.auc.high
+    assert (first.behind.value, first.behind.high) == (0.0, 0.0)
+    assert second.behind.low > 0.3
     assert predictors(success, measures, resamples=200) == [first, second], "the same seed"

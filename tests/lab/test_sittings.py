@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.shared import shared_folder
 
 from dialgauge.agents import Limits, Reply, SystemContext, UserContext
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.lab import AgentSpec, LoadedTown, Sitting, hold_conversations, open_town
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
+from support.shared import shared_folder
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
@@ -145,9 +145,9 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
     for context in users[:20]:
         assert any(isinstance(one, TownGoal) for one in _reachable(context, set()))
         assert not any(isinstance(one, Backend) for one in _reachable(context, set()))
-    for context in systems[:20]:
-        assert any(isinstance(one, Backend) for one in _reachable(context, set()))
-        assert not any(isinstance(one, TownGoal) for one in _reachable(context, set()))
+    for told in systems[:20]:
+        assert any(isinstance(one, Backend) for one in _reachable(told, set()))
+        assert not any(isinstance(one, TownGoal) for one in _reachable(told, set()))
 
 
 @pytest.mark.parametrize("moment", [0.3, 0.6, 0.9])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dialgauge import source
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.identity import code_of
 from dialgauge.rankers.model_folder import load_ranker, save_ranker
@@ -227,6 +229,27 @@ def test_keys_name_everything_that_matters(data: Path) -> None:
         "released": False,
         "evaluation": EVALUATION_VERSION,
     }
+
+
+def test_an_edit_of_our_own_code_computes_a_cell_again(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, store = tmp_path / "dialgauge", tmp_path / "runs"
+    shutil.copytree(source._PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    own = ids(table(data, store, "nearest"))
+    with monkeypatch.context() as patched:
+        patched.setattr(source, "_PACKAGE", copy)
+        source.own_source.cache_clear()
+        assert ids(table(data, store, "nearest")) == own  # another place, the same code
+        for room, edited in (("rankers", "nearest.py"), ("responses", "evaluation.py"), ("agents", "rules.py")):
+            with (copy / room / edited).open("a") as file:
+                file.write("# better\n")
+            source.own_source.cache_clear()
+            again = ids(table(data, store, "nearest"))
+            assert set(again).isdisjoint(own)
+            assert ids(table(data, store, "nearest")) == again
+    source.own_source.cache_clear()
+    assert ids(table(data, store, "nearest")) == own
 
 
 def test_no_number_of_the_paper_stands_beside_other_data(data: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from dialgauge.measures import Count, Coverage, Score
 from dialgauge.runs import TableInfo
 from dialgauge.runs import manifest as module
 from dialgauge.runs.manifest import Input, Manifest, encode, is_run_id, load, new_id, plain, slug
+from dialgauge.runs.provenance import draft
 from dialgauge.runs.upgrades import UPGRADES
 
 ID = "20261115-104500-tracking-augpt-3f2a"
@@ -178,3 +179,11 @@ def test_a_slug_is_its_own_slug_and_safe_in_a_path(text: str) -> None:
     assert slug(short) == short
     assert len(short) <= 40
     assert set(short) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+@pytest.mark.parametrize("seed", [2**63, 2**64, -(2**63) - 1, 10**40])
+def test_seeds_that_no_table_holds_are_refused(tmp_path: Path, seed: int) -> None:
+    with pytest.raises(DialgaugeError, match="damaged"):
+        load(stored(tmp_path, raw(seeds=[seed])))
+    with pytest.raises(DialgaugeError, match="a seed is a number of at most 9223372036854775807"):
+        draft(kind="tracking", name="x", seeds=seed)

@@ -56,6 +56,15 @@ def test_tables_of_an_attempt_that_failed_are_written_again(store: Store) -> Non
     ]
 
 
+def test_units_of_other_code_are_not_taken_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RuntimeError), store.resumable(kind="lab", name="n") as work:
+        work.parts("episodes")["one"] = b"old"
+        raise RuntimeError
+    monkeypatch.setattr("dialgauge.runs.resumable.own_source", lambda: "edited")
+    with store.resumable(kind="lab", name="n") as work:
+        assert "one" not in work.parts("episodes")
+
+
 @pytest.mark.parametrize(
     "changed", [{"kind": "x"}, {"name": "x"}, {"config": {"a": 2}}, {"seed": 1}, {"signature": "s"}, {"inputs": True}]
 )

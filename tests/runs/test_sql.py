@@ -300,3 +300,21 @@ def test_a_damaged_corpus_is_told_for_each_run_that_has_it(
     told.clear()
     assert store.sql("SELECT DISTINCT run FROM turns", on_problem=told.append).item() == whole.id
     assert ["cannot be read" in str(problem) for problem in told] == [True, True]
+
+
+@pytest.mark.parametrize("damage", ["other bytes", "cut short", "gone"])
+def test_a_question_to_a_damaged_table_names_the_file_and_what_to_do(store: Store, damage: str) -> None:
+    frame = polars.DataFrame({"x": [1]})
+    path = store.open(stored(store, "a", turn_scores=frame)).files["turn_scores"]
+    content = path.read_bytes()
+    path.write_bytes(content[:10] if damage == "cut short" else content[::-1])
+    if damage == "gone":
+        path.unlink()
+    with pytest.raises(DialgaugeError) as caught:
+        store.sql("SELECT * FROM turn_scores", on_problem=lambda problem: None)
+    said = str(caught.value)
+    assert f"{path}: the run is damaged: its table 'turn_scores'" in said
+    assert (
+        f"make the run anew, and remove this one: dialgauge runs rm {path.parent.name} --store {store.folder}" in said
+    )
+    assert "Did you mean" not in said

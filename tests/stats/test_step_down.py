@@ -172,7 +172,7 @@ def test_blocks_do_not_change_the_numbers(monkeypatch: pytest.MonkeyPatch) -> No
     """Fifty systems are worked off in blocks of resamples; how large these are must not matter."""
     num, den = make(5, 40, seed=4, step=0.03, own_sizes=True)
     whole = paired_randomisation(num, den, resamples=333)
-    monkeypatch.setattr("dialgauge.stats.randomisation._CELLS", 70)
+    monkeypatch.setattr("dialgauge.stats.randomisation.CELLS", 70)
     parts = paired_randomisation(num, den, resamples=333)
     np.testing.assert_array_equal(whole.adjusted, parts.adjusted)
     np.testing.assert_allclose(whole.low, parts.low, rtol=1e-12)

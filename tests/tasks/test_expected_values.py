@@ -13,7 +13,7 @@ from dialgauge.dialogue import Goal
 from dialgauge.tasks import TaskEvaluation, TaskScores, cleaned, human_responses, read_predictions
 from dialgauge.tasks.gold import DomainGoal, GoldTask
 from dialgauge.tasks.predictions import TaskPredictions, TaskTurn, active_domains, estimated_domains, predictions_from
-from dialgauge.tasks.rules import RULES, judge_grounded, judge_mwzeval
+from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval
 from dialgauge.tasks.texts import words
 from tasks.conftest import SYSTEMS
 
@@ -205,9 +205,10 @@ def test_synthetic_dialogues_under_both_rule_sets(e2e: Any, evaluation: TaskEval
         states = [turn.state or {} for turn in turns]
         estimate = estimated_domains(states)
         active = active_domains(turns, estimate, predictions.default_mode)
-        verdict = judge_mwzeval(gold, turns, states, active, evaluation.town)
+        fitting = fitting_rows(gold, evaluation.town)
+        verdict = judge_mwzeval(gold, fitting, turns, states, active, evaluation.town)
         assert ordered(verdict.flags()) == ordered(case["mwzeval"]), case
-        verdict = judge_grounded(gold, turns, states, estimate, evaluation.town)
+        verdict = judge_grounded(gold, fitting, turns, states, estimate, evaluation.town)
         assert ordered(verdict.flags()) == ordered(case["grounded"]), case
 
 

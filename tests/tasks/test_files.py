@@ -98,7 +98,7 @@ def test_a_key_missing_in_one_turn_switches_the_file_and_says_so(
     dialogues = responses()
     del dialogues["mul0001"][1][key]
     scores = TaskEvaluation(gold, town()).score(predictions_from("mine", dialogues))
-    assert f"1 of 4 turns lack the key '{key}'" in scores.run.notes[0]
+    assert f"WARNING: 1 of 4 turns lacks the key '{key}'" in scores.run.notes[0]
     assert says in scores.run.notes[0]
     assert (scores.run.details["domains"], scores.run.details["states"]) == (mode, states)
     strict = TaskEvaluation(gold, town(), options=TaskOptions(strict=True))
@@ -259,3 +259,13 @@ def test_references_that_cannot_be_used(tmp_path: Path) -> None:
 def test_options_are_checked() -> None:
     refused(lambda: TaskOptions(mode="files"), "--domains", "Did you mean 'file'?")  # type: ignore[arg-type]
     refused(lambda: TaskOptions(missing="drop"), "--missing", "skip, fail")  # type: ignore[arg-type]
+
+
+def test_systems_from_python(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.json", gold_file())
+    system = predictions_from("mine", responses())
+    (scores,) = dialgauge.score_tasks(gold, system, database=town(), measures="Inform", resamples=0)
+    assert list(scores.scores) == ["Inform"]
+    raw: Any = responses()
+    refused(lambda: dialgauge.score_tasks(gold, raw, database=town()), "predictions_from('name', dialogues)", "list")
+    refused(lambda: dialgauge.score_tasks(gold, {"mine": raw}, database=town()), "predictions_from", "'mine'")

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import dialgauge
+from dialgauge.comparison import divergences
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature, cards
 from dialgauge.runs import Run, Store, new_run
@@ -198,6 +199,18 @@ def test_warnings_of_gamed_numbers(small: GoldTasks) -> None:
     assert "a silent system would score the same" in warnings(scored(small, plain, mode="placeholders").run)[-1]
 
 
+@pytest.mark.parametrize("measures", ["Inform", "BLEU", "all"])
+@pytest.mark.parametrize("human", [True, False])
+def test_warnings_do_not_depend_on_what_is_shown(small: GoldTasks, measures: str, human: bool) -> None:
+    telling = {
+        key: [{**turn, "response": f"{turn['response']} [hotel_phone] [hotel_postcode]"} for turn in turns]
+        for key, turns in responses().items()
+    }
+    evaluation = TaskEvaluation(small, town(), options=TaskOptions(measures=(measures,), resamples=0))
+    run = evaluation.score(predictions_from("mine", telling), human=human).run
+    assert any("of what it tells was asked for (human responses: 100%)" in each for each in warnings(run))
+
+
 def test_a_mode_that_is_not_the_published_one_is_told(small: GoldTasks) -> None:
     told = warnings(scored(small, responses(), name="DoTS").run)
     assert "made with active domains from 'state', this one with 'file'" in told[0]
@@ -246,8 +259,8 @@ def test_runs_are_compared(small: GoldTasks) -> None:
     comparison = dialgauge.compare_runs(runs, resamples=50)
     assert comparison.difference("good", "bad", "Success").difference == 1.0
     assert {"Inform", "Success(rules=grounded)", "ReqP", "Success[hotel]"} <= set(comparison.measures)
-    assert any(note.startswith("tokens, ") or "BLEU" in note for note in comparison.notes)
-    assert any("BLEU" in note and "cannot be compared dialogue by dialogue" in note for note in comparison.notes)
+    assert any("tokens, " in note and "cannot be compared dialogue by dialogue" in note for note in comparison.notes)
+    assert not any("BLEU" in note for note in comparison.notes)
     divergence = comparison.divergence("good", "bad", "SNG0002.json")
     assert divergence is not None
     assert divergence.turn == 1
@@ -271,3 +284,81 @@ def test_comparing_a_policy_with_a_system_is_told(small: GoldTasks) -> None:
     policy = {key: [{"response": turn["response"]} for turn in turns] for key, turns in responses().items()}
     runs = [scored(small, dialogues, name=name).run for name, dialogues in (("whole", responses()), ("policy", policy))]
     assert any("different states" in note for note in dialgauge.compare_runs(runs, resamples=10).notes)
+
+
+def test_bleu_and_combined_are_compared(small: GoldTasks, tmp_path: Path) -> None:
+    """They have no row in ``dialogue_scores``; their sums are in a table of their own, in memory and in the store."""
+    store = Store(tmp_path / "runs")
+    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("good", responses()), ("bad", faulty()))]
+    for compared in (runs, [store.add(run) for run in runs]):
+        comparison = dialgauge.compare_runs(compared, resamples=50)
+        for measure in ("BLEU", "Combined"):
+            difference = comparison.difference("good", "bad", measure)
+            values = [run.scores[measure].value for run in runs]
+            assert values[0] is not None and values[1] is not None
+            assert difference.difference == pytest.approx(values[0] - values[1], abs=1e-9)
+            assert 0 < difference.p_randomisation <= 1
+            assert "interval:0.95-percentile-50-0" in comparison.score_signature("good", measure)
+        assert (comparison.difference("good", "bad", "Combined").wins) == 2
+        assert "interval:0.95-studentised-50-0" in comparison.score_signature("good", "Inform")
+        shown = divergences(comparison, "good", "bad", "Combined", 5)
+        assert {part.dialogue for part in shown} == {"MUL0001.json", "SNG0002.json"}
+    alone = [
+        scored(small, dialogues, name=name, measures=("BLEU",)).run
+        for name, dialogues in (("good", responses()), ("bad", faulty()))
+    ]
+    assert dialgauge.compare_runs(alone, resamples=10).measures == ("BLEU",)
+
+
+def test_a_dialogue_that_one_system_lacks_counts_for_no_system_under_mwzeval(small: GoldTasks) -> None:
+    """The one without the dialogue would have an easier set; grounded has it failed."""
+    part = faulty()
+    del part["sng0002"]
+    better = {**part, "sng0002": responses()["sng0002"]}
+    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("whole", better), ("part", part))]
+    assert (runs[0].scores["Success"].value, runs[1].scores["Success"].value) == (0.5, 0.0)
+    comparison = dialgauge.compare_runs(runs, resamples=20)
+    for measure in ("Inform", "Success", "BLEU", "Combined", "Success[hotel]"):
+        assert comparison.difference("whole", "part", measure).difference == 0.0, measure
+    assert comparison.difference("whole", "part", "Success(rules=grounded)").difference == 0.5
+    assert any(note.startswith("Inform, ") and "without the 1 dialogue" in note for note in comparison.notes)
+    failing = [scored(small, each, name=name, missing="fail").run for name, each in (("whole", better), ("part", part))]
+    assert dialgauge.compare_runs(failing, resamples=20).difference("whole", "part", "Success").difference == 0.5
+
+
+def test_each_score_says_how_its_interval_was_made(small: GoldTasks) -> None:
+    run = scored(small, faulty(), resamples=30).run
+    assert Signature.parse(run.scores["BLEU"].signature)["interval"] == "0.95-percentile-30-0"
+    assert Signature.parse(run.signature)["interval"] == "0.95-studentised-30-0"
+    assert "BLEU and Combined: interval:0.95-percentile-30-0" in score_tables([run])[-1].notes
+    texts = scored(small, faulty(), resamples=30, measures=("BLEU", "Combined")).run
+    assert Signature.parse(texts.signature)["interval"] == "0.95-percentile-30-0"
+    without = scored(small, faulty(), resamples=0).run
+    assert "interval" not in Signature.parse(without.scores["BLEU"].signature)
+
+
+def test_one_dialogue_gives_no_interval(small: GoldTasks) -> None:
+    scores = scored(small, {"sng0002": responses()["sng0002"]}).scores
+    assert [(scores[name].low, scores[name].high) for name in ("Inform", "BLEU", "Combined")] == [(None, None)] * 3
+
+
+def test_what_has_no_domains_is_refused_by_domain(small: GoldTasks) -> None:
+    """The value of the whole file under the name of a domain would be a lie."""
+    for name in ("BLEU", "Combined", "OfferP", "ReqP", "ReqR", "stuffed", "tokens"):
+        with pytest.raises(DialgaugeError, match="is not measured by domain"):
+            scored(small, responses(), measures=(f"{name}[hotel]",))
+
+
+def test_lengths_that_differ_from_gold_are_told(small: GoldTasks) -> None:
+    empty = {**responses(), "sng0002": []}
+    run = scored(small, empty).run
+    assert any("fewer responses than gold turns in 1 dialogue (SNG0002.json 0 of 1)" in note for note in run.notes)
+    assert run.details["missing_dialogues"] == []
+    assert (run.coverage["dialogues"].scored, run.coverage.complete) == (2, False)
+    assert run.table("dialogue_scores").filter(pl.col("measure") == "Inform")["den"].sum() == 2  # it is in the file
+    extra = responses()
+    extra["sng0002"].append({"response": "[name] [trainid]", "state": {}, "active_domains": []})
+    run = scored(small, extra).run
+    assert any("more responses than gold turns in 1 dialogue (SNG0002.json 2 of 1)" in note for note in run.notes)
+    assert Signature.parse(run.signature)["turns"] == "4"
+    assert run.coverage.complete

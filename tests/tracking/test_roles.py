@@ -163,3 +163,18 @@ def test_runs_keep_the_role_of_every_file(capsys: pytest.CaptureFixture[str], tm
         assert Signature.parse(manifest.signature)["roles"] == (
             "GOLD=gold,PRED=predictions", "PRED=gold+predictions", "PRED=flags",
         )[number]  # fmt: skip
+
+
+def test_one_file_in_both_places_is_refused_by_whatever_name(tmp_path: Path) -> None:
+    """Plain states of SGD's shape may be predictions: only the file itself tells that these are not."""
+    path = written(tmp_path, "sgd")
+    linked = tmp_path / "linked"
+    linked.symlink_to(path)
+    for pred in (path, linked, tmp_path / "." / path.name):
+        with pytest.raises(
+            DialgaugeError, match="in the place of GOLD and of PRED, and against itself it would score 100"
+        ):
+            dialgauge.score(path, [pred], profile="verbatim", intervals=False)
+    copied = tmp_path / "copied"
+    copied.write_bytes(path.read_bytes())
+    assert dialgauge.score(path, [copied], profile="verbatim", intervals=False)["copied"]["JGA"] == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import weakref
 from pathlib import Path
 
@@ -170,3 +171,32 @@ def test_other_runs_are_refused() -> None:
         present([new_run(kind="tracking", name="old")])
     with pytest.raises(DialgaugeError, match="name at least one run"):
         present([])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("gold_against_itself",), {"__class__": " "}),
+        (("gold_against_itself",), []),
+        (("coverage", "turns"), "many"),
+        (("evidence",), None),
+        (("evidence", "slots_by_domain"), {"hotel": "ten"}),
+        (("counts",), "none"),
+        (("remarks",), [{"what": "x"}]),
+        (("left_out",), {"JGA": 3}),
+        (("slots_without_gold",), {"slots": 1}),
+        (("sgd",), {"scores": {}}),
+        (("profile",), 7),
+    ],
+)
+def test_a_stored_run_with_forged_details_is_refused(tmp_path: Path, path: tuple[str, ...], value: object) -> None:
+    stored = Store(tmp_path).add(states().runs[0])
+    manifest = json.loads((stored.path / "run.json").read_bytes())
+    *inner, last = path
+    place = manifest["details"]
+    for name in inner:
+        place = place[name]
+    place[last] = value
+    (stored.path / "run.json").write_text(json.dumps(manifest))
+    with pytest.raises(DialgaugeError, match=r"its details are not those of a tracking run .*; score again"):
+        present([Store(tmp_path).open(stored.id)])

@@ -58,6 +58,36 @@ def test_a_profile_that_knows_no_domain_of_the_goals_is_refused() -> None:
     assert dialgauge.score_users([dialogue], profile="sgd", resamples=0)["I-GCDF1"] == 1.0
 
 
+def test_the_fitting_profile_is_named_where_every_dialogue_fails() -> None:
+    """Taken for MultiWOZ, an SGD dialogue whose user repeats itself fails in reference mode, and so do all of them."""
+    goal = Goal(tasks={"RideSharing_1": Task(info={"destination": "home"})})
+    turns = (
+        Turn(speaker="user", acts=(Act("INFORM", "RideSharing_1", "destination", ("home",)),)),
+        Turn(speaker="system"),
+    )
+    dialogue = Dialogue(id="1", turns=turns * 2, goal=goal)
+    assert isinstance(next(Scorer().score_all([dialogue])), Failure)
+    with pytest.raises(DialgaugeError, match=r"multiwoz21 knows none of the domains.*RideSharing_1.*sgd would fit"):
+        dialgauge.score_users([dialogue], resamples=0)
+
+
+def test_misspelt_slots_of_goals_are_named_with_the_slot_that_is_meant() -> None:
+    def wanting(id: str, **info: str) -> Dialogue:
+        return talk({"hotel": Task(info=info)}, ("hotel inform stars=4", "hotel inform area=north"), (), id=id)
+
+    good, bad = wanting("good", area="north", stars="4"), wanting("bad", area="north", stras="4")
+    users = dialgauge.score_users([good, bad], resamples=0)
+    (note,) = users.run.notes
+    assert note == (
+        "slots of the goals that nobody ever uttered, maybe misspelt: 'stras' of 'hotel' in 1 goal. "
+        "Did you mean 'stars'?"
+    )
+    other = wanting("other", area="north", stars="4", parking="yes")
+    assert dialgauge.score_users([good, other], resamples=0).run.notes == []
+    beside = wanting("beside", stars="4", star="4")
+    assert dialgauge.score_users([beside], resamples=0).run.notes == []
+
+
 def test_requests_written_in_another_way_than_the_profile_expects_are_refused() -> None:
     bare = msgspec.structs.replace(GOOD.turns[0], requested={"hotel": ("phone",)})
     dialogue = msgspec.structs.replace(GOOD, turns=(bare, GOOD.turns[1]))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.replier import AgentReplier
     from dialgauge.agents.restaurant_bot import RuleBot
     from dialgauge.agents.restaurant_user import RestaurantUser
-    from dialgauge.agents.rules import Rules
+    from dialgauge.agents.rules import RuleAgent, Rules
     from dialgauge.agents.session import EXPLANATION, Scenario, converse
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Replay",
     "Reply",
     "RestaurantUser",
+    "RuleAgent",
     "RuleBot",
     "Rules",
     "Scenario",

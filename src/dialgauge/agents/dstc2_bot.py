@@ -41,6 +41,8 @@ _ABOUT = {
     "food": re.compile(r"\b(food|type|kind|cuisine|serve|serves)\b"),
 }
 _CLOSING = re.compile(r"\b(bye|goodbye|thank|thanks)\b")
+#: Words that move the dialog on without a wish.
+_SMALL_TALK = re.compile(r"\b(hi|hello|hey|yes|yeah|yep|no|nope|ok|okay|right|sure|please|restaurant|place|i|what)\b")
 _OTHER = re.compile(r"\b(else|another|other|different|next)\b")
 #: Questions about the restaurant on offer: pattern, relation, reply. Tried in order.
 _QUESTIONS = (
@@ -87,6 +89,13 @@ class Dstc2Bot(FollowingBot):
         self._known = frozenset(about.get("R_cuisine", "") for about in self._base.values())
         self._phrases = sorted((v for v in self._values["food"] if "_" in v), key=len, reverse=True)
 
+    def understands(self, text: str) -> bool:
+        low = text.lower()
+        patterns = (*_ABOUT.values(), *(pattern for pattern, _, _ in _QUESTIONS))
+        if any(one.search(low) for one in (_SMALL_TALK, _CLOSING, _OTHER, _INDIFFERENT, *patterns)):
+            return True
+        return any(self._is_name(word) for word in low.split()) or bool(self._mentioned(low))
+
     def _hear(self, text: str, facts: Iterable[Fact] | None) -> None:
         if facts is not None:
             self._facts = venues_of(facts)
@@ -124,17 +133,17 @@ class Dstc2Bot(FollowingBot):
         """Names of one word, such as ``ask``, count only where the dialog's facts have them."""
         return word in self._facts or ("_" in word and word in self._base)
 
-    def _understand(self, low: str) -> None:
+    def _mentioned(self, low: str) -> dict[str, str]:
+        """The values that the user names, the last of each slot."""
         for spoken, written in _SPELLINGS:
             low = re.sub(rf"\b{spoken}\b", written, low)
         for phrase in self._phrases:
             low = low.replace(phrase.replace("_", " "), phrase)
-        named = set()
-        for word in low.split():
-            for slot, values in self._values.items():
-                if word in values:
-                    self._wants[slot] = word
-                    named.add(slot)
+        return {slot: word for word in low.split() for slot, values in self._values.items() if word in values}
+
+    def _understand(self, low: str) -> None:
+        named = self._mentioned(low)
+        self._wants |= named
         if _INDIFFERENT.search(low):
             slot = self._indifferent_to(low)
             if slot and slot not in named:

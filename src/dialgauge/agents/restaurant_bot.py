@@ -15,12 +15,15 @@ from dialgauge.formats import is_silence
 from dialgauge.worlds.restaurant import FIELDS, INFO, FactDatabase, Heard, Phrases, WorldLexicon, lexicon_of
 
 _START = Heard("")
+_THANKS = frozenset({"thank", "thanks"})
 
 
 class FollowingBot(ABC):
     """A bot that follows a dialog: what it said counts when the user goes on, and may be overruled until then."""
 
     _last: str | None = None
+    #: Whether the last answer was given for want of a better one: nothing in it has to do with what the user said.
+    lost = False
 
     @abstractmethod
     def start(self, context: SystemContext) -> None:
@@ -32,11 +35,20 @@ class FollowingBot(ABC):
             self._said(self._last)
         if turn is not None:
             self._hear(turn.text, turn.results)
+        self.lost = False
         self._last = self._reply()
         return Reply(turn=Turn(speaker="system", text=self._last))
 
     def overrule(self, turn: Turn) -> None:
         self._last = turn.text
+
+    def take_back(self) -> None:
+        """The last answer counts as not given."""
+        self._last = None
+
+    @abstractmethod
+    def understands(self, text: str) -> bool:
+        """Whether any word that the user says means something to the bot."""
 
     @abstractmethod
     def _hear(self, text: str, facts: Iterable[Fact] | None) -> None:
@@ -63,6 +75,7 @@ class RuleBot(FollowingBot):
         self._phrases, self._given = phrases, lexicon
         self._openers = tuple(f"{opener} " for opener in phrases.user.update)
         self._cues = _cues(phrases)
+        self._words = phrases.user.words()
 
     def start(self, context: SystemContext) -> None:
         """Forget everything: a new dialog begins."""
@@ -75,6 +88,10 @@ class RuleBot(FollowingBot):
         self._previous = _START
         self._text = ""
         self._last = None
+
+    def understands(self, text: str) -> bool:
+        known = (self._words, self._lexicon.fields, self._lexicon.names)
+        return any(word in words for word in text.split() for words in known)
 
     def _hear(self, text: str, facts: Iterable[Fact] | None) -> None:
         """Take in facts shown and words said; later mentions of a field overwrite earlier ones."""
@@ -126,6 +143,7 @@ class RuleBot(FollowingBot):
             return self._phrases.info(
                 self._facts.get(self._selected, {}).get(f"R_{about}", f"{self._selected}_{about}")
             )
+        self.lost = not self._booked and self._text not in user.thanks and not _THANKS & set(self._text.split())
         return bot.anything if self._booked else bot.welcome
 
     def _unasked(self) -> str:

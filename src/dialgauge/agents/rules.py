@@ -8,11 +8,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dialgauge.agents.dstc2_bot import Dstc2Bot
+from dialgauge.agents.history_bots import NOT_UNDERSTOOD
 from dialgauge.agents.protocol import Reply, SystemContext
 from dialgauge.agents.replier import AgentReplier
 from dialgauge.agents.restaurant_bot import FollowingBot, RuleBot
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import is_silence
 from dialgauge.rankers import Point, RankingTask, ReplyModel, Tell, silent
 from dialgauge.worlds.restaurant import FactDatabase, load_world
 
@@ -27,6 +29,8 @@ class RuleAgent:
     """
 
     name = "rules"
+    #: Whether it says so when it understood nothing; recorded dialogs want other answers.
+    asks_back = False
 
     def __init__(self, world: str = "restaurant") -> None:
         self._world = world
@@ -45,7 +49,14 @@ class RuleAgent:
         self._bot.start(context)
 
     def respond(self, turn: Turn | None) -> Reply:
-        return self._bot.respond(turn)
+        if not self.asks_back or turn is None or is_silence(turn.text):
+            return self._bot.respond(turn)
+        if self._bot.understands(turn.text):
+            reply = self._bot.respond(turn)
+            if not self._bot.lost:
+                return reply
+            self._bot.take_back()
+        return Reply(turn=Turn(speaker="system", text=NOT_UNDERSTOOD))
 
     def overrule(self, turn: Turn) -> None:
         self._bot.overrule(turn)

@@ -46,16 +46,28 @@ def chat(
     """Talk to a model or an agent in the terminal.
 
     An empty line (or `<SILENCE>`) is silence: the bot goes on with what it announced. API calls are answered by the
-    knowledge base, and the bot speaks again. A model that knows none of your words says so. `restart` begins a new
+    knowledge base, and the bot speaks again. A bot that knows none of your words says so. `restart` begins a new
     dialog, `exit` (or end of input) ends. The arrow keys edit the line and bring back earlier ones.
     """
-    from dialgauge.agents import AGENT_ERROR, EXPLANATION, RESTART, KeyboardUser, Limits, ModelBot, Scenario, converse
+    from dialgauge.agents import (
+        AGENT_ERROR,
+        EXPLANATION,
+        RESTART,
+        KeyboardUser,
+        Limits,
+        ModelBot,
+        RuleAgent,
+        Scenario,
+        converse,
+    )
     from dialgauge.rankers import ReplyModel, load_task
     from dialgauge.worlds.restaurant import FactDatabase
 
     loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
     chosen = system_named(model, url, folder, seed, settings(given, None, device), lambda: loaded)
     system = ModelBot(chosen, asks_back=True) if isinstance(chosen, ReplyModel) else chosen
+    if isinstance(system, RuleAgent):
+        system.asks_back = True
     database = FactDatabase(loaded.facts)
     scenario = Scenario(
         dialogue_id="chat",

@@ -68,6 +68,9 @@ def run(
     table: Annotated[
         Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
     ] = None,
+    detail: Annotated[
+        bool, Option("--detail", help="Also beliefs, efficiency, and what was understood and misheard.")
+    ] = False,
     store: StoreOption = None,
 ) -> int:
     """A conversation for every goal, recorded once, scored as tracking, as users and as tasks, and stored.
@@ -99,7 +102,7 @@ def run(
     with progress_bar("talking", len(loaded.goals) * trials) as advance:
         held = town_run(loaded, sitting, store=place, workers=workers, resamples=resamples, on_unit=advance)
     stored = place.add(held)
-    tables = lab_tables(stored)
+    tables = lab_tables(stored, detail=detail)
     _present(tables, table, json)
     if json is not None:
         write_json(json, _document(stored))

@@ -281,12 +281,8 @@ def _say_coverage(results: Results) -> None:
 
     for system in results:
         _say(f"{system.name} ({system.profile}): {system.coverage.sentence()}")
-        evidence, counts = system.run.details["evidence"], system.run.details["counts"]
-        renamed, outside, unknown = (
-            evidence["slots_renamed"],
-            evidence["slots_out_of_scope"],
-            counts["off_ontology"],
-        )
+        evidence, unknown = system.details.evidence, system.details.counts.get("off_ontology", 0)
+        renamed, outside = evidence.slots_renamed, evidence.slots_out_of_scope
         facts = {
             f"{counted(renamed, 'slot name')} unified": renamed,
             f"{counted(len(outside), 'slot name')} out of scope ({_some(outside)})": outside,

@@ -31,6 +31,7 @@ def divergences(comparison: Comparison, first: str, second: str, measure: str, m
     """The dialogues that contribute most to the difference of two systems on a measure, largest first.
 
     A dialogue contributes ``num_a / sum(den_a) - num_b / sum(den_b)``; over all of them that adds up to the difference.
+    Where a value comes from several sums, such as BLEU, it contributes what the difference would lose without it.
     """
     scores = comparison.scores
     a, b = scores.place_of_system(first), scores.place_of_system(second)
@@ -52,12 +53,9 @@ def divergences(comparison: Comparison, first: str, second: str, measure: str, m
 
 
 def _contributions(scores: PairedScores, first: int, second: int, measure: int) -> list[float]:
-    sizes = np.zeros(len(scores.dialogues))
-    for system, sign in ((first, 1.0), (second, -1.0)):
-        total = scores.den[system, measure].sum()
-        if total:
-            sizes += sign * scores.num[system, measure] / total
-    return [float(size) for size in sizes]
+    added = scores.contributions(scores.measures[measure])
+    sizes: list[float] = (added[first] - added[second]).tolist()
+    return sizes
 
 
 def _defined(value: float) -> float | None:

@@ -21,9 +21,11 @@ from dialgauge.stats import (
     PairedBootstrap,
     PairedRandomisation,
     bootstrap_draws,
+    bootstrap_several,
     detectable,
     paired_bootstrap,
     paired_randomisation,
+    randomise_several,
     studentised_intervals,
     win_tie_loss,
 )
@@ -206,7 +208,8 @@ class Comparison:
     def score_signature(self, system: str, measure: str) -> str:
         """The signature of a value over the compared dialogues: that of the run's score, with what differs here."""
         signature = self.scores.signature(system, measure)
-        how = str(Resampling(self.resamples, self.seed, self.level))
+        method = "percentile" if measure in self.scores.several else "studentised"
+        how = str(Resampling(self.resamples, self.seed, self.level, method))
         number = str(len(self.dialogues))
         if signature.get("dialogues", number) != number:  # the other counts and checksums are of more dialogues
             signature = Signature(**{key: value for key, value in signature.items() if key not in ("turns", "gold")})
@@ -309,12 +312,20 @@ def compare_scores(
     flat = (scores.num.reshape(-1, dialogues), scores.den.reshape(-1, dialogues))
     draws = bootstrap_draws(*flat, resamples=resamples, seed=seed)
     bounds = [scores.bounds(measure) for measure in scores.measures]
-    intervals = studentised_intervals(draws, level, np.tile(bounds, (systems, 1)))
+    intervals = studentised_intervals(draws, level, np.tile(bounds, (systems, 1))).reshape(systems, measures, 2)
+    bootstrap = paired_bootstrap(scores.num, scores.den, draws=draws)
+    randomisation = paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
+    for measure, sums in scores.several.items():
+        column = [scores.place_of_measure(measure)]
+        intervals[:, column[0]], p = bootstrap_several(sums, resamples=resamples, seed=seed, level=level)
+        difference = randomise_several(sums, resamples=resamples, seed=seed, level=level)
+        bootstrap.difference[:, column], bootstrap.p[:, column[0]] = difference.difference, p
+        randomisation.take(column, difference)
     return Comparison(
         scores,
-        intervals.reshape(systems, measures, 2),
-        paired_bootstrap(scores.num, scores.den, draws=draws),
-        paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level),
+        intervals,
+        bootstrap,
+        randomisation,
         resamples,
         seed,
         level,

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
+from dialgauge.comparison.several import several_sums, without_scores
 from dialgauge.comparison.views import ComparisonView, view_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
 
-SCORE_TABLE = "dialogue_scores"
+SCORE_TABLE, SUMS_TABLE = "dialogue_scores", "dialogue_sums"
 
 #: Parts of a signature in which compared systems may differ: what is compared, how much was scored, how intervals were
 #: made. The checksum of the gold differs where one run lacks a dialogue, so it counts where the sizes agree.
@@ -52,22 +54,60 @@ def compare_runs(
     view = _common_view(named)
     frames = {name: run.table(SCORE_TABLE) for name, run in named.items()}
     _refuse_unscored(named, frames)
-    notes = _without_sums(named, {name for frame in frames.values() for name in frame["measure"].unique()})
-    scores = paired_scores(frames, {name: run.scores for name, run in named.items()})
+    notes = _without_sums(named, {name for frame in _summed(named, frames) for name in frame["measure"].unique()})
+    scores = _paired(named, frames)
     if policy == "refuse":
         refuse_lacking(lacking_systems(scores, named))
     if policy == "without" and (lacking := lacking_systems(scores, named)):
         named = _complete(named, lacking)
-        frames = {name: frames[name] for name in named}
-        scores = paired_scores(frames, {name: run.scores for name, run in named.items()})
+        scores = _paired(named, {name: frames[name] for name in named})
         notes += [f"left out: {one.sentence()}" for one in lacking]
     turns = {name: view.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
     if measures is not None:
         scores = scores.only(measures)
+    scores = _on_what_all_have(scores, named, view)
     scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view), *view.notes(list(named.values()))))
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
+
+
+def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> PairedScores:
+    """The scores of the runs, those of several sums too where all runs have these."""
+    known = {name: run.scores for name, run in runs.items()}
+    sums = _summed(runs, {})
+    if not sums:
+        return paired_scores(frames, known)
+    no_ratios = not any(map(len, frames.values()))
+    frames = dict(zip(runs, map(without_scores, sums), strict=True)) if no_ratios else frames
+    scores = paired_scores(frames, known)
+    several = several_sums(scores.dialogues, sums)
+    together = scores.joined(several)
+    unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
+    notes = [f"{', '.join(unlike)}: not every run has the sums that this dialgauge knows; left out"] if unlike else []
+    together = together.only(list(several)) if no_ratios else together
+    return replace(together, notes=(*together.notes, *notes))
+
+
+def _summed(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> list[polars.DataFrame]:
+    """These tables and, where every run has one, those of several sums."""
+    every = all(SUMS_TABLE in run.tables for run in runs.values())
+    return [*frames.values(), *(run.table(SUMS_TABLE) for run in runs.values() if every)]
+
+
+def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: ComparisonView) -> PairedScores:
+    """The scores without dialogues that a measure leaves out for some system: else it would have an easier set."""
+    left_out: dict[tuple[str, ...], list[str]] = {}
+    for measure in scores.measures:
+        dialogues = sorted({name for run in runs.values() for name in view.uncounted(run, measure)})
+        if dialogues:
+            scores = scores.uncounted(measure, dialogues)
+            left_out.setdefault(tuple(dialogues), []).append(measure)
+    notes = [
+        f"{', '.join(named)}: compared without the {counted(len(dialogues), 'dialogue')} that some system lacks"
+        for dialogues, named in left_out.items()
+    ]
+    return replace(scores, notes=(*scores.notes, *notes))
 
 
 def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None) -> list[Run]:

@@ -1,13 +1,15 @@
 """The scores of several systems over the dialogues and measures they share.
 
 Every run has a table ``dialogue_scores`` (dialogue, measure, num, den); the value of a measure is the sum of ``num``
-over the sum of ``den``. A comparison needs nothing else: trackers, rankers, users and lab runs compare alike.
+over the sum of ``den``. A comparison needs nothing else: trackers, rankers, users and lab runs compare alike. A run
+with values of several sums, such as BLEU, has a table ``dialogue_sums`` too (dialogue, measure, place, sum), and the
+card of the measure says what value they make.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
-from dialgauge.stats import Floats, divide
+from dialgauge.stats import Floats, SeveralSums, divide
 
 if TYPE_CHECKING:
     import polars
@@ -28,7 +30,8 @@ RunScores: TypeAlias = Mapping[str, Score]
 
 @dataclass(frozen=True)
 class PairedScores:
-    """``num`` and ``den`` are (systems, measures, dialogues); a dialogue without a score is 0 / 0."""
+    """``num`` and ``den`` are (systems, measures, dialogues); a dialogue without a score is 0 / 0, and so is every
+    dialogue on a measure that is in ``several``."""
 
     systems: tuple[str, ...]
     measures: tuple[str, ...]
@@ -43,16 +46,31 @@ class PairedScores:
     lacking: tuple[int, ...] = ()
     #: Dialogues that are left out because the systems were scored on different turns of them.
     unlike_turns: int = 0
+    #: The measures whose values come from several sums.
+    several: Mapping[str, SeveralSums] = field(default_factory=dict)
 
     @property
     def values(self) -> Floats:
         """The corpus values, (systems, measures); NaN where a measure is undefined."""
-        return divide(self.num.sum(axis=2), self.den.sum(axis=2))
+        values = divide(self.num.sum(axis=2), self.den.sum(axis=2))
+        for measure, sums in self.several.items():
+            values[:, self.place_of_measure(measure)] = sums.values
+        return values
 
     @property
     def by_dialogue(self) -> Floats:
         """The dialogues' own values, (systems, measures, dialogues); NaN where a dialogue has no score."""
-        return divide(self.num, self.den)
+        values = divide(self.num, self.den)
+        for measure, sums in self.several.items():
+            values[:, self.place_of_measure(measure)] = sums.by_dialogue
+        return values
+
+    def contributions(self, measure: str) -> Floats:
+        """What each dialogue adds to a measure, (systems, dialogues); of a ratio, these add up to its value."""
+        if measure in self.several:
+            return self.several[measure].contributions
+        place = self.place_of_measure(measure)
+        return np.nan_to_num(divide(self.num[:, place], self.den[:, place].sum(axis=1, keepdims=True)))
 
     def run_score(self, measure: str) -> Score | None:
         """What the first run that knows the measure says of it: unit, direction, bounds."""
@@ -80,7 +98,9 @@ class PairedScores:
     def only(self, measures: Sequence[str]) -> PairedScores:
         """The same scores with these measures, in this order."""
         places = [self.place_of_measure(name) for name in measures]
-        return replace(self, measures=tuple(measures), num=self.num[:, places], den=self.den[:, places])
+        several = {name: sums for name, sums in self.several.items() if name in measures}
+        chosen = self.num[:, places], self.den[:, places]
+        return replace(self, measures=tuple(measures), num=chosen[0], den=chosen[1], several=several)
 
     def without(self, dialogues: Collection[str]) -> PairedScores:
         """The same scores but for these dialogues."""
@@ -91,7 +111,32 @@ class PairedScores:
             dialogues=tuple(self.dialogues[place] for place in places),
             num=self.num[:, :, places],
             den=self.den[:, :, places],
+            several={name: sums.at(places) for name, sums in self.several.items()},
         )
+
+    def uncounted(self, measure: str, dialogues: Collection[str]) -> PairedScores:
+        """The same scores, but for one measure no system has these dialogues."""
+        keys = {dialogue_key(name) for name in dialogues}
+        places = [place for place, name in enumerate(self.dialogues) if dialogue_key(name) in keys]
+        num, den = self.num.copy(), self.den.copy()
+        for part in (num, den):
+            part[:, self.place_of_measure(measure), places] = 0.0
+        several = dict(self.several)
+        if measure in several:
+            several[measure] = several[measure].without(places)
+        return replace(self, num=num, den=den, several=several)
+
+    def joined(self, several: Mapping[str, SeveralSums]) -> PairedScores:
+        """These scores and measures of several sums, over the same dialogues; parts stay last."""
+        nothing = np.zeros((len(self.systems), len(several), len(self.dialogues)))
+        together = replace(
+            self,
+            measures=(*self.measures, *several),
+            num=np.concatenate([self.num, nothing], axis=1),
+            den=np.concatenate([self.den, nothing], axis=1),
+            several={**self.several, **several},
+        )
+        return together.only(sorted(together.measures, key=_is_part))
 
     def place_of_measure(self, name: str) -> int:
         """Where a measure stands."""

@@ -39,7 +39,9 @@ def standing_tables(comparison: Comparison) -> list[Table]:
     if len(comparison.systems) > 2:
         ranks = [[Cell(one.ranks(system)) for system in range(len(comparison.systems))] for one in standing]
         tables += _blocks(comparison, "Ranks that the tests leave open", ranks)
-        tables[-1].notes.append("2-4: significantly worse than one system, and better than all but three others.")
+        tables[-1].notes.append(
+            "2-4: one system is significantly better, and three others are not significantly worse."
+        )
     return tables
 
 

@@ -6,7 +6,7 @@ this room imports none above it. Runs of any other kind get the default view, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -64,6 +64,10 @@ class ComparisonView:
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """What must be said beside all scores of these runs."""
         return []
+
+    def uncounted(self, run: Run, measure: str) -> Collection[str]:
+        """Dialogues that a measure leaves out for this run, and so for every run it is compared with."""
+        return ()
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""

@@ -15,9 +15,20 @@ from dialgauge.demo.trackers import learn_words, track
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read, write
-from dialgauge.lab import dialog_file, interact, interaction_table, move_to, write_release
+from dialgauge.lab import (
+    AgentSpec,
+    Sitting,
+    dialog_file,
+    interact,
+    interaction_table,
+    lab_tables,
+    move_to,
+    open_town,
+    town_run,
+    write_release,
+)
 from dialgauge.rankers import load_task, ranker_class
-from dialgauge.report import Cell, Figure, Section, Table, score_column
+from dialgauge.report import Cell, Column, Figure, Section, Table, score_column
 from dialgauge.responses import jobs_of, results_table, run_jobs
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
@@ -28,6 +39,8 @@ MODELS = ("rules", "nearest", "tfidf")
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
 #: At most so many conversations with the simulated user.
 CONVERSATIONS = 50
+#: At most so many goals in the town.
+TOWN_GOALS = 300
 #: The figures of the comparison that the report shows.
 _FIGURES = ("intervals", "lambda_sweep")
 
@@ -151,7 +164,35 @@ def talk(demo: Demo) -> Answer:
     )
 
 
-STEPS: tuple[Callable[[Demo], Answer], ...] = (simulate_world, track_states, answer_turns, talk)
+def live_in_town(demo: Demo) -> Answer:
+    """A whole system in front of a simulated user, through text that is sometimes misheard."""
+    count = min(TOWN_GOALS, 2 * demo.dialogs)
+    demo.tell(f"rule-system and agenda talk about {count} goals in a town, through text, with some errors of hearing")
+    loaded = open_town(count=count, seed=demo.seed)
+    sitting = Sitting(
+        user=AgentSpec("agenda", {"channel": "mild"}),
+        system=AgentSpec("rule-system", {"channel": "mild"}),
+        level="text",
+        seed=demo.seed,
+    )
+    run = demo.store.add(town_run(loaded, sitting, store=demo.store))
+    text = "One recording, scored three ways: was the job done, did the system understand, did the user say its goal?"
+    return Answer(
+        section=Section("A whole system in conversation", text, lab_tables(run, detail=True)),
+        table=_town_table(run),
+        verdict=f"The job was done in {_percent(run, 'Success(rules=strict)')} of the conversations. The tracker is "
+        f"right in {_percent(run, 'JGA')}\nof the turns, and the user said {_percent(run, 'I-GCDF1')} of its goal"
+        f"{': what fails is understanding.' if _user_is_sound(run) else '.'}",
+    )
+
+
+def _user_is_sound(run: Run) -> bool:
+    """The user says its goal, so that failures have another cause."""
+    user, tracker = (run.scores[name].value or 0.0 for name in ("I-GCDF1", "JGA"))
+    return user > 0.99 > tracker
+
+
+STEPS: tuple[Callable[[Demo], Answer], ...] = (simulate_world, track_states, answer_turns, talk, live_in_town)
 
 
 def _verdict(comparison: Comparison, measure: str) -> str:
@@ -177,6 +218,15 @@ def _divergence(comparison: Comparison, runs: Sequence[Run]) -> str:
         f"In dialogue {dialogues[0].dialogue} they diverge at turn {place}:\n"
         f"  {_system(runs[0])} says '{item.first}',\n  {_system(runs[1])} says '{item.second}'."
     )
+
+
+def _town_table(run: Run) -> Table:
+    """One line each on task, tracker and user."""
+    table = Table("", ["", "measure", Column("score", digits=1, percent=True)])
+    for what, measure in {"task": "Success(rules=strict)", "tracker": "JGA", "user": "I-GCDF1"}.items():
+        score = run.scores[measure]
+        table.add(what, measure, Cell(score.value, score.low, score.high))
+    return table
 
 
 def _score_table(what: str, runs: Sequence[Run], measures: Sequence[str]) -> Table:

@@ -136,7 +136,7 @@ def write_release(
     for key in wanted:
         simulate(world, *key, dialogs, parameters)  # refuses what cannot be simulated
     names = [dialog_file(task, split, form) for task, split in wanted for form in forms]
-    _claim(folder, Receipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]), force=force)
+    _claim(folder, WorldReceipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]), force=force)
     written = []
     for task, split in wanted:
         for form in forms:
@@ -148,7 +148,7 @@ def write_release(
     return written
 
 
-class Receipt(Struct, frozen=True, kw_only=True):
+class WorldReceipt(Struct, frozen=True, kw_only=True):
     """What a simulation wrote into a folder; it lies there too, so that no other one is mixed with it."""
 
     title: str
@@ -158,13 +158,13 @@ class Receipt(Struct, frozen=True, kw_only=True):
     files: list[str]
 
     @classmethod
-    def of(cls, world: World, parameters: Parameters, files: list[str]) -> Receipt:
+    def of(cls, world: World, parameters: Parameters, files: list[str]) -> WorldReceipt:
         """The receipt of a simulation."""
         content = hashlib.sha256(msgspec.json.encode([world, parameters])).hexdigest()
         return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
 
 
-def _claim(folder: Path, receipt: Receipt, *, force: bool) -> None:
+def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> None:
     """Leave the receipt in the folder, or refuse a folder that holds other dialogs."""
     before = _receipt_in(folder)
     known = set(before.files) if before else set()
@@ -188,10 +188,10 @@ def _claim(folder: Path, receipt: Receipt, *, force: bool) -> None:
         scratch.write_bytes(msgspec.json.format(msgspec.json.encode(replace(receipt, files=files)), indent=1))
 
 
-def _receipt_in(folder: Path) -> Receipt | None:
+def _receipt_in(folder: Path) -> WorldReceipt | None:
     path = folder / RECEIPT_FILE
     try:
-        receipt = msgspec.json.decode(path.read_bytes(), type=Receipt)
+        receipt = msgspec.json.decode(path.read_bytes(), type=WorldReceipt)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

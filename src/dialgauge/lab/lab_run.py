@@ -214,10 +214,14 @@ def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
     return files
 
 
-def lab_tables(run: Run) -> list[Table]:
-    """The scores of a run of the lab: tracker, user, and how conversations ended."""
+def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
+    """The verdicts on task, tracker and user; with ``detail`` also how conversations went and what was misheard."""
+    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run)]
+
+
+def _parts(run: Run) -> Table:
     parts = Table(
-        f"{run.manifest.config['system']} and {run.manifest.config['user']}: tracker and user",
+        "Tracker and user",
         ["what", "measure", Column("score", digits=2, percent=True)],
         notes=["The tracker against what the user said; the user against its goal."],
     )
@@ -226,4 +230,4 @@ def lab_tables(run: Run) -> list[Table]:
             if name in run.scores:
                 score = run.scores[name]
                 parts.add(what, name, Cell(score.value, score.low, score.high))
-    return [*outcome_tables(run.scores, run.table), parts]
+    return parts

@@ -34,8 +34,9 @@ class Predictor(Struct, frozen=True, kw_only=True):
     """How well one measure predicts success."""
 
     measure: str
-    #: Over all pairs of conversations, and over pairs within a condition.
+    #: Over all pairs of conversations, how far that is behind the best measure, and over pairs within a condition.
     auc: Estimate
+    behind: Estimate
     auc_within: Estimate
     #: Over conditions: rank correlation, and the error of a straight line in shares of success.
     tau: Estimate
@@ -48,25 +49,30 @@ def predictors(
     """The measures, the best predictor per conversation first. Arrays have a row for each condition, a column for
     each goal; a conversation without a score is NaN."""
     draws = np.random.default_rng(seed).integers(0, success.shape[1], (resamples, success.shape[1]))
-    found = []
-    for name, values in measures.items():
 
-        def estimate(of: Callable[[Floats, Floats], float], values: Floats = values) -> Estimate:
-            sampled = [of(success[:, goals], values[:, goals]) for goals in draws]
-            kept = [one for one in sampled if not np.isnan(one)]
-            low, high = np.percentile(kept, _PERCENTILES) if kept else (np.nan, np.nan)
-            return Estimate(of(success, values), float(low), float(high))
+    def sampled(of: Callable[[Floats, Floats], float], values: Floats) -> Floats:
+        """The statistic as it is, then of every resample."""
+        return np.array([of(success, values), *(of(success[:, goals], values[:, goals]) for goals in draws)])
 
-        found.append(
-            Predictor(
-                measure=name,
-                auc=estimate(auc),
-                auc_within=estimate(auc_within),
-                tau=estimate(rank_agreement),
-                error=estimate(line_error),
-            )
+    aucs = {name: sampled(auc, values) for name, values in measures.items()}
+    order = sorted(aucs, key=lambda name: (np.isnan(aucs[name][0]), -aucs[name][0]))
+    return [
+        Predictor(
+            measure=name,
+            auc=_estimate(aucs[name]),
+            behind=_estimate(aucs[order[0]] - aucs[name]),
+            auc_within=_estimate(sampled(auc_within, measures[name])),
+            tau=_estimate(sampled(rank_agreement, measures[name])),
+            error=_estimate(sampled(line_error, measures[name])),
         )
-    return sorted(found, key=lambda one: (np.isnan(one.auc.value), -one.auc.value))
+        for name in order
+    ]
+
+
+def _estimate(sampled: Floats) -> Estimate:
+    kept = sampled[1:][~np.isnan(sampled[1:])]
+    low, high = np.percentile(kept, _PERCENTILES) if len(kept) else (np.nan, np.nan)
+    return Estimate(float(sampled[0]), float(low), float(high))
 
 
 def auc(success: Floats, values: Floats) -> float:

@@ -130,18 +130,20 @@ def study_tables(run: Run) -> list[Table]:
         [
             "measure",
             Column("AUC", digits=3),
-            Column("AUC within", digits=3),
-            Column("tau", digits=3),
+            Column("behind", digits=3),
+            Column("within", digits=3),
+            Column("tau", digits=2),
             Column("error", digits=1, percent=True),
         ],
         notes=[
-            "AUC: how often a conversation that succeeds scores above one that fails (0.5: guessing); within: of the "
-            "same condition. tau: rank correlation of conditions with their rate of success. error: how far off, in "
-            "points, a line through the other conditions predicts it. Intervals resample goals.",
+            "AUC: how often a conversation that succeeds scores above one that fails (0.5: guessing); behind: the "
+            "best measure, paired; within: the AUC within conditions.",
+            "tau: rank correlation of conditions with their rate of success; error: how far off, in points, a line "
+            "through the other conditions predicts it. 95% intervals resample goals.",
         ],
     )
     for row in run.table("predictors").iter_rows(named=True):
-        best.add(row["measure"], *(_cell(row, what) for what in ("auc", "auc_within", "tau", "error")))
+        best.add(row["measure"], _cell(row, "auc"), _cell(row, "behind"), row["auc_within"], row["tau"], row["error"])
     shown = ("JGA", "FGA@0.5", "F1", "SA")
     conditions = Table(
         "Conditions",
@@ -161,18 +163,19 @@ def _cell(row: dict[str, Any], what: str) -> Cell:
     return Cell(row[what], row[f"{what}_low"], row[f"{what}_high"])
 
 
-def study_figure(run: Run) -> altair.Chart:
+def study_figure(run: Run) -> altair.FacetChart:
     """Success over each measure, a dot for each condition."""
     import altair as alt
 
     frame = run.table("conditions").unpivot(
         index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
     )
-    chart = (
-        alt.Chart(alt.Data(values=frame.to_dicts()))
+    dots: Any = {"values": frame.to_dicts()}
+    chart: Any = (
+        alt.Chart(dots)
         .mark_point(filled=True, size=45)
         .encode(
-            x=alt.X("score:Q", title="score of the tracker", scale=alt.Scale(zero=False)),
+            x=alt.X("score:Q", title="score of the tracker", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
             y=alt.Y("success:Q", title="success", axis=alt.Axis(format="%")),
             color=alt.Color("error:N", title="what is misheard"),
             shape=alt.Shape("error:N"),
@@ -180,8 +183,9 @@ def study_figure(run: Run) -> altair.Chart:
         )
         .properties(width=170, height=150)
     )
-    facets: altair.Chart = chart.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
-    return facets.resolve_scale(x="independent")
+    facets = chart.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
+    figure: altair.FacetChart = facets.resolve_scale(x="independent")
+    return figure
 
 
 def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:
@@ -219,7 +223,7 @@ def _predictor_frame(found: Sequence[Predictor]) -> polars.DataFrame:
     rows = []
     for one in found:
         row: dict[str, Any] = {"measure": one.measure}
-        for what in ("auc", "auc_within", "tau", "error"):
+        for what in ("auc", "behind", "auc_within", "tau", "error"):
             estimate: Estimate = getattr(one, what)
             row |= {what: estimate.value, f"{what}_low": estimate.low, f"{what}_high": estimate.high}
         rows.append(row)

@@ -7,7 +7,7 @@ their random numbers once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +34,13 @@ class Resampling:
     def __str__(self) -> str:
         """As signatures print it: ``0.95-studentised-1000-0``."""
         return f"{self.level:g}-{self.method}-{self.resamples}-{self.seed}"
+
+    def of(self, measure: Measure[Any]) -> str:
+        """How the interval of one measure is made: of several sums by percentiles, of a mean over groups without
+        resampling; as signatures print it."""
+        if measure.card.statistics:
+            return str(replace(self, method="percentile"))
+        return f"{self.level:g}-jackknife" if measure.grouped else str(self)
 
     @classmethod
     def parse(cls, text: str) -> Resampling | None:
@@ -94,6 +101,8 @@ def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Bou
     if card.statistics is None or card.of_sums is None:
         raise TypeError(f"{measure} is not made of several sums")
     sums = card.statistics(evidence, measure.settings(evidence))
+    if sums.any(axis=0).sum() < 2:  # one dialogue shows no variation, and resampling it would promise certainty
+        return np.nan, np.nan
     blocks = bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
     drawn = np.concatenate([weights @ sums.T for weights in blocks])
     low, high = quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()

@@ -118,7 +118,7 @@ def _scored(system: SystemEvidence, limits: Sequence[Bounds], how: Resampling | 
         sums={str(measure): measure.by_dialogue(evidence) for measure in system.measures if not measure.grouped},
         scores={
             str(measure): Score.of(
-                measure, measure.value(evidence), low, high, base.with_(measure=measure.full(evidence))
+                measure, measure.value(evidence), low, high, _signed(base, measure, evidence, low, how)
             )
             for measure, (low, high) in zip(system.measures, limits, strict=True)
         },
@@ -126,6 +126,33 @@ def _scored(system: SystemEvidence, limits: Sequence[Bounds], how: Resampling | 
         left_out=system.left_out,
         resampling=how,
     )
+
+
+def _signed(base: Signature, measure: Measure[Any], evidence: Any, low: float, how: Resampling | None) -> Signature:
+    """What one score depends on; where its interval is not made as most are, that too."""
+    made = how.of(measure) if how and not math.isnan(low) else ""
+    return base.with_(measure=measure.full(evidence), interval="" if made == str(how) else made)
+
+
+def sums_frame(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> polars.DataFrame:
+    """The table ``dialogue_sums``: dialogue, measure, place, sum, of measures whose values come from several sums."""
+    import polars
+
+    schema = {"dialogue": polars.String, "measure": polars.String, "place": polars.Int64, "sum": polars.Float64}
+    frames = [polars.DataFrame(schema=schema)]
+    for measure in measures:
+        if measure.card.statistics is None:
+            continue
+        sums = measure.card.statistics(evidence, measure.settings(evidence))
+        there = np.flatnonzero(sums.any(axis=0))
+        columns = [
+            _gathered("dialogue", dialogues, np.repeat(there, len(sums))),
+            polars.repeat(str(measure), len(there) * len(sums), dtype=polars.String, eager=True).alias("measure"),
+            polars.Series("place", np.tile(np.arange(len(sums)), len(there)), polars.Int64),
+            polars.Series("sum", sums[:, there].T.reshape(-1), polars.Float64),
+        ]
+        frames.append(polars.DataFrame(columns))
+    return polars.concat(frames)
 
 
 def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:

@@ -1,8 +1,8 @@
-"""Whose code makes a model's numbers: packages with their versions, and for code of other people its text.
+"""Whose code makes a model's numbers: packages with their versions, and a checksum of the source of ours and plugins.
 
 A stored result may stand for a new one only if everything that can change the number is the same. The caller knows
-options, seed and data; this module adds the code. Ours is named by its version. A plugin can change without one, so a
-checksum of its source files goes with it.
+options, seed and data; this module adds the code. Code can change while its version stays, so a checksum of the source
+files goes with it; libraries that do the arithmetic are known well enough by their version.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from pathlib import Path
 
 from dialgauge import plugins
 from dialgauge._version import __version__
+from dialgauge.source import own_source
 
 _OURS = "dialgauge"
+#: Where a bot's answers and their scores come from. The dialogues are known by their content, however they are read.
+_ROOMS = ("agents", "lab", "measures", "rankers", "responses", "stats", "worlds", "dialogue.py", "text.py")
 #: Packages that do the arithmetic.
 _ARITHMETIC = ("numpy", "scipy", "torch")
 
 
 def code_of(made: object) -> str:
-    """The code behind an object, in words without blanks: ``dialgauge-0.1.0/numpy-2.4.6/torch-2.11.0``.
+    """The code behind an object, in words without blanks: ``dialgauge-0.1.0-3f0c…/numpy-2.4.6/torch-2.11.0``.
 
-    Every class that the object inherits from counts. Plugins come as ``package-version-checksum``.
+    Every class that the object inherits from counts. We and plugins come as ``package-version-checksum``.
     """
     modules = dict.fromkeys(one.__module__ for one in type(made).__mro__ if one.__module__ != "builtins")
     roots = dict.fromkeys(_root(module) for module in modules)
     others = [_package(root) for root in roots if root != _OURS and not _is_library(root)]
-    return "/".join([f"{_OURS}-{__version__}", *others, *_arithmetic()])
+    return "/".join([f"{_OURS}-{__version__}-{own_source(*_ROOMS)}", *others, *_arithmetic()])
 
 
 def files_named(options: Mapping[str, str]) -> dict[str, str]:

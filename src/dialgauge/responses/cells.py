@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 KIND = "responses"
 #: Details of a run: correct and total replies per class, ties at the top, replies without an answer.
 BY_CLASS, TIES, UNANSWERED = "by_class", "top_ties", "unanswered"
-#: Grows when evaluation or a built-in ranker changes what a cell would hold.
+#: Grows when cells of before may no longer be read; that their code was another, their key says.
 EVALUATION_VERSION = 4
 #: For a model that was fitted without a note of what on and by what.
 _UNKNOWN = "unknown"

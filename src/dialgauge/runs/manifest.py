@@ -45,6 +45,10 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
 
 
+#: The column ``seeds`` of the table of runs holds 64 bits.
+MOST_SEED = 2**63 - 1
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about a run but its tables. A number that is undefined is ``null``."""
 
@@ -56,7 +60,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     created: Annotated[datetime, msgspec.Meta(tz=True)]
     command: list[str] = []
     config: dict[str, Any] = {}
-    seeds: list[int] = []
+    seeds: list[Annotated[int, msgspec.Meta(ge=-MOST_SEED - 1, le=MOST_SEED)]] = []
     inputs: list[Input] = []
     versions: dict[str, str] = {}
     #: Checksum of the dialogues, which lie in the store's ``corpora``; empty where there are none.

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.manifest import Input, Manifest, plain
+from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
 
 #: A file, folder or pattern, or what it was read as and that.
 Source: TypeAlias = str | PathLike[str] | tuple[str, str | PathLike[str]]
@@ -42,9 +42,16 @@ def draft(
         created=datetime.now(UTC),
         command=plain(list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]),
         config=plain(dict(config or {})),
-        seeds=[] if seeds is None else [seeds] if isinstance(seeds, int) else list(seeds),
+        seeds=[] if seeds is None else _seeds([seeds] if isinstance(seeds, int) else seeds),
         signature=plain(str(signature)),
     )
+
+
+def _seeds(given: Sequence[int]) -> list[int]:
+    for seed in given:
+        if not -MOST_SEED <= seed <= MOST_SEED:
+            raise DialgaugeError(f"a seed is a number of at most {MOST_SEED}, not {seed}")
+    return list(given)
 
 
 def with_origin(manifest: Manifest, inputs: Iterable[Source]) -> Manifest:

@@ -9,7 +9,7 @@
 
 Invariants
 - The working folder's name is a digest of everything that determines the result (kind, name, configuration, input
-  bytes, seeds, signature, dialgauge version): the same call finds the same folder, another call never does.
+  bytes, seeds, signature, version and source of dialgauge): the same call finds the same folder, another never does.
 - A unit is done if and only if its file is there: files appear whole, and nothing else records progress.
 - One process at a time works in the folder; the next one is refused, not queued.
 - Leaving the block normally turns the folder into an ordinary run by one rename; leaving it by an error keeps it.
@@ -32,6 +32,7 @@ from dialgauge.runs.manifest import Manifest, slug
 from dialgauge.runs.tables import check_table_name
 from dialgauge.runs.workspace import RESUMABLE, delete_tree, sync_folder, writing
 from dialgauge.runs.writer import RunWriter
+from dialgauge.source import own_source
 
 PARTS = "parts"
 
@@ -96,12 +97,12 @@ class Resumable(RunWriter):
 def folder_name(draft: Manifest) -> str:
     """The name of the working folder: readable, and unique to what determines the result."""
     inputs = [(item.files, item.size, item.sha256) for item in draft.inputs]
-    version = draft.versions["dialgauge"]
-    return _name(draft.kind, draft.name, draft.config, inputs, draft.seeds, draft.signature, version)
+    code = (draft.versions["dialgauge"], own_source())
+    return _name(draft.kind, draft.name, draft.config, inputs, draft.seeds, draft.signature, code)
 
 
 def workbench_name(kind: str, name: str, config: Mapping[str, Any]) -> str:
-    """The name of the folder for half-done work that is no run of its own."""
+    """The name of the folder for half-done work that is no run of its own; its configuration names the code."""
     return _name(kind, name, config, __version__)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -31,6 +31,8 @@ from dialgauge.runs.tables import (
     empty_table,
 )
 from dialgauge.text import encodable
+
+DetailsT = TypeVar("DetailsT")
 
 if TYPE_CHECKING:
     import polars
@@ -112,6 +114,16 @@ class Run:
     def details(self) -> dict[str, Any]:
         """Small extras of the family."""
         return self._facts.details
+
+    def details_as(self, form: type[DetailsT]) -> DetailsT:
+        """The details in the form that the family gives them; a stored run may have been changed."""
+        try:
+            return msgspec.convert(self.details, form)
+        except msgspec.ValidationError as error:
+            raise DialgaugeError(
+                f"run {self.id} cannot be shown: its details are not those of a {self.kind} run of this version "
+                f"({error}); score again"
+            ) from None
 
     @property
     def notes(self) -> list[str]:
@@ -400,7 +412,11 @@ class _Folder:
         return path
 
     def damage(self, table: str, what: str) -> DialgaugeError:
-        return DialgaugeError(f"the run is damaged: its table '{table}' {what}", file=str(self.path))
+        return DialgaugeError(
+            f"the run is damaged: its table '{table}' {what}; make the run anew, and remove this one: "
+            f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
+            file=str(self.files.get(table, self.path)),
+        )
 
 
 @contextmanager

@@ -83,9 +83,18 @@ _CONFINEMENT = (
 )
 
 
-def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
-    """The answer to one SELECT. A table that turns out to be damaged is left out and told."""
+def select(query: str, runs: Sequence[Run], tell: Tell, problems: Sequence[DialgaugeError] = ()) -> polars.DataFrame:
+    """The answer to one SELECT. A table that turns out to be damaged is left out and told.
+
+    ``problems`` are those of runs that were left out before.
+    """
     import duckdb
+
+    left_out = list(problems)
+
+    def leave_out(problem: DialgaugeError) -> None:
+        left_out.append(problem)
+        tell(problem)
 
     if encodable(query) != query:
         raise DialgaugeError("the query is not UTF-8 text")
@@ -96,7 +105,7 @@ def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"CREATE SCHEMA {_SHARED}")
         for table in _mentioned(query, sorted(holders)):
-            _load_table(connection, table, holders[table], tell)
+            _load_table(connection, table, holders[table], leave_out)
         _load_runs(connection, runs)
         _load_scores(connection, runs)
         for setting in _CONFINEMENT:
@@ -104,7 +113,7 @@ def select(query: str, runs: Sequence[Run], tell: Tell) -> polars.DataFrame:
         try:
             return _answer(connection, query)
         except duckdb.Error as error:
-            raise DialgaugeError(f"the query failed: {_sentence(error)}{_hint(error, holders)}") from error
+            raise DialgaugeError(f"the query failed: {_sentence(error)}{_hint(error, holders, left_out)}") from error
 
 
 def _mentioned(query: str, tables: Sequence[str]) -> Sequence[str]:
@@ -318,6 +327,13 @@ def _sentence(error: Exception) -> str:
     return " ".join(re.split(r"\n(?:Did you mean|\nLINE )", str(error))[0].split())
 
 
-def _hint(error: Exception, tables: Iterable[str]) -> str:
+def _hint(error: Exception, tables: Iterable[str], left_out: Sequence[DialgaugeError]) -> str:
+    """For a table that is not there: the damage because of which it may not be, else names like it."""
     missing = re.search(r"Table with name (\S+) does not exist", str(error))
-    return nearest(missing[1], [*tables, _RUNS, _SCORES]) if missing else ""
+    if missing is None:
+        return ""
+    damage = [problem for problem in left_out if f"'{missing[1]}'" in str(problem)] or left_out
+    if damage:
+        more = f" (and {len(damage) - 1} more)" if len(damage) > 1 else ""
+        return f" Left out: {damage[0]}{more}"
+    return nearest(missing[1], [*tables, _RUNS, _SCORES])

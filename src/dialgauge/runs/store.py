@@ -198,7 +198,7 @@ class Store:
         runs, problems = self.survey()
         for problem in problems:
             tell(problem)
-        return select(query, runs, tell)
+        return select(query, runs, tell, problems)
 
     @contextmanager
     def _building(self, facts: Manifest) -> Iterator[RunWriter]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         varied,
         weighted_sums,
     )
+    from dialgauge.stats.several_sums import SeveralSums, bootstrap_several, randomise_several
     from dialgauge.stats.significance import (
         PairedBootstrap,
         detectable,
@@ -55,7 +56,9 @@ __all__ = [
     "Matrix",
     "PairedBootstrap",
     "PairedRandomisation",
+    "SeveralSums",
     "bootstrap_draws",
+    "bootstrap_several",
     "bootstrap_weights",
     "correlation",
     "correlation_matrix",
@@ -72,6 +75,7 @@ __all__ = [
     "paired_randomisation",
     "pearson",
     "quantiles",
+    "randomise_several",
     "ranks",
     "ratio_intervals",
     "spearman",

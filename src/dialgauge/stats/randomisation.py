@@ -8,7 +8,8 @@ correlation between systems in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -33,7 +34,7 @@ TIE = 1e-12
 NOTHING = 1e-12
 
 #: Resampled differences held at a time.
-_CELLS = 2_000_000
+CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class PairedRandomisation:
     high: Floats
     error: Floats
     reach: Floats
+
+    def take(self, columns: Sequence[int], other: PairedRandomisation) -> None:
+        """Put the measures of another one in the place of some of these."""
+        for part in ("difference", "p", "adjusted", "low", "high", "error", "reach"):
+            getattr(self, part)[:, columns] = getattr(other, part)
 
 
 def paired_randomisation(
@@ -81,15 +87,15 @@ def paired_randomisation(
     alpha = round(1 - level, 12)
     results = []
     for measure in range(measures):
-        swaps = _Swaps(
+        swaps = _RatioSwaps(
+            np.array(pairs).T,
             numerators[:, measure].sum(axis=1),
             denominators[:, measure].sum(axis=1),
             moved_num[:, :, measure],
             sums[1][:, places[:, measure]],
             len(set(places[:, measure].tolist())) == 1,
-            np.array(pairs).T,
         )
-        results.append(_tested(swaps, alpha))
+        results.append(tested_pairs(swaps, alpha))
     return PairedRandomisation(pairs, *(np.stack(part, axis=1) for part in zip(*results, strict=True)))
 
 
@@ -102,33 +108,48 @@ def checked_systems(num: ArrayLike, den: ArrayLike) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class _Swaps:
-    """One measure: each system's sums, what leaves it in each resample, and the pairs as two rows of places."""
+class PairSwaps(ABC):
+    """One measure with its swaps; the pairs are two rows of places."""
 
-    totals: Floats
-    sizes_of: Floats
-    num: Floats
-    den: Floats
-    same_sizes: bool
     pairs: NDArray[np.int64]
 
-    def scores(self) -> tuple[Floats, Floats]:
-        ratios = divide(self.totals, self.sizes_of)
-        return ratios[self.pairs[0]], ratios[self.pairs[1]]
+    @property
+    @abstractmethod
+    def resamples(self) -> int:
+        """How often dialogues changed sides."""
 
-    def blocks(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Floats, slice]]:
-        """Resamples a block at a time: the difference d* of the chosen pairs, and which rows these are."""
-        size = max(1, _CELLS // max(1, len(chosen)))
-        for start in range(0, len(self.num), size):
-            rows = slice(start, start + size)
-            yield self._differences(rows, *self.pairs[:, chosen]), rows
+    @abstractmethod
+    def scores(self) -> tuple[Floats, Floats]:
+        """The scores of the first and the second system of each pair."""
+
+    @abstractmethod
+    def slopes(self, rows: slice) -> Floats:
+        """How far d* falls with δ: if a true difference δ is subtracted first, half of it from each side, d* becomes
+        ``d* - δ * slope``. One column where it is the same for all pairs.
+        """
+
+    @abstractmethod
+    def differences(self, rows: slice, a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
+        """The difference d* of pairs in some of the resamples."""
+
+    @property
+    def cells(self) -> int:
+        """How many differences are made at a time."""
+        return CELLS
 
     @cached_property
     def all_differences(self) -> Floats | None:
         """The differences of all pairs, kept where they are few."""
-        if len(self.num) * self.pairs.shape[1] > _CELLS:
+        if self.resamples * self.pairs.shape[1] > CELLS:
             return None
-        return self._differences(slice(None), *self.pairs)
+        return self.differences(slice(None), *self.pairs)
+
+    def blocks(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Floats, slice]]:
+        """Resamples a block at a time: the difference d* of the chosen pairs, and which rows these are."""
+        size = max(1, self.cells // max(1, len(chosen)))
+        for start in range(0, self.resamples, size):
+            rows = slice(start, start + size)
+            yield self.differences(rows, *self.pairs[:, chosen]), rows
 
     def sizes(self, chosen: NDArray[np.int64], scale: Floats) -> Iterator[Floats]:
         """The statistics |d*| / s of the chosen pairs, a block of resamples at a time."""
@@ -138,10 +159,26 @@ class _Swaps:
         for differences, _ in self.blocks(chosen):
             yield np.abs(differences) / scale[chosen]
 
+
+@dataclass(frozen=True)
+class _RatioSwaps(PairSwaps):
+    """Each system's sums, and what leaves it in each resample."""
+
+    totals: Floats
+    sizes_of: Floats
+    num: Floats
+    den: Floats
+    same_sizes: bool
+
+    @property
+    def resamples(self) -> int:
+        return len(self.num)
+
+    def scores(self) -> tuple[Floats, Floats]:
+        ratios = divide(self.totals, self.sizes_of)
+        return ratios[self.pairs[0]], ratios[self.pairs[1]]
+
     def slopes(self, rows: slice) -> Floats:
-        """How far d* falls with δ: if a true difference δ is subtracted first, half of it from each side, d* becomes
-        ``d* - δ * slope``. One column where it is the same for all pairs.
-        """
         den = self.den[rows]
         if self.same_sizes:
             return divide(self.sizes_of[:1] - 2.0 * den[:, :1], self.sizes_of[:1])
@@ -150,7 +187,7 @@ class _Swaps:
         below, other_below = self.sizes_of[a] + shift, self.sizes_of[b] - shift
         return 0.5 * (divide(self.sizes_of[a] - both, below) + divide(self.sizes_of[b] - both, other_below))
 
-    def _differences(self, rows: slice, a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
+    def differences(self, rows: slice, a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
         """What leaves one system on the swapped dialogues comes to the other."""
         num, den = self.num[rows], self.den[rows]
         if self.same_sizes:  # the usual case: all systems are scored on the same turns
@@ -161,7 +198,7 @@ class _Swaps:
         return first - divide(self.totals[b] - shift, self.sizes_of[b] - shift_den)
 
 
-def _tested(swaps: _Swaps, alpha: float) -> tuple[Floats, ...]:
+def tested_pairs(swaps: PairSwaps, alpha: float) -> tuple[Floats, ...]:
     """One measure, all pairs: difference, p, adjusted, low, high, error, reach."""
     a, b = swaps.scores()
     observed = a - b
@@ -179,7 +216,7 @@ def _tested(swaps: _Swaps, alpha: float) -> tuple[Floats, ...]:
     return observed, p, adjusted, low, high, error, reach
 
 
-def _alone(swaps: _Swaps, observed: Floats, tie: Floats) -> tuple[Floats, Floats]:
+def _alone(swaps: PairSwaps, observed: Floats, tie: Floats) -> tuple[Floats, Floats]:
     """Each pair's own p-value, and the means of d*², d* slope and slope² over the resamples, (3, pairs)."""
     everyone = np.arange(len(observed))
     extreme, defined = np.zeros(len(observed)), np.zeros(len(observed))
@@ -199,7 +236,7 @@ def _alone(swaps: _Swaps, observed: Floats, tie: Floats) -> tuple[Floats, Floats
 
 
 def _step_down(
-    swaps: _Swaps, known: NDArray[np.int64], scale: Floats, statistic: Floats, alpha: float
+    swaps: PairSwaps, known: NDArray[np.int64], scale: Floats, statistic: Floats, alpha: float
 ) -> tuple[Floats, Floats, float]:
     """Adjusted p-values, the critical value of the step that decided each pair, and that of the first step."""
     adjusted, critical = np.full(len(scale), np.nan), np.full(len(scale), np.nan)
@@ -218,7 +255,7 @@ def _step_down(
         left = remaining
 
 
-def _adjusted(swaps: _Swaps, order: NDArray[np.int64], scale: Floats, statistic: Floats) -> Floats:
+def _adjusted(swaps: PairSwaps, order: NDArray[np.int64], scale: Floats, statistic: Floats) -> Floats:
     extreme, defined = np.zeros(len(order)), 0
     for sizes in swaps.sizes(order[::-1], scale):
         largest = np.fmax.accumulate(sizes, axis=1)[:, ::-1]
@@ -228,7 +265,7 @@ def _adjusted(swaps: _Swaps, order: NDArray[np.int64], scale: Floats, statistic:
     return shares
 
 
-def _critical(swaps: _Swaps, chosen: NDArray[np.int64], scale: Floats, alpha: float) -> float:
+def _critical(swaps: PairSwaps, chosen: NDArray[np.int64], scale: Floats, alpha: float) -> float:
     """What a statistic of the chosen pairs must exceed: the smallest largest T* that leaves p below alpha."""
     largest = np.concatenate([np.fmax.reduce(sizes, axis=1) for sizes in swaps.sizes(chosen, scale)])
     largest = largest[~np.isnan(largest)]

@@ -55,13 +55,13 @@ def paired_bootstrap(
     enough = varied(denominators)
     rows = []
     for a, b in pairs:
-        p = _share(ratios[a] - ratios[b], scores[a], scores[b])
+        p = extreme_share(ratios[a] - ratios[b], scores[a], scores[b])
         p[~(enough[a] & enough[b])] = np.nan
         rows.append(p)
     return PairedBootstrap(pairs, np.array([scores[a] - scores[b] for a, b in pairs]), np.array(rows))
 
 
-def _share(distances: Floats, a: Floats, b: Floats) -> Floats:
+def extreme_share(distances: Floats, a: Floats, b: Floats) -> Floats:
     """The add-one share of resamples at least as extreme as what was observed; NaN where nothing was."""
     observed = np.abs(a - b)
     extreme = np.abs(distances) >= (observed - TIE * (np.abs(a) + np.abs(b)))[:, None]

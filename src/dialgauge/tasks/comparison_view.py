@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
+from dialgauge.tasks.measures import COMPANIONS
+from dialgauge.tasks.results import GROUNDED
 from dialgauge.tasks.tables import VERDICTS
 
 NOTHING = "-"
@@ -15,6 +18,13 @@ if TYPE_CHECKING:
 
 class TasksView(ComparisonView):
     """Systems diverge at the first other response; shown are the verdicts that differ."""
+
+    def uncounted(self, run: Run, measure: str) -> Collection[str]:
+        """Under mwzeval a missing dialogue is not counted, and dropping hard ones would pay; grounded has it failed."""
+        if GROUNDED in measure or measure in COMPANIONS or run.coverage["dialogues"].complete:
+            return ()
+        missing: list[str] = run.details.get("missing_dialogues", [])
+        return missing
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """Where the responses differ first, or with the same words (and other states) the end of the dialogue; shown

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Task, Turn
+from dialgauge.tasks.spoken_of import said
 from dialgauge.worlds.town import ASKED, REFERENCE, TownDatabase
 
 #: Slots that can count as told.
@@ -122,18 +123,18 @@ class CompatRules:
         references = registered(dialogue)
         about = current = ""
         for turn in seen_by_user(dialogue):
-            for act in (turn.heard if turn.heard is not None else turn.acts) or () if turn.speaker == "system" else ():
+            if turn.speaker == "user":
+                for act in said(turn):
+                    if act.domain in _TOLD:
+                        about, current = act.domain, current or act.domain
+                continue
+            for act in (turn.heard if turn.heard is not None else turn.acts) or ():
                 domain, _, intent = act.name.lower().partition("-")
                 if domain in _TOLD:
                     about = domain
                     current = domain if domain in goal.tasks else current
                 for value in act.values:
-                    self._hear(heard, domain, intent, act.slot, str(value), about, current, references)
-            for act in turn.acts or () if turn.speaker == "user" else ():
-                domain = act.name.partition("-")[0].lower()
-                if domain in _TOLD:
-                    about = domain
-                    current = current or domain
+                    self._hear(heard, domain, intent, act.slot, value, about, current, references)
         return heard
 
     def _hear(

@@ -70,7 +70,10 @@ def placeholders(response: str) -> tuple[str, ...]:
 
 def unknown_placeholders(responses: list[str]) -> Counter[str]:
     """Names in brackets that no class has: the evaluation cannot see them."""
-    return Counter(name for response in responses for name in placeholders(response) if name not in CLASSES)
+    unknown = set().union(*map(placeholders, responses)) - CLASSES.keys()
+    if not unknown:
+        return Counter()
+    return Counter(name for response in responses for name in placeholders(response) if name in unknown)
 
 
 @lru_cache(1 << 16)

@@ -8,15 +8,16 @@ print(tasks[0].explain("mul0003"))
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import bulk_load
 from dialgauge.measures import (
@@ -31,6 +32,7 @@ from dialgauge.measures import (
     cards,
     parse_measures,
     score_systems,
+    sums_frame,
 )
 from dialgauge.runs import new_run
 from dialgauge.tasks.delexical import cleaned
@@ -48,8 +50,15 @@ from dialgauge.tasks.predictions import (
     states_of,
 )
 from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskScores
-from dialgauge.tasks.rules import RULES, JudgedDialogue, judge_grounded, judge_mwzeval, missing_verdict
-from dialgauge.tasks.tables import run_dialogues, run_tables
+from dialgauge.tasks.rules import (
+    RULES,
+    JudgedDialogue,
+    fitting_rows,
+    judge_grounded,
+    judge_mwzeval,
+    missing_verdict,
+)
+from dialgauge.tasks.tables import DIALOGUE_SUMS, run_dialogues, run_tables
 from dialgauge.tasks.texts import (
     REFERENCE_KINDS,
     STATISTICS,
@@ -60,6 +69,9 @@ from dialgauge.tasks.texts import (
     read_references,
 )
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
+
+if TYPE_CHECKING:
+    import polars
 
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
@@ -97,7 +109,7 @@ def score_tasks(
     mode: DomainMode | None = None,
     missing: Missing = "skip",
     strict: bool = False,
-    measures: Iterable[str] = ("default",),
+    measures: str | Iterable[str] = ("default",),
     resamples: int = 1000,
     seed: int = 0,
     human: bool = True,
@@ -110,7 +122,12 @@ def score_tasks(
     scored too and stand beside every system.
     """
     options = TaskOptions(
-        mode=mode, missing=missing, strict=strict, measures=tuple(measures), resamples=resamples, seed=seed
+        mode=mode,
+        missing=missing,
+        strict=strict,
+        measures=(measures,) if isinstance(measures, str) else tuple(measures),
+        resamples=resamples,
+        seed=seed,
     )
     evaluation = TaskEvaluation(gold, database, references, references_are, options)
     return [evaluation.score(each, human=human) for each in _listed(systems)]
@@ -120,10 +137,22 @@ def _listed(systems: Predictions | Sequence[Predictions] | Mapping[str, Predicti
     if isinstance(systems, str | Path | TaskPredictions):
         systems = [systems]
     named = systems.items() if isinstance(systems, Mapping) else ((None, each) for each in systems)
-    read = [each if isinstance(each, TaskPredictions) else read_predictions(each, name) for name, each in named]
+    read = [_one(name, each) for name, each in named]
     if not read:
         raise DialgaugeError("there is nothing to score: name at least one prediction file")
     return read
+
+
+def _one(name: str | None, given: Predictions) -> TaskPredictions:
+    if isinstance(given, TaskPredictions):
+        return given
+    if isinstance(given, str | Path):
+        return read_predictions(given, name)
+    named = f" ('{name}')" if name else ""
+    raise DialgaugeError(
+        "a system is a file, or what predictions_from('name', dialogues) makes of dialogues, not a "
+        f"{type(given).__name__}{named}"
+    )
 
 
 class TaskEvaluation:
@@ -153,25 +182,25 @@ class TaskEvaluation:
         ``mode`` is for this system alone, where the options leave it open.
         """
         system.require_known(self.gold)
-        notes = system.notes(strict=self.options.strict)
+        notes = [*system.notes(strict=self.options.strict), *system.length_notes(self.gold)]
         mode = self._mode(system, mode)
         judged = self._judge(system, mode)
         signature = self._signature(system, mode)
         options = self.options
         how = Resampling(options.resamples, options.seed) if options.resamples else None
         evidence = self._evidence(system, judged)
-        coverage = _coverage(judged, counted=options.missing == "fail")
+        coverage = _coverage(judged, system, counted=options.missing == "fail")
         scores = self._scores(evidence, signature, coverage, how)
         run = new_run(
             kind=KIND,
             name=system.name,
             scores=scores,
-            tables=run_tables(judged, self.town),
+            tables={**run_tables(judged, self.town), **self._sums(scores, evidence)},
             corpus=lambda: run_dialogues(judged),
             config={"system": system.name, "domains": mode, "missing": options.missing},
             inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
             seeds=options.seed,
-            signature=signature.with_(interval=str(how) if how else ""),
+            signature=signature.with_(interval=_interval(how, scores)),
             details={
                 "domains": mode,
                 "states": "file" if system.has_states else "gold",
@@ -180,41 +209,51 @@ class TaskEvaluation:
                 "human": self.human_values if human else {},
                 "request_precision": self._request_precisions(evidence),
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
-                "missing_dialogues": [each.gold.id for each in judged if not each.turns],
+                "missing_dialogues": [
+                    each.id for key, each in self.gold.dialogues.items() if key not in system.dialogues
+                ],
             },
             notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
         )
         return TaskScores(run)
+
+    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], polars.DataFrame]]:
+        """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""
+        measures = [each for each in self.measures if each.card.statistics and str(each) in scores.scores]
+        ids = [each.id for each in self.gold.dialogues.values()]
+        return {DIALOGUE_SUMS: partial(sums_frame, measures, evidence, ids)} if measures else {}
 
     @cached_property
     def human_values(self) -> dict[str, float | None]:
         """What the corpus's own responses reach, as a system; BLEU only against references that are not themselves."""
         if not self.gold.has_spans:
             return {}
-        system = human_responses(self.gold)
-        evidence = self._evidence(system, self._judge(system, "state"), bleu=self._reference_name != SPAN_REFERENCES)
+        evidence = self._evidence(*self._human, bleu=self._reference_name != SPAN_REFERENCES)
         values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
         return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
+
+    @cached_property
+    def human_request_precision(self) -> float | None:
+        """By which a system's is judged, whatever measures are shown."""
+        return _request_precision(self._evidence(*self._human, bleu=False)) if self.gold.has_spans else None
+
+    @cached_property
+    def _human(self) -> tuple[TaskPredictions, list[JudgedDialogue]]:
+        system = human_responses(self.gold)
+        return system, self._judge(system, "state")
 
     def _request_precisions(self, evidence: TaskEvidence) -> dict[str, float | None]:
         """The system's and, where the system's may be too low, the human one: it costs as much as a system."""
         own = _request_precision(evidence)
         suspicious = own is not None and own < LEAST_ASKED
-        return {"system": own, "human": self._human_request_precision if suspicious else None}
-
-    @cached_property
-    def _human_request_precision(self) -> float | None:
-        """By which a system's is judged, whatever measures are shown."""
-        if not self.gold.has_spans:
-            return None
-        system = human_responses(self.gold)
-        return _request_precision(self._evidence(system, self._judge(system, "state"), bleu=False))
+        return {"system": own, "human": self.human_request_precision if suspicious else None}
 
     def _mode(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
         mode = self.options.mode or chosen or system.default_mode
         if mode == "file" and system.listless:
             raise DialgaugeError(
-                f"{system.listless:,} turns lack the key 'active_domains', so there are no lists to use; "
+                f"the key 'active_domains' is missing in {system.listless:,} of {system.turns:,} turns, so there are "
+                "no lists to use; "
                 "choose --domains state or placeholders",
                 file=system.source or system.name,
             )
@@ -223,6 +262,11 @@ class TaskEvaluation:
     def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
         with bulk_load():
             return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
+
+    @cached_property
+    def fitting(self) -> dict[str, dict[str, int]]:
+        """By dialogue and domain of its goal what fits it in the database: for all systems the same."""
+        return {key: fitting_rows(gold, self.town) for key, gold in self.gold.dialogues.items()}
 
     def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
         if key not in system.dialogues:
@@ -233,13 +277,14 @@ class TaskEvaluation:
         states = states_of(turns, gold, own=system.has_states)
         estimate = estimated_domains(states)
         active = active_domains(turns, estimate, mode)
+        fitting = self.fitting[key]
         return JudgedDialogue(
             gold,
             turns,
             states,
             {
-                "mwzeval": judge_mwzeval(gold, turns, states, active, self.town),
-                "grounded": judge_grounded(gold, turns, states, estimate, self.town),
+                "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
+                "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
             },
             active,
         )
@@ -288,7 +333,7 @@ class TaskEvaluation:
             states="file" if system.has_states else f"gold={GOLD_STATES}",
             missing=self.options.missing,
             dialogues=str(len(system.dialogues)),
-            turns=str(system.turns),
+            turns=str(sum(min(len(turns), self._length(key)) for key, turns in system.dialogues.items())),
             gold=self.gold.checksum,
             database=self.town.checksum,
         )
@@ -367,17 +412,24 @@ def _references(given: str | Path | References | None, are: ReferenceKind | None
     return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
 
 
-def _coverage(judged: Sequence[JudgedDialogue], *, counted: bool) -> Coverage:
-    """How much there is; with ``counted``, what is missing is scored, as failed."""
-    turns, gold = [len(each.turns) for each in judged], [len(each.gold.answers) for each in judged]
-    scored = [there or (wanted if counted else 0) for there, wanted in zip(turns, gold, strict=True)]
+def _coverage(judged: Sequence[JudgedDialogue], system: TaskPredictions, *, counted: bool) -> Coverage:
+    """How much there is; with ``counted``, dialogues that are missing are scored, as failed."""
+    there, gold = len(system.dialogues), sum(len(each.gold.answers) for each in judged)
+    turns = sum(len(each.turns) for each in judged)
+    missing = sum(len(each.gold.answers) for each in judged if dialogue_key(each.gold.id) not in system.dialogues)
     return Coverage(
         {
-            "dialogues": _count(len(judged), sum(map(bool, turns)), sum(map(bool, scored))),
-            "turns": _count(sum(gold), sum(turns), sum(scored)),
+            "dialogues": _count(len(judged), there, len(judged) if counted else there),
+            "turns": _count(gold, turns, turns + missing if counted else turns),
         },
         policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
     )
+
+
+def _interval(how: Resampling | None, scores: Scores) -> str:
+    """How the intervals of a run are made: as most are, or all; a score with another method says it itself."""
+    own = {Signature.parse(score.signature).get("interval", str(how)) for score in scores.scores.values()}
+    return (own.pop() if len(own) == 1 else str(how)) if how else ""
 
 
 def _count(expected: int, read: int, scored: int) -> Count:

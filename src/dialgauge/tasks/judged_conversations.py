@@ -85,6 +85,7 @@ def judge_outcomes(
             continue
         try:
             goal = town_goal(dialogue.id, dialogue.goal, search, failures)
+            verdict = strict.judge(dialogue, goal) if calls_recorded else None
         except DialgaugeError as error:
             judged.unjudged[dialogue.id] = error.message
             continue
@@ -93,7 +94,7 @@ def judge_outcomes(
                 dialogue=dialogue,
                 goal=goal_of(dialogue.id),
                 compat=compat.judge(dialogue, dialogue.goal),
-                strict=strict.judge(dialogue, goal) if calls_recorded else None,
+                strict=verdict,
                 conduct=conduct(dialogue, judged.understanding),
             )
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
 from dialgauge.tasks.delexical import cleaned
-from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, Rules
+from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
 from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
 
 INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
@@ -62,30 +62,21 @@ class TaskEvidence:
         self.responses = responses
         self.dialogues = len(turns)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(len(turns))
+        #: By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue.
+        self._flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
 
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
-        return sorted(domain for rules, domain in self._flags if rules == "grounded" and domain)
-
-    @cached_property
-    def _flags(self) -> dict[tuple[Rules, str], NDArray[np.float64]]:
-        """By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue."""
-        flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
-        for rules, verdicts in self.verdicts.items():
-            for place, verdict in enumerate(verdicts):
-                if verdict is None:
-                    continue
-                parts: dict[str, DomainVerdict | DialogueVerdict] = {"": verdict, **verdict.domains}
-                for domain, part in parts.items():
-                    if (rules, domain) not in flags:
-                        flags[rules, domain] = np.zeros((3, self.dialogues))
-                    flags[rules, domain][:, place] = part.inform, part.success, 1.0
-        return flags
+        return sorted({domain for verdict in self.verdicts["grounded"] if verdict for domain in verdict.domains})
 
     def flags(self, aspect: Literal["inform", "success"], rules: Rules, domain: str = "") -> Rows:
-        """1 of 1 for each dialogue that has a verdict and meets it."""
-        rows = self._flags.get((rules, domain), np.zeros((3, self.dialogues)))
-        return rows[0 if aspect == "inform" else 1], rows[2]
+        """1 of 1 for each dialogue that has a verdict and meets it; of one domain, or of all."""
+        if (rules, domain) not in self._flags:
+            parts = [verdict.domains.get(domain) if verdict and domain else verdict for verdict in self.verdicts[rules]]
+            flags = [(part.inform, part.success, True) if part else (False,) * 3 for part in parts]
+            self._flags[rules, domain] = np.array(flags, np.float64).reshape(-1, 3).T
+        inform, success, counted = self._flags[rules, domain]
+        return inform if aspect == "inform" else success, counted
 
     @cached_property
     def richness(self) -> dict[str, float]:
@@ -109,6 +100,11 @@ def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, setting
 def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
     domain = str(settings.get("part", ""))
     return None if not domain or domain in evidence.domains() else f"no goal has the domain '{domain}'"
+
+
+def _whole(evidence: TaskEvidence, settings: Settings) -> str | None:
+    """Only Inform and Success are judged domain by domain."""
+    return f"it is not measured by domain, so leave out [{settings['part']}]" if settings.get("part") else None
 
 
 def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
@@ -141,7 +137,7 @@ def _combined(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _no_references(evidence: TaskEvidence, settings: Settings) -> str | None:
-    return evidence.bleu if isinstance(evidence.bleu, str) else None
+    return _whole(evidence, settings) or (evidence.bleu if isinstance(evidence.bleu, str) else None)
 
 
 def _richness(name: str, evidence: TaskEvidence, settings: Settings) -> float:
@@ -188,26 +184,27 @@ CARDS: tuple[Card[Any], ...] = (
     _share(
         OFFER_PRECISION, "precision of offers", "Share of the offers at whose time the state led to fitting rows only.",
         "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
+        obstacle=_whole,
     ),
     _share(
         REQUEST_PRECISION, "precision of what is told",
         "Share of what was told (phone, address, ...) that was asked for.",
-        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS,
+        "told and asked for / told", partial(_counts, "hits", "told"), source=_OURS, obstacle=_whole,
     ),
     _share(
         REQUEST_RECALL, "recall of requests", "Share of what was asked for (phone, address, ...) that was told at all.",
-        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS,
+        "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS, obstacle=_whole,
     ),
     _share(
         STUFFED, "stuffed responses", "Share of the responses that tell so much that they answer nothing.",
         "responses with four of five request classes, or a venue and a train / responses", _stuffed, source=_OURS,
-        higher_is_better=False,
+        higher_is_better=False, obstacle=_whole,
     ),
     *(
         Card(
             name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
             upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
-            value=partial(_richness, name), higher_is_better=None,
+            value=partial(_richness, name), higher_is_better=None, obstacle=_whole,
         )
         for name, (unit, title, formula) in _UNITS.items()
     ),

@@ -1,8 +1,9 @@
 """What a run keeps of the outcomes of conversations, as tables.
 
 ``outcomes``       dialogue, domain, rule, success, why, entity (what the user ended up with), turn (since when)
-``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the user's belief), strict, compat,
-                   utterances, exchanges, longest_run, repeated_constraints, repeated_requests, usage (JSON)
+``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the
+                   user's belief), strict, compat, utterances, exchanges, longest_run, repeated_constraints,
+                   repeated_requests, usage (JSON)
 ``calls``          dialogue, turn, name, domain, outcome, arguments (JSON), rows, result (JSON)
 ``heard``          listener, said, heard (act and slot; empty: nothing), same (value and all), times
 """
@@ -28,7 +29,8 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "entity": "String", "turn": "Int64",
     },
     CONVERSATIONS: {
-        "dialogue": "String", "goal": "String", "requests": "Int64", "bookings": "Int64", "reason": "String", "ended_by": "String", "complete": "Boolean",
+        "dialogue": "String", "goal": "String", "requests": "Int64", "bookings": "Int64",
+        "reason": "String", "ended_by": "String", "complete": "Boolean",
         "strict": "Boolean", "compat": "Boolean", "utterances": "Int64", "exchanges": "Int64", "longest_run": "Int64",
         "repeated_constraints": "Int64", "repeated_requests": "Int64", "usage": "String",
     },

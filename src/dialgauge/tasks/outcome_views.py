@@ -42,17 +42,19 @@ _SHARES = Column("", percent=True, digits=2, align="right")
 _WIDEST = 25
 
 
-def outcome_tables(scores: Mapping[str, Score], table: Tables, *, confusions: int = 10) -> list[Table]:
-    """All tables: both rule sets side by side, by domain, ends, beliefs, conduct, and understanding.
+def outcome_tables(
+    scores: Mapping[str, Score], table: Tables, *, detail: bool = True, confusions: int = 10
+) -> list[Table]:
+    """Both rule sets side by side, by domain, and ends; with ``detail`` also beliefs, conduct and understanding.
 
     ``table`` gives the tables of :func:`outcome_frames` by name: ``run.table``, or theirs.
     """
     conversations = table(CONVERSATIONS)
+    verdicts = [_headline(scores, conversations), _by_domain(scores), *_trials(scores), _ends(conversations)]
+    if not detail:
+        return verdicts
     return [
-        _headline(scores, conversations),
-        _by_domain(scores),
-        *_trials(scores),
-        _ends(conversations),
+        *verdicts,
         _beliefs(conversations),
         _conduct(scores, conversations),
         *_usage(conversations),
@@ -111,7 +113,7 @@ def _ends(conversations: polars.DataFrame) -> Table:
         [
             "reason",
             Column("conversations", align="right"),
-            *_shares(("share", f"{STRICT} success", f"{COMPAT} success")),
+            *_shares(("share", f"{STRICT} done", f"{COMPAT} done")),
         ],
     )
     grouped = conversations.group_by("reason").agg(

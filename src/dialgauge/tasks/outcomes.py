@@ -2,7 +2,8 @@
 
 A task succeeds if what the user ended up with (``spoken_of.py`` says what that is) satisfies every constraint, every
 request was answered with the truth about it, and where it was to be booked it is booked, with every slot as wanted. A
-taxi must have been sent, with ends and time as wanted; an end that is "the restaurant" is the one the user settled on.
+taxi must have been sent, with ends and time as wanted; an end that is "the restaurant" is the one the user settled on,
+by its name or a part of it that no other has.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class StrictRules:
         follower = Follower(goal, self._town)
         for number, turn in enumerate(dialogue.turns):
             if turn.speaker == "user":
-                follower.hear_user(turn.acts or (), number)
+                follower.hear_user(turn, number)
             else:
                 follower.hear_system(turn, number)
         tasks = {task.domain: self._outcome(task, follower.threads) for task in goal.tasks}
@@ -99,7 +100,7 @@ class StrictRules:
         thread = threads[task.domain]
         row, since = ended_up_with(thread)
         if task.domain == "taxi":
-            faults = list(_taxi_faults(task, threads))
+            faults = list(self._taxi_faults(task, threads))
             truth = thread.taxi[0].result if thread.taxi else {}
             entity, since = truth.get("car type", ""), thread.taxi[1] if thread.taxi else None
         else:
@@ -137,6 +138,24 @@ class StrictRules:
         for slot in self._town.fails(row, wanted):
             yield f"{row.name} (since turn {since}) has {slot} {row.get(slot)}, wanted {task.info[slot]}"
 
+    def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[str]:
+        """Why the taxi that was sent is not the one that was wanted."""
+        thread = threads["taxi"]
+        if thread.taxi is None:
+            yield "no taxi was sent"
+            return
+        call, turn = thread.taxi
+        for slot, value in task.info.items():
+            if not same(slot, given := call.arguments.get(slot, UNKNOWN), value):
+                yield f"the taxi of turn {turn} has {slot} {given}, wanted {value}"
+        for slot, domain in task.links.items():
+            row, _ = ended_up_with(threads[domain])
+            given = call.arguments.get(slot, UNKNOWN)
+            if row is None:
+                yield f"{slot} is to be the {domain}, and the user has none"
+            elif self._town.fails(row, {"name": given}):
+                yield f"the taxi of turn {turn} has {slot} {given}, wanted {row.name}"
+
 
 def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
     """The row that the user has at the end, and since which turn."""
@@ -166,24 +185,6 @@ def _request_faults(task: TownTask, thread: Thread, truth: Mapping[str, str], *,
         elif not any(same(slot, value, truth.get(slot, UNKNOWN)) for value in answer.values):
             told = ", ".join(answer.values)
             yield f"{slot} was told as {told} in turn {answer.turn}; it is {truth.get(slot, UNKNOWN)}"
-
-
-def _taxi_faults(task: TownTask, threads: Mapping[str, Thread]) -> Iterator[str]:
-    thread = threads["taxi"]
-    if thread.taxi is None:
-        yield "no taxi was sent"
-        return
-    call, turn = thread.taxi
-    wanted = dict(task.info)
-    for slot, domain in task.links.items():
-        row, _ = ended_up_with(threads[domain])
-        if row is None:
-            yield f"{slot} is to be the {domain}, and the user has none"
-        else:
-            wanted[slot] = row.name
-    for slot, value in wanted.items():
-        if not same(slot, call.arguments.get(slot, ""), value):
-            yield f"the taxi of turn {turn} has {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
 
 
 def _fixed(task: TownTask, thread: Thread) -> bool | None:

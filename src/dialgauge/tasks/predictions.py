@@ -6,8 +6,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import starmap
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -25,8 +24,8 @@ from dialgauge.worlds.town import normal_slot, normal_value
 #: Where the domains that a response is about come from.
 DomainMode: TypeAlias = Literal["file", "state", "placeholders"]
 MODES: tuple[DomainMode, ...] = ("file", "state", "placeholders")
-#: How many odd names a note lists.
-_SHOWN = 5
+#: How many odd names a note lists, and how many characters of an odd state.
+_SHOWN, _EXCERPT = 5, 40
 
 
 class TaskTurn(Struct, eq=False, gc=False):
@@ -86,6 +85,25 @@ class TaskPredictions:
             notes.append(f"states or active_domains name what is no domain of MultiWOZ and counts for nothing: {shown}")
         return notes
 
+    def length_notes(self, gold: GoldTasks) -> list[str]:
+        """Where responses and gold turns are not equally many: they are aligned from the start, and nothing else."""
+        lengths = [
+            (each.id, len(self.dialogues[key]), len(each.answers))
+            for key, each in gold.dialogues.items()
+            if key in self.dialogues
+        ]
+        fewer = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there < wanted]
+        more = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there > wanted]
+        notes = []
+        if fewer:
+            notes.append(
+                f"fewer responses than gold turns in {_some(fewer)}: they are aligned from the start, and the last "
+                "turns stay unanswered"
+            )
+        if more:
+            notes.append(f"more responses than gold turns in {_some(more)}: those after the end are ignored")
+        return notes
+
     def _partial_keys(self) -> list[tuple[str, int, str]]:
         keys = [
             ("state", self.stateless, "gold states are used for ALL turns of the file: this is a score of the policy, "
@@ -96,7 +114,8 @@ class TaskPredictions:
         return [key for key in keys if 0 < key[1] < self.turns]
 
     def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> str:
-        message = f"{lacking:,} of {counted(self.turns, 'turn')} lack the key '{key}', so {then}"
+        lack = "lacks" if lacking == 1 else "lack"
+        message = f"WARNING: {lacking:,} of {counted(self.turns, 'turn')} {lack} the key '{key}', so {then}"
         if not strict:
             return message
         dialogue, turn = next(
@@ -106,7 +125,7 @@ class TaskPredictions:
             if (each.state if key == "state" else each.active) is None
         )
         raise DialgaugeError(
-            f"{message}; add the key to every turn, or leave out --strict",
+            f"{message.removeprefix('WARNING: ')}; add the key to every turn, or leave out --strict",
             file=self.source or self.name,
             dialogue=dialogue,
             turn=turn,
@@ -123,13 +142,20 @@ class TaskPredictions:
         )
 
 
+def _some(places: Sequence[str]) -> str:
+    """How many dialogues, and the first of them."""
+    shown = ", ".join(places[:_SHOWN]) + (", ..." if len(places) > _SHOWN else "")
+    return f"{counted(len(places), 'dialogue')} ({shown})"
+
+
 class _Entry(Struct, gc=False):
     response: str
-    state: dict[str, Raw] | UnsetType = UNSET
+    state: Raw | UnsetType = UNSET
     active_domains: tuple[str, ...] | UnsetType = UNSET
 
 
 _FILE = Keyed(list[_Entry])
+_STATE = msgspec.json.Decoder(dict[str, Raw])
 _SLOTS = msgspec.json.Decoder(dict[str, str])
 _LOOSE_SLOTS = msgspec.json.Decoder(dict[str, Any])
 _ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
@@ -168,31 +194,56 @@ def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictio
     return TaskPredictions(name, dialogues, source)
 
 
+class _Pairs(dict[tuple[str, str], tuple[str, str]]):
+    """Slots and values made comparable, each pair once."""
+
+    def __missing__(self, pair: tuple[str, str]) -> tuple[str, str]:
+        slot = normal_slot(pair[0])
+        normal = self[pair] = slot, normal_value(slot, pair[1])
+        return normal
+
+
+class _Slots(dict[bytes, dict[str, str]]):
+    """The slots of a domain; they repeat from turn to turn."""
+
+    def __init__(self) -> None:
+        self._pairs = _Pairs()
+
+    def __missing__(self, content: bytes) -> dict[str, str]:
+        slots = self[content] = dict(map(self._pairs.__getitem__, _SLOTS.decode(content).items()))
+        return slots
+
+
+class _States(dict[bytes, TaskState]):
+    """States by what the file says; they repeat from turn to turn too."""
+
+    def __init__(self) -> None:
+        self._slots = _Slots()
+
+    def __missing__(self, content: bytes) -> TaskState:
+        slots = self._slots
+        state = self[content] = {domain: slots[bytes(raw)] for domain, raw in _STATE.decode(content).items()}
+        return state
+
+
 def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
-    @cache
-    def slots(content: bytes) -> dict[str, str]:
-        return dict(starmap(_normal, _SLOTS.decode(content).items()))
+    states = _States()
 
-    def turn(entry: _Entry, dialogue: str, number: int) -> TaskTurn:
-        state = None
-        if entry.state is not UNSET:
-            try:
-                state = {domain: slots(bytes(raw)) for domain, raw in entry.state.items()}
-            except msgspec.DecodeError as error:
-                message = _unreadable_state(entry.state)
-                raise DialgaugeError(message, file=part.name, dialogue=dialogue, turn=number) from error
-        return TaskTurn(entry.response, state, None if entry.active_domains is UNSET else entry.active_domains)
+    def turns(entries: Sequence[_Entry], dialogue: str) -> list[TaskTurn]:
+        try:
+            return [
+                TaskTurn(
+                    entry.response,
+                    None if entry.state is UNSET else states[bytes(entry.state)],
+                    None if entry.active_domains is UNSET else entry.active_domains,
+                )
+                for entry in entries
+            ]
+        except msgspec.DecodeError as error:
+            number, message = _unreadable_state(entries, states)
+            raise DialgaugeError(message, file=part.name, dialogue=dialogue, turn=number) from error
 
-    return [
-        (dialogue_key(name), [turn(entry, name, number) for number, entry in enumerate(entries)])
-        for name, entries in _entries(part)
-    ]
-
-
-@lru_cache(1 << 16)
-def _normal(slot: str, value: str) -> tuple[str, str]:
-    plain = normal_slot(slot)
-    return plain, normal_value(plain, value)
+    return [(dialogue_key(name), turns(entries, name)) for name, entries in _entries(part)]
 
 
 def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:
@@ -210,8 +261,22 @@ def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:
         raise error.at(turn=int(place[1]) if place else None) from error
 
 
-def _unreadable_state(state: Mapping[str, Raw]) -> str:
-    """Which value of a state is no text."""
+def _unreadable_state(entries: Sequence[_Entry], states: Mapping[bytes, TaskState]) -> tuple[int, str]:
+    """The first turn whose state cannot be read, and what in it is not as it should be."""
+    for number, entry in enumerate(entries):
+        content = b"{}" if entry.state is UNSET else bytes(entry.state)
+        try:
+            _ = states[content]
+        except msgspec.DecodeError as error:
+            return number, _fault(content) or f"the state cannot be read ({error})"
+    raise ValueError("all states can be read")
+
+
+def _fault(content: bytes) -> str | None:
+    try:
+        state = _STATE.decode(content)
+    except msgspec.DecodeError:
+        return f"the state must be an object of domain to slots, and is {content.decode()[:_EXCERPT]}"
     for domain, raw in state.items():
         try:
             slots = _LOOSE_SLOTS.decode(raw)
@@ -220,7 +285,7 @@ def _unreadable_state(state: Mapping[str, Raw]) -> str:
         for slot, value in slots.items():
             if not isinstance(value, str):
                 return f"the value of {domain}-{slot} must be a text, and is {msgspec.json.encode(value).decode()}"
-    return "the state cannot be read"
+    return None
 
 
 def human_responses(gold: GoldTasks) -> TaskPredictions:
@@ -275,7 +340,7 @@ def estimated_domains(states: Sequence[TaskState]) -> list[str | None]:
     changed_before: list[str] = []
     estimate: list[str | None] = []
     for state in states:
-        changed = [domain for domain, slots in state.items() if _news(slots, previous.get(domain))]
+        changed = [] if state is previous else [one for one, slots in state.items() if _news(slots, previous.get(one))]
         if not changed and current is None:
             estimate.append(None)
             continue
@@ -292,4 +357,4 @@ def estimated_domains(states: Sequence[TaskState]) -> list[str | None]:
 def _news(slots: Mapping[str, str], before: Mapping[str, str] | None) -> bool:
     if slots is before:
         return False
-    return bool(slots) if before is None else any(before.get(slot) != value for slot, value in slots.items())
+    return bool(slots) if before is None else not slots.items() <= before.items()

@@ -190,8 +190,12 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
 def _signatures(runs: Sequence[Run]) -> list[str]:
     """What all scores share, and what BLEU was computed with."""
     notes = [Signature.shared(Signature.parse(run.signature) for run in runs).long()]
-    signed = next((run.scores[BLEU].signature for run in runs if BLEU in run.scores), "")
-    return [*notes, f"BLEU: {Signature.parse(signed)['bleu']}"] if signed else notes
+    texts = [run.scores[name].signature for run in runs for name in (BLEU, COMBINED) if name in run.scores]
+    if not texts:
+        return notes
+    own = Signature.parse(texts[0])
+    made = [f"{BLEU} and {COMBINED}: interval:{own['interval']}"] if "interval" in own else []
+    return [*notes, f"{BLEU}: {own['bleu']}", *made]
 
 
 def _cell(score: Score | None, *, bold: bool = False) -> Cell | None:

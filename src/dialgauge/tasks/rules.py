@@ -86,16 +86,18 @@ class Mentions(Struct, frozen=True, gc=False):
     """The placeholders of a response by owner: a domain, or "" where only the context tells."""
 
     owned: dict[str, frozenset[str]]
+    #: The domains among the owners.
+    named: frozenset[str]
     classes: frozenset[str]
-    #: Those of the classes that a goal can ask for.
+    #: Those of the classes that a goal can ask for, and those that count before anything is booked.
     requests: frozenset[str]
+    unbooked: frozenset[str]
     #: Does the response tell so much that it cannot be an answer to anything?
     stuffed: bool
 
-    def owners(self, about: str | None) -> set[str]:
+    def owners(self, about: str | None) -> frozenset[str]:
         """The domains that own a placeholder, in a turn that is about ``about``."""
-        named = self.owned.keys() - {""}
-        return named | {about} if about and "" in self.owned else named
+        return self.named | {about} if about and "" in self.owned and about not in self.named else self.named
 
     def of(self, domain: str, about: str | None) -> frozenset[str]:
         """The classes that belong to a domain, in a turn that is about ``about``."""
@@ -106,15 +108,27 @@ class Mentions(Struct, frozen=True, gc=False):
 @lru_cache(1 << 16)
 def mentions(response: str) -> Mentions:
     """What a response mentions."""
+    return _mentioned(placeholders(response))
+
+
+@lru_cache(1 << 16)
+def _mentioned(names: tuple[str, ...]) -> Mentions:
+    """What these placeholders say; a few hundred lists of them make all responses of a system."""
     owned: dict[str, set[str]] = {}
-    for name in placeholders(response):
+    for name in names:
         word = CLASSES.get(name)
         if word:
             owned.setdefault(_owner(name, word), set()).add(word)
     classes = _NONE.union(*owned.values())
     requests = classes.intersection(REQUEST_CLASSES)
-    stuffed = len(requests) >= _STUFFED or (NAME in classes and TRAINID in classes)
-    return Mentions({owner: frozenset(words) for owner, words in owned.items()}, classes, requests, stuffed)
+    return Mentions(
+        {owner: frozenset(words) for owner, words in owned.items()},
+        frozenset(owned.keys() - {""}),
+        classes,
+        requests,
+        requests - _WHEN_BOOKED,
+        len(requests) >= _STUFFED or (NAME in classes and TRAINID in classes),
+    )
 
 
 def _owner(name: str, word: str) -> str:
@@ -126,14 +140,23 @@ def _owner(name: str, word: str) -> str:
     return domain if underscore and domain in DOMAINS else ""
 
 
+def fitting_rows(gold: GoldTask, town: TownDatabase) -> dict[str, int]:
+    """By domain of the goal the rows, as bits, that fit it."""
+    return {domain: town.answer(domain, goal.informable) for domain, goal in gold.domains.items()}
+
+
 def judge_mwzeval(
     gold: GoldTask,
+    fitting: Mapping[str, int],
     turns: Sequence[TaskTurn],
     states: Sequence[TaskState],
     active: Sequence[Sequence[str]],
     town: TownDatabase,
 ) -> DialogueVerdict:
-    """The standard evaluator's verdict: the last offer of a domain must lie within what fits the goal."""
+    """The standard evaluator's verdict: the last offer of a domain must lie within what fits the goal.
+
+    ``fitting`` are the :func:`fitting_rows` of the goal.
+    """
     offered: dict[str, tuple[int | None, int]] = dict.fromkeys(gold.domains, (None, 0))
     provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
     for number, (turn, state, booked, domains) in enumerate(zip(turns, states, gold.booked, active, strict=False)):
@@ -148,8 +171,8 @@ def judge_mwzeval(
                 before = offered[domain][1]
                 if not before or not town.ids_within(domain, before, rows):
                     offered[domain] = number, rows
-            provided[domain] |= said.requests if domain in booked else said.requests - _WHEN_BOOKED
-    informed = {d: _informed(d, goal, offered[d][1], town) for d, goal in gold.domains.items()}
+            provided[domain] |= said.requests if domain in booked else said.unbooked
+    informed = {d: _informed(d, goal, offered[d][1], fitting[d], town) for d, goal in gold.domains.items()}
     inform = all(informed.values())
     verdicts = {
         domain: DomainVerdict(
@@ -164,16 +187,17 @@ def judge_mwzeval(
     return DialogueVerdict(inform, all(one.success for one in verdicts.values()), verdicts)
 
 
-def _informed(domain: str, goal: DomainGoal, offered: int, town: TownDatabase) -> bool:
+def _informed(domain: str, goal: DomainGoal, offered: int, fitting: int, town: TownDatabase) -> bool:
     if "name" in goal.informable or domain in _FREE_DOMAINS:
         return True
     if not offered:
         return domain == "train" and TRAINID not in goal.requestable
-    return town.ids_within(domain, offered, town.answer(domain, goal.informable))
+    return town.ids_within(domain, offered, fitting)
 
 
 def judge_grounded(
     gold: GoldTask,
+    fitting: Mapping[str, int],
     turns: Sequence[TaskTurn],
     states: Sequence[TaskState],
     estimate: Sequence[str | None],
@@ -187,23 +211,24 @@ def judge_grounded(
     provided: dict[str, set[str]] = {domain: set() for domain in gold.domains}
     told: dict[str, set[str]] = {}
     stuffed = valid_offers = offers = 0
-    goal_rows = {d: town.answer(d, goal.informable) for d, goal in gold.domains.items() if d in DATABASE_DOMAINS}
     for number, (turn, state, booked, about) in enumerate(zip(turns, states, gold.booked, estimate, strict=False)):
         said = mentions(turn.response)
         if not said.classes:
             continue
-        for owner in said.owners(about) if said.requests else ():
-            told.setdefault(owner, set()).update(said.of(owner, about) & said.requests)
-        if said.stuffed:
-            stuffed += 1
-            continue
-        for domain, goal in gold.domains.items():
+        stuffed += said.stuffed
+        for domain in said.owners(about):
             classes = said.of(domain, about)
-            offer, requests = _offers(domain, goal, classes), classes & said.requests
+            requests = classes & said.requests
+            if requests:
+                told.setdefault(domain, set()).update(requests)
+            goal = gold.domains.get(domain)
+            if goal is None or said.stuffed:
+                continue
+            offer = _offers(domain, goal, classes)
             if not (offer or requests):
                 continue
             rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0
-            valid = is_valid(domain, goal, rows, goal_rows.get(domain, 0), state)
+            valid = is_valid(domain, goal, rows, fitting[domain], state)
             if offer:
                 last[domain] = number, valid, rows
                 if domain in DATABASE_DOMAINS and "name" not in goal.informable:

@@ -4,7 +4,7 @@ The strict rules. They go by what was *said*, by the system's calls on the recor
 believed because it was claimed.
 
 The row that a user ends up with, in each domain, is the row booked last. Where none was booked, it is the row last
-spoken of: named by the system (not as one of several to choose from), or asked for by name by the user and not denied.
+spoken of: named by the system (not as one of several to choose from), or asked for by name by the user and answered.
 It is dropped when the user then asks for something that it does not have, or the system says that there is nothing.
 """
 
@@ -19,7 +19,6 @@ from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
-    CHOICE,
     NO_CONSTRAINT,
     REFERENCE,
     REQUEST_SLOTS,
@@ -68,9 +67,24 @@ class TownIndex:
         """The rows of a name; trains share ids."""
         if domain == "train":
             return self._trains.get(canonical(name), ())
-        if domain not in _NAMED:
+        if domain not in _NAMED or domain not in self.search.town.raw:
             return ()
         return self.search.find(domain, {_ENTITY.get(domain, "name"): name}).rows
+
+    def only(self, domain: str) -> TownRow | None:
+        """The row of a table that has but one."""
+        rows = self.search.rows(domain) if domain in self.search.town.raw else ()
+        return rows[0] if len(rows) == 1 else None
+
+    def row(self, domain: str, number: int) -> TownRow:
+        """A row by its number."""
+        rows = self.search.rows(domain) if domain in self.search.town.raw else ()
+        if not 0 <= number < len(rows):
+            raise DialgaugeError(
+                f"the record has a booking of row {number} of {domain}, and the database has {len(rows):,}: "
+                "was it recorded with another database?"
+            )
+        return rows[number]
 
     def fails(self, row: TownRow, constraints: Mapping[str, str]) -> list[str]:
         """The constraints that a row fails; one that is no time of day fails."""
@@ -116,6 +130,8 @@ class Thread:
         self.row: TownRow | None = None
         self.since: int | None = None
         self.dropped = ""
+        #: The row that the user asked for by name, until the system speaks of it or of another.
+        self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
         self.searched: Mapping[str, str] = {}
         self.told: dict[str, Answer] = {}
@@ -126,10 +142,12 @@ class Thread:
         self.book_detour = Detour(task.book_first, task.book) if task and task.book_first and task.book else None
 
     def take(self, row: TownRow, turn: int) -> None:
+        self.asked = None
         if self.row is not row:
             self.row, self.since = row, turn
 
     def drop(self, why: str) -> None:
+        self.asked = None
         if self.row is not None:
             self.dropped = f"{self.row.name} {why}"
             self.row = self.since = None
@@ -141,7 +159,6 @@ class Follower:
     def __init__(self, goal: TownGoal, town: TownIndex) -> None:
         self._town = town
         self.threads = {task.domain: Thread(task.domain, task) for task in goal.tasks}
-        self._about = ""
         self._bookable = ""
         self.asserted = self.true = 0
         self._references: dict[str, set[str]] = {}
@@ -154,15 +171,15 @@ class Follower:
 
     # The user
 
-    def hear_user(self, acts: Sequence[Act], turn: int) -> None:
-        for act in acts:
+    def hear_user(self, turn: Turn, number: int) -> None:
+        """Take in a turn of the user."""
+        for act in said(turn):
             if act.domain not in SEARCH_SLOTS:
                 continue
-            self._about = act.domain
             if act.domain in BOOK_SLOTS:
                 self._bookable = act.domain
             if act.slot and act.values and act.name.endswith("-Inform"):
-                self._user_says(self.thread(act.domain), act.slot, act.values[0], turn)
+                self._user_says(self.thread(act.domain), act.slot, act.values[0], number)
 
     def _user_says(self, thread: Thread, slot: str, value: str, turn: int) -> None:
         thread.said[slot] = value
@@ -174,18 +191,16 @@ class Follower:
         if thread.row is not None and self._town.fails(thread.row, {slot: value}):
             thread.drop(f"was turned down in turn {turn}: the user asked for {slot} {value}")
         if slot == thread.entity_slot:
-            row = self._named(thread, value, {})
-            if row is not None:
-                thread.take(row, turn)
+            thread.asked = self._named(thread, value, {})
 
     # The system
 
     def hear_system(self, turn: Turn, number: int) -> None:
+        """Take in a turn of the system, and its calls before it."""
         self._note_calls(turn.calls or (), number)
-        acts = turn.acts or ()
         booking = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), self._bookable)
         by_domain: dict[str, list[tuple[str, Act]]] = {}
-        for act in acts:
+        for act in said(turn):
             domain, intent = act.domain, act.name.partition("-")[2]
             if domain == _BOOKING:
                 domain = booking
@@ -204,7 +219,7 @@ class Follower:
             elif call.name == "book":
                 thread.attempts.append((call, number))
                 if call.outcome == "booked" and call.rows:
-                    thread.booking = (self._town.search.row(call.domain, call.rows[0]), call, number)
+                    thread.booking = (self._town.row(call.domain, call.rows[0]), call, number)
                     self._references.setdefault(call.domain, set()).add(call.result.get("reference", ""))
             elif call.name == "taxi" and call.outcome == "booked":
                 thread.taxi = (call, number)
@@ -225,8 +240,10 @@ class Follower:
             thread.search_detour.refuse()
         if "NoBook" in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if thread.domain == "police" and intents & _TELLING and self._town.search.rows("police"):
-            thread.take(self._town.search.rows("police")[0], number)
+        if thread.domain == "police" and intents & _TELLING and (office := self._town.only("police")) is not None:
+            thread.take(office, number)
+        if not rows and intents & _TELLING and thread.asked is not None:
+            thread.take(thread.asked, number)
         if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:
             thread.take(row, number)
         for intent, act in told:
@@ -263,8 +280,6 @@ class Follower:
         self, thread: Thread, intent: str, slot: str, rows: Mapping[str, TownRow | None], values: Sequence[str]
     ) -> Sequence[str] | None:
         """What would be true to say of a slot; None where nobody can tell."""
-        if slot == CHOICE:
-            return None
         if slot.lower() == REFERENCE.lower():
             return list(self._references.get(thread.domain, ()))
         if thread.domain == "taxi":
@@ -293,6 +308,11 @@ def _taxi_truths(thread: Thread, slot: str) -> list[str] | None:
     if slot in call.result:
         return [call.result[slot]]
     return [call.arguments[slot]] if slot in call.arguments else None
+
+
+def said(turn: Turn) -> Sequence[Act]:
+    """The acts of a turn; of a speaker who gave only words, what the listener made of them."""
+    return (turn.acts if turn.acts is not None else turn.heard) or ()
 
 
 def same(slot: str, value: str, other: str) -> bool:

@@ -3,6 +3,7 @@
 ``task_verdicts``  dialogue, rules, domain, inform, success, turn (of the offer that counts), offered and fitting
                    (rows), requested, missing (what was never told, or not where it counts), reason: one row for each
                    domain of each goal under each rule set
+``dialogue_sums``  dialogue, measure, place, sum: what BLEU and Combined are made of, where they were scored
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 if TYPE_CHECKING:
     import polars
 
-VERDICTS = "task_verdicts"
+VERDICTS, DIALOGUE_SUMS = "task_verdicts", "dialogue_sums"
 _NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "reference", TRAINID: "train id"}
 _OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 

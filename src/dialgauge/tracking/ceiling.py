@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.study import Study
 
 #: Measure to value, of gold against itself; empty where gold is all right.
-Ceiling = Mapping[str, float]
+Ceiling = Mapping[str, float | None]
 
 
 class Ceilings:
@@ -51,5 +51,6 @@ def ceiling_sentence(profile: str, ceiling: Ceiling, shares: Mapping[str, bool])
     values = ", ".join(
         f"{name} {value:.2%}".removesuffix("%") if shares.get(name, True) else f"{name} {value:.4g}"
         for name, value in ceiling.items()
+        if value is not None
     )
     return f"Under {profile} gold scored against itself has {values}, not 100: some of its rules change one side only."

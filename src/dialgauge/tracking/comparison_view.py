@@ -19,6 +19,7 @@ from dialgauge.measures import parse_measure
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
 from dialgauge.tracking.results import Results, SystemScores
@@ -88,7 +89,7 @@ class TrackingView(ComparisonView):
         for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
             figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
         figures["lambda_sweep"] = lambda: _sweep(comparison).figure()
-        with_gold = [run for run in comparison.runs.values() if run.details["evidence"]["gold"]]
+        with_gold = [run for run in comparison.runs.values() if tracking_details(run).evidence.gold]
         if with_gold:
             sizes = slots_per_dialogue(SystemScores(with_gold[0]).counts).tolist()
             figures["slots_per_dialogue"] = partial(_slot_histogram, sizes)
@@ -188,8 +189,7 @@ def _sweep(comparison: Comparison) -> Sweep:
 
 
 def _frame_counts(frame: polars.DataFrame, run: Run) -> Counts:
-    evidence = run.details["evidence"]
-    return frame_counts(frame, slots=evidence["slots"], gold=evidence["gold"], flags=evidence["flags"])
+    return frame_counts(frame, tracking_details(run).evidence)
 
 
 def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)) -> Table:

@@ -16,6 +16,9 @@ from dialgauge.text import counted
 
 Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
 
+#: What is remarked of predicted values that SGD's official evaluation counts as filled slots.
+BLANKS = "predicted values 'none' or empty read as absent (SGD's official scores, with --schema, count them as filled)"
+
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
 
@@ -29,7 +32,20 @@ class Remark(Struct, frozen=True):
 
     def sentence(self) -> str:
         """One line for people: ``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``."""
-        return f"{self.what}: {self.count:,} (first in {self.places[0]})"
+        first = f" (first in {self.places[0]})" if self.places else ""
+        return f"{self.what}: {self.count:,}{first}"
+
+
+def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
+    """A remark on slots whose value means "absent", where a format keeps them apart."""
+    places = [
+        f"dialogue {dialogue.id}, turn {number}"
+        for dialogue in dialogues
+        for number, turn in enumerate(dialogue.turns)
+        for slots in (turn.blank or {}).values()
+        for _ in slots
+    ]
+    return [Remark(BLANKS, len(places), places[:1])] if places else []
 
 
 class SystemInput(Struct, frozen=True, eq=False):

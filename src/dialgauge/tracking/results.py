@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from msgspec import convert, structs
+from msgspec import structs
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.measures import Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 KIND = "tracking"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
-#: Under which runs keep what gold scores against itself: by their own profile, and by those of the sensitivity table.
-GOLD_AGAINST_ITSELF, CEILINGS = "gold_against_itself", "sensitivity_ceilings"
-#: Under which they keep what in the prediction file was read as something else.
-REMARKS = "remarks"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
@@ -53,6 +50,7 @@ class SystemScores:
             reason = "it was stored by an older dialgauge: score again" if run.kind == KIND else f"it is of {run.kind}"
             raise DialgaugeError(f"run {run.id} cannot be shown as scores of a tracker: {reason}")
         self.run = run
+        self.details = tracking_details(run)
         self._measures = measures
 
     @property
@@ -63,12 +61,12 @@ class SystemScores:
     @property
     def profile(self) -> str:
         """The profile's name."""
-        return str(self.run.details["profile"])
+        return self.details.profile
 
     @cached_property
     def scores(self) -> dict[str, Score]:
         """The scores by measure; SGD's official ones stand apart, under ``run.details["sgd"]``."""
-        if "sgd" not in self.run.details:
+        if self.details.sgd is None:
             return self.run.scores
         return {name: score for name, score in self.run.scores.items() if not _official(score)}
 
@@ -77,25 +75,25 @@ class SystemScores:
         """The measures behind the scores."""
         return list(self._measures or (parse_measure(name, KIND) for name in self.scores))
 
-    @cached_property
+    @property
     def coverage(self) -> TurnCoverage:
         """What was scored and what was not."""
-        return convert(self.run.details["coverage"], TurnCoverage)
+        return self.details.coverage
 
     @property
     def left_out(self) -> dict[str, str]:
         """Measures that the input cannot give, with the reason."""
-        return dict(self.run.details.get("left_out", {}))
-
-    @cached_property
-    def remarks(self) -> list[Remark]:
-        """What in the prediction file was read as something else, such as invalid outputs of a language model."""
-        return convert(self.run.details.get(REMARKS, []), list[Remark])
+        return dict(self.details.left_out)
 
     @property
-    def gold_against_itself(self) -> dict[str, float]:
+    def remarks(self) -> list[Remark]:
+        """What in the prediction file was read as something else, such as invalid outputs of a language model."""
+        return self.details.remarks
+
+    @property
+    def gold_against_itself(self) -> dict[str, float | None]:
         """What gold itself scores under the profile, by measure, where that is not 100; else empty."""
-        return dict(self.run.details.get(GOLD_AGAINST_ITSELF, {}))
+        return dict(self.details.gold_against_itself)
 
     @cached_property
     def signature(self) -> Signature:
@@ -148,15 +146,15 @@ class SystemScores:
             "turns": self.coverage.turns,
             "scores": {name: _score_dict(score) for name, score in self.scores.items()},
             "by": {name: _clean(self.by(name)) for name in views},
-            "counts": self.run.details["counts"],
+            "counts": self.details.counts,
             "left_out": self.left_out,
             "gold_against_itself": self.gold_against_itself,
             "remarks": [structs.asdict(remark) for remark in self.remarks],
         }
         if faults:
             content["faults"] = self.faults.as_dict()
-        if sgd := self.run.details.get("sgd"):
-            content |= {"sgd": sgd["scores"], "sgd_signature": sgd["signature"]}
+        if sgd := self.details.sgd:
+            content |= {"sgd": sgd.scores, "sgd_signature": sgd.signature}
         return content
 
     def __repr__(self) -> str:
@@ -330,7 +328,7 @@ class Results:
             from dialgauge.tracking.sensitivity import sensitivity_tables
 
             tables += sensitivity_tables(self.sensitivity)
-        if any("sgd" in run.details for run in self.runs):
+        if any(system.details.sgd for system in self.systems):
             from dialgauge.tracking.sgd.official import sgd_table
 
             tables.append(sgd_table(self.runs))
@@ -421,13 +419,13 @@ def _clean(view: View) -> View:
 
 def _mean_over_slots(system: SystemScores) -> list[str]:
     """What is in a mean over slots: predicted slots that gold never has, each of which counts 0."""
-    name, hidden = "F1(average=slot)", system.run.details.get("slots_without_gold")
+    name, hidden = "F1(average=slot)", system.details.slots_without_gold
     score = system.scores.get(name)
     if not hidden or score is None or score.value is None:
         return []
     interval = "" if score.low is not None else " No interval: more dialogues would bring more such slots."
     return [
-        f"{system.name}: {name} counts {counted(hidden['slots'], 'predicted slot')} that gold never has, each as 0. "
-        f"Over the {hidden['gold_slots']} slots of gold, F1(average=gold-slot), it is {100 * hidden['value']:.2f} "
+        f"{system.name}: {name} counts {counted(hidden.slots, 'predicted slot')} that gold never has, each as 0. "
+        f"Over the {hidden.gold_slots} slots of gold, F1(average=gold-slot), it is {100 * hidden.value:.2f} "
         f"instead of {100 * score.value:.2f}.{interval}"
     ]

@@ -14,8 +14,9 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
+from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.encode import Flags
-from dialgauge.tracking.results import CEILINGS, SENSITIVITY
+from dialgauge.tracking.results import SENSITIVITY
 from dialgauge.values import Profile
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Sensitivity(Struct, frozen=True):
     share: bool = True
     higher_is_better: bool = True
     #: Profile to the value of gold against itself, where that is not 100.
-    ceilings: dict[str, float] = {}
+    ceilings: dict[str, float | None] = {}
 
     @property
     def swaps(self) -> list[tuple[str, str, str, str]]:
@@ -155,7 +156,7 @@ def read_sensitivity(runs: Sequence[Run]) -> Sensitivity:
     profiles = list(next(iter(values.values())))
     score = next((run.scores[measure] for run in runs if measure in run.scores), None)
     share, higher = score is None or score.unit == "share", score is None or score.higher_is_better is not False
-    ceilings: dict[str, float] = next((run.details[CEILINGS] for run in runs if CEILINGS in run.details), {})
+    ceilings = next((known for run in runs if (known := tracking_details(run).sensitivity_ceilings)), {})
     return Sensitivity(measure, profiles, values, effects, share, higher, ceilings)
 
 

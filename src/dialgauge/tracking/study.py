@@ -17,9 +17,20 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
-from dialgauge.tracking.inputs import SELF, Remark, Source, SystemInput, cut_down, declared_scope, load, load_systems
+from dialgauge.tracking.inputs import (
+    BLANKS,
+    SELF,
+    Remark,
+    Source,
+    SystemInput,
+    blank_remarks,
+    cut_down,
+    declared_scope,
+    load,
+    load_systems,
+)
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
-from dialgauge.tracking.results import CEILINGS, GOLD_AGAINST_ITSELF, KIND, REMARKS, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -141,7 +152,7 @@ def build_study(
         exclude=exclude,
         ontology=ontology or (gold.ontology if gold else None),
         gold_name=(gold.path or gold.name) if gold else "gold",
-        remarks={system.name: system.remarks for system in systems},
+        remarks={system.name: [*system.remarks, *blank_remarks(system.dialogues)] for system in systems},
         files={
             system.name: [*reference, *([(_role(system, gold), system.path)] if system.path else [])]
             for system in systems
@@ -324,7 +335,7 @@ def score_study(
 
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
-        details = {CEILINGS: result.ceilings}
+        details = {"sensitivity_ceilings": result.ceilings}
     return Results(
         SystemScores(
             _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details),
@@ -383,8 +394,10 @@ def _run(
             "slots_renamed": len(comparison.renamed),
             "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
-        GOLD_AGAINST_ITSELF: study.ceiling(system.name, coder.profile, measures),
-        REMARKS: study.remarks.get(system.name, ()),
+        "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
+        "remarks": [  # the official scores say themselves what they do with blank values
+            one for one in study.remarks.get(system.name, ()) if not (official and one.what == BLANKS)
+        ],
         **more,
     }
     hidden = slots_without_gold(prepared.evidence.evidence)
@@ -416,9 +429,9 @@ def _run(
 
 
 def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
-    if not details[GOLD_AGAINST_ITSELF]:
+    if not details["gold_against_itself"]:
         return []
     from dialgauge.tracking.ceiling import ceiling_sentence
 
     shares = {str(measure): measure.card.unit == "share" for measure in measures}
-    return [ceiling_sentence(profile, details[GOLD_AGAINST_ITSELF], shares)]
+    return [ceiling_sentence(profile, details["gold_against_itself"], shares)]

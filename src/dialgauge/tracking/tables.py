@@ -28,6 +28,7 @@ import numpy as np
 from dialgauge.dialogue import Turn
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
+from dialgauge.tracking.details import CountBasis, tracking_details
 from dialgauge.tracking.encode import Codes, Kind
 from dialgauge.tracking.fga import default_rule, error_types
 
@@ -240,11 +241,10 @@ def _gathered(name: str, texts: Sequence[str | None], numbers: Any) -> polars.Se
 
 def read_counts(run: Run) -> Counts:
     """The counts of all turns of a run, as they were when it was scored."""
-    evidence = run.details["evidence"]
-    return frame_counts(run.table(TURN_SCORES), slots=evidence["slots"], gold=evidence["gold"], flags=evidence["flags"])
+    return frame_counts(run.table(TURN_SCORES), tracking_details(run).evidence)
 
 
-def frame_counts(frame: polars.DataFrame, *, slots: int, gold: bool, flags: bool) -> Counts:
+def frame_counts(frame: polars.DataFrame, evidence: CountBasis) -> Counts:
     """The counts of the turns in a table ``turn_scores``, or in some whole dialogues of it."""
     dialogue = frame["dialogue"].rle_id().to_numpy().astype(np.int32)
     first = np.ones(len(dialogue), bool)
@@ -255,7 +255,7 @@ def frame_counts(frame: polars.DataFrame, *, slots: int, gold: bool, flags: bool
         dialogue=dialogue,
         turn=frame["user_turn"].to_numpy(),
         first=first,
-        inventory=slots,
-        has_gold=gold,
-        flags_only=flags,
+        inventory=evidence.slots,
+        has_gold=evidence.gold,
+        flags_only=evidence.flags,
     )

@@ -15,6 +15,7 @@ import numpy as np
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import Counts, TurnCounts
+from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.tables import COUNTS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
 
@@ -79,7 +80,7 @@ def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group:
     it. Turns where the domain is predicted but not in gold are outside this rule and counted apart.
     """
     sizes: dict[str, int] = {}
-    for domain, slots in run.details["evidence"]["slots_by_domain"].items():
+    for domain, slots in tracking_details(run).evidence.slots_by_domain.items():
         sizes[group(domain)] = sizes.get(group(domain), 0) + slots
     per_turn = [measure for measure in measures if not measure.grouped and "history" not in measure.card.needs]
     groups: View = {}

@@ -3,6 +3,7 @@ rules ask about a turn."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dialgauge.dialogue import Task
@@ -64,6 +65,8 @@ class DialogueContext:
         #: What is odd about the dialogue, each sentence once, in order of appearance.
         self.warnings: dict[str, None] = {}
         self.requests_removed: list[str] = []
+        #: How often each thing was said.
+        self.utterances = Counter([turn.said for turn in turns])
         self._normaliser = normaliser
         self._user_parameters: Parameters | None = None
         self._system_parameters: Parameters | None = None
@@ -80,6 +83,8 @@ class DialogueContext:
 
     def _warn_of_torn_values(self) -> None:
         """The reference takes values apart at its own separator, so that one said value counts as several."""
+        if not any(said.torn for said in self.utterances):
+            return
         for turn in self.turns:
             if turn.said.torn:
                 warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is taken apart"

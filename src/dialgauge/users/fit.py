@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import counted
 from dialgauge.users.profile import DatasetProfile, load_profile, shipped
 from dialgauge.users.records import DialogueScore, ProfileFit
 from dialgauge.users.turns import ActLexicon
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 _FEW_ACTS = 0.5
 _FEW_SLOTS = 0.1
 _SHOWN = 5
+#: How much alike two names are, at least, of which one may be the other misspelt.
+_ALIKE = 0.65
+#: Conversations that are looked at to tell which profile would fit.
+_LOOKED_AT = 50
 
 
 def fit_of(results: Iterable[DialogueScore]) -> ProfileFit:
@@ -45,9 +52,10 @@ def fit_line(fit: ProfileFit, profile: str) -> str:
 
 def refuse_misfits(scored: ScoredConversations) -> None:
     """Refuse conversations and a profile that cannot be meant for each other."""
-    if not scored.results:
-        return
     profile = scored.settings.profile
+    if not scored.results:
+        _refuse_domains(scored, Counter(domain for goal in _goals(scored.dialogues()) for domain in goal))
+        return
     fit = fit_of(scored.results)
     if not any(result.acting for result in scored.results) and any(result.worded for result in scored.results):
         raise DialgaugeError(
@@ -60,19 +68,23 @@ def refuse_misfits(scored: ScoredConversations) -> None:
             f"({_listed(_unknown_acts(scored.results))}); {_better(scored, profile)}",
             file=scored.source,
         )
-    domains = _goal_domains(scored.results)
-    if domains and all(profile.domain(domain) is None for domain in domains):
-        raise DialgaugeError(
-            f"the profile {profile.name} knows none of the domains of the goals ({_listed(domains)}); "
-            f"{_better(scored, profile)}",
-            file=scored.source,
-        )
+    _refuse_domains(scored, _goal_domains(scored.results))
     requests, odd = fit.slots_requested, fit.requests_misnamed
     if odd == requests > 0:
         form = "'service-slot'" if profile.requests_carry_service else "bare slots"
         raise DialgaugeError(
             f"the profile {profile.name} expects requested slots written as {form}, and none of the {requests:,} is; "
             "change requests_carry_service in the profile, or choose another one",
+            file=scored.source,
+        )
+
+
+def _refuse_domains(scored: ScoredConversations, domains: Counter[str]) -> None:
+    profile = scored.settings.profile
+    if domains and all(profile.domain(domain) is None for domain in domains):
+        raise DialgaugeError(
+            f"the profile {profile.name} knows none of the domains of the goals ({_listed(domains)}); "
+            f"{_better(scored, profile)}",
             file=scored.source,
         )
 
@@ -90,6 +102,8 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
             f"only {fit.slots_uttered:,} of {fit.slots_wanted:,} slots of the goals were ever uttered; do acts and "
             "goals call their slots alike (slot_names of the profile)?"
         )
+    if misspelt := _misspelt_slots(scored):
+        yield f"slots of the goals that nobody ever uttered, maybe misspelt: {'; '.join(misspelt)}"
     domains = _goal_domains(scored.results)
     for domain in domains:
         if profile.domain(domain) is None:
@@ -103,6 +117,59 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
         yield f"{odd:,} of {requests:,} requested slots are not written as {form}, which the profile expects"
 
 
+def _misspelt_slots(scored: ScoredConversations) -> list[str]:
+    """Slots of goals that are uttered in no conversation, and are much like one that is.
+
+    A name that stands beside the slot in the same part of a goal is another slot, however alike the two are.
+    """
+    silent = Counter([pair for result in scored.results for pair in result.unuttered])
+    if not silent:
+        return []
+    tasks = [(domain, task) for result in scored.results for domain, task in result.goal.tasks.items()]
+    wanted = Counter([(domain, slot) for domain, task in tasks for slot in set[str]().union(*_parts(task))])
+    never = [pair for pair, count in silent.items() if count == wanted[pair]]
+    if not never:
+        return []
+    beside: dict[tuple[str, str], set[str]] = {pair: set() for pair in never}
+    for domain, task in tasks:
+        for part in _parts(task):
+            for slot in part:
+                if (domain, slot) in beside:
+                    beside[domain, slot].update(part)
+    uttered = _uttered_slots(scored)
+    booked = uttered.get(scored.settings.profile.booking_service, set())
+    hints = {
+        pair: nearest(pair[1], (uttered.get(pair[0], set()) | booked) - beside[pair], likeness=_ALIKE) for pair in never
+    }
+    return [
+        f"'{slot}' of '{domain}' in {counted(wanted[domain, slot], 'goal')}.{hint}"
+        for (domain, slot), hint in sorted(hints.items())
+        if "Did you mean" in hint
+    ][:_SHOWN]
+
+
+def _parts(task: Task) -> list[list[str]]:
+    """The slots of each part of a goal, in lower case."""
+    parts = (task.info, task.fail_info, task.book, task.fail_book, task.requests)
+    return [[slot.lower() for slot in part] for part in parts if part]
+
+
+def _uttered_slots(scored: ScoredConversations) -> dict[str, set[str]]:
+    """The slots that either side speaks of, by service, as goals would call them."""
+    lexicon = ActLexicon(scored.settings.profile, merge_values=False, strict=False)
+    uttered: dict[str, set[str]] = {}
+    for dialogue in scored.dialogues():
+        for turn in dialogue.turns:
+            for service, slot in lexicon.utterance(turn.acts or ()).slots:
+                if slot:
+                    uttered.setdefault(service, set()).add(slot)
+    return uttered
+
+
+def _goals(dialogues: Iterable[Dialogue]) -> Iterator[Iterable[str]]:
+    return (dialogue.goal.tasks for dialogue in dialogues if dialogue.goal is not None)
+
+
 def _goal_domains(results: Iterable[DialogueScore]) -> Counter[str]:
     return Counter(domain for result in results for domain in result.goal.tasks)
 
@@ -112,14 +179,17 @@ def _unknown_acts(results: Iterable[DialogueScore]) -> Counter[str]:
 
 
 def _better(scored: ScoredConversations, profile: DatasetProfile) -> str:
-    """Which shipped profile knows the domains, and most of the acts that this one does not, if one does."""
-    unknown, domains = _unknown_acts(scored.results), _goal_domains(scored.results)
+    """Which shipped profile knows domains of the goals and most of the acts, if one does."""
+    looked_at = list(islice(scored.dialogues(), _LOOKED_AT))
+    domains = {domain for goal in _goals(looked_at) for domain in goal}
+    turns = (turn for dialogue in looked_at for turn in dialogue.turns)
+    acts = Counter(act.name for turn in turns for act in turn.acts or ())
     fitting = []
     for name in shipped():
         other = load_profile(name)
         lexicon = ActLexicon(other, merge_values=False, strict=True)
-        known = sum(count for act, count in unknown.items() if lexicon.families(act))
-        if name != profile.name and 2 * known >= unknown.total() and any(other.domain(each) for each in domains):
+        known = sum(count for act, count in acts.items() if lexicon.families(act))
+        if name != profile.name and 2 * known >= acts.total() and any(other.domain(each) for each in domains):
             fitting.append(name)
     hint = f"; {' or '.join(fitting)} would fit" if fitting else ""
     return f"name another profile with --profile, or write one (docs/users.md){hint}"

@@ -27,7 +27,7 @@ from dialgauge.users.records import (
 )
 from dialgauge.users.requests import score_requests
 from dialgauge.users.schemas import DatasetSchema
-from dialgauge.users.turns import ActLexicon, Utterance, prepared_turns
+from dialgauge.users.turns import ActLexicon, prepared_turns
 from dialgauge.values import CanonicalMap
 
 
@@ -152,6 +152,7 @@ class Scorer:
         scores: dict[MeasureName, dict[str, PrfScore]] = {}
         scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
         scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")
+        fit, unuttered = _fit(context)
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
@@ -161,8 +162,11 @@ class Scorer:
             verdicts=(*verdicts, *more),
             lost=lost_points([*verdicts, *more]),
             goal_source=context.goal_source,
-            fit=_fit(context),
-            unknown_acts=tuple(name for turn in context.turns for name in turn.said.unknown),
+            fit=fit,
+            unuttered=unuttered,
+            unknown_acts=tuple(
+                name for said, count in context.utterances.items() for name in said.unknown * count if said.unknown
+            ),
             worded=sum([turn.text != "" for turn in dialogue.turns]),
             acting=sum([bool(turn.acts) for turn in dialogue.turns]),
             heard_by=_listeners(dialogue.turns),
@@ -195,18 +199,15 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
-def _fit(context: DialogueContext) -> ProfileFit:
-    """How much the profile could make of the conversation."""
-    in_domains = unknown = requested = misnamed = 0
-    utterances: dict[int, Utterance] = {}
-    uttered: set[tuple[str, str]] = set()
+def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
+    """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
+    requested = misnamed = 0
+    in_domains = sum([count * said.in_domains for said, count in context.utterances.items()])
+    unknown = sum([count * len(said.unknown) for said, count in context.utterances.items()])
+    uttered: set[tuple[str, str]] = set().union(*(said.slots for said in context.utterances))
     carried = context.profile.requests_carry_service
-    for turn in context.turns:
-        said = turn.said
-        in_domains += said.in_domains
-        unknown += len(said.unknown)
-        utterances[id(said)] = said
-        for service, requests in turn.requested.items():
+    for asked in [turn.requested for turn in context.turns if turn.requested]:
+        for service, requests in asked.items():
             prefix = f"{service}-".lower()
             bare = [request.removeprefix(prefix) for request in requests]
             uttered.update([(service, slot) for slot in bare])
@@ -215,12 +216,13 @@ def _fit(context: DialogueContext) -> ProfileFit:
                 request == slot if carried else slot.startswith(prefix)
                 for request, slot in zip(requests, bare, strict=True)
             )
-    uttered.update(*(said.slots for said in utterances.values()))
     wanted = {
         (domain, slot.lower())
         for domain, task in context.tasks.items()
         for slots in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
         for slot in slots
     }
-    found = sum(any((service, slot) in uttered for service in context.with_booking(domain)) for domain, slot in wanted)
-    return ProfileFit(in_domains, in_domains - unknown, len(wanted), found, requested, misnamed)
+    booking = context.profile.booking_service
+    silent = [pair for pair in wanted if pair not in uttered and (booking, pair[1]) not in uttered]
+    fit = ProfileFit(in_domains, in_domains - unknown, len(wanted), len(wanted) - len(silent), requested, misnamed)
+    return fit, tuple(sorted(silent))

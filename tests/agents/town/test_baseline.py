@@ -7,18 +7,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from dialgauge.lab.town import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from msgspec.structs import replace
 
 import dialgauge
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.formats import read
+from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
 from support.town import town
 
 BYE = act("general-bye")
+FEE = TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",))
 HOTEL = TownTask(
     domain="hotel",
     info={"area": "north", "stars": "4", "parking": "yes", "internet": "yes", "type": "guesthouse"},
@@ -31,8 +32,8 @@ CONFIRMED = act("Booking-Book", "Ref", "AB12CD34")
 MISHEARD = act("Train-OfferBooked", "Ref", "AB12CD34")
 
 
-def user(*tasks: TownTask, anaphors: float = 0.0, seed: int = 0, limit: int = 40) -> BaselineUser:
-    options = BaselineOptions(anaphors=anaphors, limit=limit)
+def user(*tasks: TownTask, anaphors: float = 0.0, seed: int = 0, insist: bool = False) -> BaselineUser:
+    options = BaselineOptions(anaphors=anaphors, insist=insist)
     return BaselineUser(TownGoal(id="goal", tasks=tasks), Draws(seed), options)
 
 
@@ -75,14 +76,24 @@ def test_a_train_that_nobody_spoke_of_is_booked_by_mistake() -> None:
     assert one.complete
 
 
-@pytest.mark.parametrize("value", ["unknown", "?", "none"])
-def test_no_answer_is_asked_for_again_until_the_limit(value: str) -> None:
-    one = user(TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",)))
+@pytest.mark.parametrize(("value", "insist"), [("none", False), ("", False), ("unknown", True), ("?", True)])
+def test_what_is_no_answer_is_asked_for_again_until_the_limit(value: str, insist: bool) -> None:
+    one = user(FEE, insist=insist)
     question = act("Attraction-Request", "entrance fee", "?")
     one.step(())
     said = [one.step([act("Attraction-Inform", "entrance fee", value)]) for _ in range(20)]
-    assert said == [(question,)] * 19 + [(BYE,)]  # defect 3
+    assert said == [(question,)] * 19 + [(BYE,)]
     assert (one.end_reason, one.complete) == ("max_exchanges", False)
+
+
+@pytest.mark.parametrize("heard", [[], [act("Attraction-Request", "entrance fee", "?")]])
+def test_an_unknown_value_is_asked_for_again_as_long_as_it_is_not_heard(heard: list[Act]) -> None:
+    one = user(FEE)
+    question = (act("Attraction-Request", "entrance fee", "?"),)
+    one.step(())
+    assert [one.step(heard) for _ in range(3)] == [question] * 3  # defect 3, as the recordings have it
+    assert one.step([act("Attraction-Inform", "entrance fee", "unknown")]) == (BYE,)
+    assert one.complete
 
 
 def test_constraints_to_try_first_are_tried_whether_they_fail_or_not() -> None:

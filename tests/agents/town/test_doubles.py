@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from dialgauge.lab.town import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from msgspec.structs import replace
 
 from dialgauge.agents.protocol import SystemContext, UserContext
@@ -15,6 +14,7 @@ from dialgauge.agents.registry import make_agent
 from dialgauge.agents.session import EXPLANATION
 from dialgauge.dialogue import Turn
 from dialgauge.formats import read
+from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
 from support.town import town
 

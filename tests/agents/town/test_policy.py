@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.town import ROWS
 
 from dialgauge.agents.town import Belief, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, act
+from support.town import ROWS
 
 SEARCH = TownSearch(TownDatabase(ROWS, taxi={"taxi_colors": ["red"], "taxi_types": ["ford"]}))
 

@@ -23,6 +23,8 @@ def test_texts_become_settings_of_the_right_kind() -> None:
         ({"learning_rate": "nan"}, "learning_rate must be a finite number"),
         ({"std": "-1"}, "above 0"),
         ({"margin": "inf"}, "margin must be a finite number"),
+        ({"said_negatives": "1.5"}, "said_negatives must be from 0 to 1, not 1.5"),
+        ({"said_negatives": "nan"}, "said_negatives must be from 0 to 1"),
         ({"entity_dropout": "1"}, "entity_dropout must be at least 0 and below 1, not 1.0"),
         ({"entity_dropout": "nan"}, "entity_dropout must be at least 0 and below 1"),
     ],
@@ -36,8 +38,12 @@ def test_presets_are_the_papers_sizes() -> None:
     assert (memory_preset(6).dim, memory_preset(6).hops) == (128, 4)
     paper = memory_preset(1, "paper")
     assert (paper.optimiser, paper.learning_rate, paper.dim, paper.batch) == ("sgd", 0.01, 128, 1)
+    assert [memory_preset(task, "paper").epochs for task in range(1, 6)] == [12, 12, 12, 12, 40]
     embeddings = embedding_preset(3, "paper")
     assert embeddings.batch == 1
+    assert [embedding_preset(task, "paper").said_negatives for task in range(1, 7)] == [0.5, 0, 0, 0, 0.5, 0]
+    assert [task for task in range(1, 7) if embedding_preset(task, "paper").shared] == [1]
+    assert not any(embedding_preset(task).shared for task in range(1, 7))
     assert (embeddings.loss, embeddings.margin, embeddings.negatives, embeddings.history) == (
         "margin",
         0.1,

@@ -18,7 +18,7 @@ from dialgauge.lab.interaction import interact, move_to
 from dialgauge.rankers.episode import Point, points_of
 from dialgauge.rankers.model_folder import load_ranker, save_ranker
 from dialgauge.rankers.neural.encoding import words_of
-from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss
+from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss, sampled_candidates, with_said_replies
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.neural.training import Training
 from dialgauge.rankers.neural.typed import Typed
@@ -147,7 +147,8 @@ def _without(word: str, text: str) -> str:
 def test_margin_loss_against_a_loop() -> None:
     scores = torch.randn(5, 9, generator=torch.Generator().manual_seed(0))
     gold = torch.tensor([0, 8, 3, 3, 5])
-    found = margin_loss(scores, gold, 0.1, 4, torch.Generator().manual_seed(7))
+    others = sampled_candidates(9, gold, 4, torch.Generator().manual_seed(7))
+    found = margin_loss(scores, gold, 0.1, others)
     drawn = torch.randint(8, (5, 4), generator=torch.Generator().manual_seed(7))
     total = 0.0
     for row, right in enumerate(gold.tolist()):
@@ -156,6 +157,42 @@ def test_margin_loss_against_a_loop() -> None:
             assert other != right
             total += max(0.0, 0.1 - float(scores[row, right]) + float(scores[row, other]))
     assert float(found) == pytest.approx(total / 5, rel=1e-5)
+
+
+def test_a_share_of_the_sampled_candidates_are_replies_as_often_as_they_are_said() -> None:
+    """Of 4,000 candidates two are said, one of them three times as often; drawn alike they would hardly be met."""
+    gold, said = torch.tensor([7, 9]), torch.tensor([7, 7, 7, 9])
+    draws = torch.Generator().manual_seed(1)
+    plain = sampled_candidates(4000, gold, 2000, draws)
+    mixed = with_said_replies(plain, gold, said, 0.5, draws)
+    assert mixed.shape == plain.shape
+    assert not (mixed == gold[:, None]).any()
+    torch.testing.assert_close(mixed[:, 1000:], plain[:, 1000:])
+    rare, often = (mixed[0] == 9).sum().item(), (mixed[1] == 7).sum().item()
+    assert 200 < rare < 300 < 700 < often < 800
+
+
+def test_replies_that_are_said_are_sampled_in_training() -> None:
+    """All draws from what is said: words of candidates that nobody says are met only where the gold reply was drawn."""
+
+    def unsaid_words(rate: str, share: str) -> NDArray[np.float64]:
+        ranker = made(
+            "embeddings",
+            loss="margin",
+            optimiser="sgd",
+            batch="1",
+            epochs="1",
+            learning_rate=rate,
+            said_negatives=share,
+        )
+        said = {word for place in set(ranker.said.tolist()) for word in words_of(ranker.candidates[place])}
+        places = [place for place, word in enumerate(ranker.settings()["candidate_words"]) if word not in said]
+        return ranker.arrays()["candidates"][places]
+
+    first = unsaid_words("1e-30", "0")
+    alike = np.linalg.norm(unsaid_words("0.003", "0") - first)
+    said = np.linalg.norm(unsaid_words("0.003", "1") - first)
+    assert 0 < said < 0.7 * alike
 
 
 @pytest.mark.parametrize("name", ["embeddings", "embeddings-type"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.support.town import ROWS
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, town_goal
+from support.town import ROWS
 
 SEARCH = TownSearch(TownDatabase(ROWS, taxi={"taxi_colors": ["red"], "taxi_types": ["ford"]}))
 CURRY, YU, _ = SEARCH.rows("restaurant")

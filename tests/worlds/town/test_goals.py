@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.support.shared import shared_folder
-from tests.support.town import ROWS
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.worlds.town import TownDatabase, TownGoal, TownSearch, load_town, town_goal
+from support.shared import shared_folder
+from support.town import ROWS
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.town import ROWS
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import UNKNOWN, TownDatabase, TownSearch, canonical, clock, ontology_of
+from support.town import ROWS
 
 LATE = {
     "trainID": "TR9", "day": "monday", "departure": "cambridge", "destination": "ely", "leaveAt": "23:59",

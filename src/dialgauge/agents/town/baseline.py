@@ -2,9 +2,10 @@
 
 It works off a stack: goodbye at the bottom, above it the constraints of the tasks, the first task on top; whatever the
 system says pushes more. It follows constraints that were never meant to fail, says all at once, credits a confirmation
-to whatever domain it was heard in, takes neither "unknown" nor "none" for an answer and asks again, leaves when nothing
-is found, points back ("same area as the restaurant") where the system cannot follow, and repeats itself until its own
-limit of 20 turns is spent.
+to whatever domain it was heard in, takes "none" for no answer and asks again, leaves when nothing is found, points back
+("same area as the restaurant") where the system cannot follow, and repeats itself until its own limit of 20 turns is
+spent. That something is not known it takes for an answer when it hears it: the recorded users asked again because
+they never did.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNO
 
 _BYE = act("general-bye")
 _ANY = "any"
-_NO_ANSWER = ("", ASKED, "none", UNKNOWN)
+_NO_VALUE = ("", "none")
+_NOT_KNOWN = (ASKED, UNKNOWN)
 _TELLING = ("Inform", "Recommend", "OfferBook", "OfferBooked", "Book")
 _CONFIRMING = ("Book", "OfferBooked")
 _TIMES = ("leaveAt", "arriveBy")
@@ -37,6 +39,8 @@ class BaselineOptions(Struct, frozen=True, kw_only=True):
     at_once: int = 4
     #: The user's own limit, in utterances of both sides.
     limit: int = 40
+    #: Ask again where the answer was that nobody knows.
+    insist: bool = False
 
 
 class _Matter:
@@ -83,7 +87,7 @@ class _Matter:
     def contradicted(self, slot: str, value: str) -> bool:
         """Is that not what the user wants? A value is the wanted one where either contains the other."""
         wanted = {**self.info, **self.book}.get(slot)
-        if wanted is None or value in _NO_ANSWER or slot in _TIMES:
+        if wanted is None or value in (*_NO_VALUE, *_NOT_KNOWN) or slot in _TIMES:
             return False
         one, other = canonical(wanted), canonical(value)
         return one not in other and other not in one
@@ -94,6 +98,7 @@ class BaselineUser:
 
     def __init__(self, goal: TownGoal, draws: Draws, options: BaselineOptions | None = None) -> None:
         self._draws, self._options = draws, options or BaselineOptions()
+        self._no_answer = (*_NO_VALUE, *_NOT_KNOWN) if self._options.insist else _NO_VALUE
         self._matters = {task.domain: _Matter(task) for task in goal.tasks}
         self._stack: list[Act] = [_BYE]
         for matter in reversed(self._matters.values()):
@@ -230,11 +235,11 @@ class BaselineUser:
         right = True
         for one in acts:
             value = one.values[0] if one.values else ""
-            if one.slot == "name" and value not in _NO_ANSWER:
+            if one.slot == "name" and value not in _NO_VALUE:
                 matter.name = value
                 self._stack = [item for item in self._stack if item.values != (_ANY,)]
             if one.slot in matter.answers:
-                if not constraints and value not in _NO_ANSWER:
+                if not constraints and value not in self._no_answer:
                     matter.answers[one.slot] = value
             elif matter.contradicted(one.slot, value):
                 right = False

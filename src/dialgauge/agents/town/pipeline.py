@@ -224,9 +224,10 @@ def agenda_baseline(
     anaphors: float = 0.3,
     at_once: int = 4,
     limit: int = 40,
+    insist: bool = False,
 ) -> TownUser:
     """The user of the GCDF1 paper, with its faults."""
-    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit))
+    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
     return TownUser(
         "agenda-baseline",
         lambda goal, draws: BaselineUser(goal, draws, options),

@@ -20,6 +20,9 @@ class Hyperparameters(msgspec.Struct, frozen=True, kw_only=True):
     loss: Literal["softmax", "margin"] = "softmax"
     margin: float = 0.1
     negatives: int = 100
+    #: Share of the sampled candidates that are replies of the training dialogs, as often as they are said there; the
+    #: others come from all candidates alike.
+    said_negatives: float = 0.0
     optimiser: Literal["adam", "sgd"] = "adam"
     learning_rate: float = 3e-3
     epochs: int = 40
@@ -62,6 +65,8 @@ def updated(config: Hyperparameters, options: dict[str, str]) -> Hyperparameters
         raise DialgaugeError("learning_rate, std and clip must be above 0")
     if not 0 <= new.entity_dropout < 1:
         raise DialgaugeError(f"the setting entity_dropout must be at least 0 and below 1, not {new.entity_dropout}")
+    if not 0 <= new.said_negatives <= 1:
+        raise DialgaugeError(f"the setting said_negatives must be from 0 to 1, not {new.said_negatives}")
     if not 0 < new.spelling <= 1:
         raise DialgaugeError(f"the setting spelling must be above 0 and at most 1, not {new.spelling}")
     return new
@@ -78,6 +83,8 @@ EMBEDDING_SIZES = {
     5: (0.01, 0.01, 32, 100, True),
     6: (0.001, 0.01, 128, 100, False),
 }
+#: Where one matrix for both sides is better on dev with the paper's training (section 4.3 leaves it to the dev set).
+ONE_MATRIX = frozenset({1})
 
 
 #: Where leaving entities out helped on dev dialogs with unknown entities (simulated) and cost little on dev.
@@ -95,7 +102,9 @@ def memory_preset(task: int, preset: str = "default") -> Hyperparameters:
     # With match types task 2 stays on a plateau (92 on dev) for a dozen epochs before it learns to follow updates.
     config = Hyperparameters(dim=dim, hops=hops, patience=15 if task == 2 else Hyperparameters().patience)
     if _known(preset) == "paper":
-        return msgspec.structs.replace(config, optimiser="sgd", learning_rate=0.01, batch=1, epochs=12)
+        # Twelve epochs are enough but on task 5, where dev still rises then.
+        epochs = 40 if task == 5 else 12
+        return msgspec.structs.replace(config, optimiser="sgd", learning_rate=0.01, batch=1, epochs=epochs)
     ours = msgspec.structs.replace(config, entity_dropout=ENTITY_DROPOUT.get(task, 0.0))
     return msgspec.structs.replace(ours, loss="margin") if preset == "margin" else ours
 
@@ -104,13 +113,24 @@ def embedding_preset(task: int, preset: str = "default") -> Hyperparameters:
     """Sizes and inputs are the paper's.
 
     ``default`` is ours (softmax, Adam 0.003); ``paper`` learns as the paper does (margin loss, its rates, SGD with one
-    dialog line at a time); ``margin`` takes its loss with an optimiser, rate and patience chosen on dev.
+    dialog line at a time, one matrix for both sides where dev prefers it); ``margin`` takes its loss with an optimiser,
+    rate and patience chosen on dev.
     """
     rate, margin, dim, negatives, history = EMBEDDING_SIZES.get(task, EMBEDDING_SIZES[5])
     config = Hyperparameters(dim=dim, history=history, margin=margin, negatives=negatives)
     if _known(preset) == "paper":
         return msgspec.structs.replace(
-            config, loss="margin", optimiser="sgd", learning_rate=rate, std=dim**-0.5, batch=1
+            config,
+            loss="margin",
+            optimiser="sgd",
+            learning_rate=rate,
+            std=dim**-0.5,
+            batch=1,
+            patience=15,
+            # Drawn from all 4,212 candidates alike, the few sentences that are said all the time are hardly ever met.
+            # From the last utterance alone they cannot be told apart anyhow, and meeting them often only shakes it.
+            said_negatives=0.5 if history else 0.0,
+            shared=task in ONE_MATRIX,
         )
     if preset == "margin":
         return msgspec.structs.replace(config, loss="margin", learning_rate=1e-3, epochs=60, patience=12)

@@ -1,4 +1,4 @@
-"""Supervised embeddings (Bai et al. 2009; Bordes et al. 2017, section 4.2): f(x, y) = (A Φ(x))ᵀ (B Φ(y)).
+"""Supervised embeddings (Bai et al. 2009; Bordes et al. 2017, section 4.3): f(x, y) = (A Φ(x))ᵀ (B Φ(y)).
 
 Φ is a bag of words; A and B may be one matrix. The input is the last utterance, or the whole history with it. With
 match types a candidate's bag also has the words of its types (w_T): of those that match when the history is read, of

@@ -117,6 +117,8 @@ class LearnedRanker(Ranker):
             of_lines = of_candidates = list(dict.fromkeys([*of_lines, *of_candidates]))
         self._build(of_lines, of_candidates)
         train, dev = (self._encode(points_of(task.split(name))) for name in ("trn", "dev"))
+        #: Where the replies of the training dialogs stand among the candidates.
+        self.said = self.tensor(train.encoded.gold)
         name = TrainingName.of(self, task)
         training = Training(self.module, self.config, self._identity(task), self.checkpoint, name)
         training.run(
@@ -198,7 +200,11 @@ class LearnedRanker(Ranker):
         gold = self.tensor(batch.encoded.gold[batch.rows])
         if self.config.loss == "softmax":
             return cross_entropy(scores, gold)
-        return margin_loss(scores, gold, self.config.margin, self.config.negatives, self.draws(batch))
+        drawn = self.draws(batch)
+        others = sampled_candidates(scores.shape[1], gold, self.config.negatives, drawn)
+        if self.config.said_negatives:
+            others = with_said_replies(others, gold, self.said, self.config.said_negatives, drawn)
+        return margin_loss(scores, gold, self.config.margin, others)
 
     def draws(self, batch: Batch) -> torch.Generator:
         """What is drawn depends on the seed and the batch alone, so that a resumed training draws the same.
@@ -258,10 +264,25 @@ class LearnedRanker(Ranker):
             ) from error
 
 
-def margin_loss(scores: Tensor, gold: Tensor, margin: float, negatives: int, generator: torch.Generator) -> Tensor:
-    """Σ max(0, m − f(x, y) + f(x, ȳ)) over sampled ȳ ≠ y, averaged over the batch (Bordes et al. 2017, section 4.2)."""
-    count = scores.shape[1]
-    drawn = torch.randint(count - 1, (len(gold), min(negatives, count - 1)), generator=generator, device=scores.device)
-    others = drawn + (drawn >= gold[:, None])
+def sampled_candidates(count: int, gold: Tensor, negatives: int, generator: torch.Generator) -> Tensor:
+    """Places of candidates other than the gold one (batch × negatives), each as likely as any other."""
+    shape = (len(gold), min(negatives, count - 1))
+    drawn = torch.randint(count - 1, shape, generator=generator, device=gold.device)
+    return drawn + (drawn >= gold[:, None])
+
+
+def with_said_replies(others: Tensor, gold: Tensor, said: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """The same with that share of them replaced by replies of the training dialogs, each as likely as it is said.
+
+    Where the gold reply itself is drawn, the candidate that was there stays.
+    """
+    taken = round(share * others.shape[1])
+    drawn = said[torch.randint(len(said), (len(gold), taken), generator=generator, device=gold.device)]
+    first = torch.where(drawn == gold[:, None], others[:, :taken], drawn)
+    return torch.cat([first, others[:, taken:]], dim=1)
+
+
+def margin_loss(scores: Tensor, gold: Tensor, margin: float, others: Tensor) -> Tensor:
+    """Σ max(0, m − f(x, y) + f(x, ȳ)) over the other ȳ, averaged over the batch (Bordes et al. 2017, section 4.3)."""
     own = scores.gather(1, gold[:, None])
     return functional.relu(margin - own + scores.gather(1, others)).sum(dim=1).mean()

@@ -19,6 +19,7 @@ from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, Scores, Signature, SystemEvidence, card_named, score_systems
 from dialgauge.text import counted
+from dialgauge.tracking.details import OfficialDetails, tracking_details
 from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
 from dialgauge.tracking.sgd.frames import SgdCoverage, frame_scores, pairs
 from dialgauge.tracking.sgd.similarity import Matching
@@ -230,17 +231,17 @@ def sgd_table(runs: Iterable[Run]) -> Table:
     """All, seen and unseen services of every system, from runs that have SGD's scores."""
     from dialgauge.report import Column, Table
 
-    kept = {run.name: run.details["sgd"] for run in runs if "sgd" in run.details}
-    present = {name for sgd in kept.values() for name in sgd["scores"][ALL]}
+    kept = {run.name: sgd for run in runs if (sgd := tracking_details(run).sgd)}
+    present = {name for sgd in kept.values() for name in sgd.scores.get(ALL, ())}
     measures = {name: official for name, official in OFFICIAL_NAMES.items() if official in present}
     table = Table(
         "SGD's official scores (percent)",
         ["system", "services", *(Column(measure, digits=2, percent=True) for measure in measures)],
     )
     for name, sgd in kept.items():
-        for group, frames in sgd["frames"].items():
+        for group, frames in sgd.frames.items():
             if frames:
-                table.add(name, group, *(sgd["scores"][group].get(official) for official in measures.values()))
+                table.add(name, group, *(sgd.scores.get(group, {}).get(official) for official in measures.values()))
         table.notes += _notes(name, sgd)
     return table
 
@@ -252,18 +253,18 @@ _MATCHING = {
 }
 
 
-def _notes(name: str, sgd: dict[str, Any]) -> list[str]:
+def _notes(name: str, sgd: OfficialDetails) -> list[str]:
     """How it was scored, and what was left out."""
-    joint = "multiplied over a turn's services" if sgd["joint"] == "turn" else "per frame"
-    frames = counted(sgd["frames"][ALL], "frame")
-    notes = [f"{name}: {frames}; {_MATCHING.get(sgd['matching'], sgd['matching'])}; joint scores {joint}."]
-    if blanks := sgd.get("blanks"):
+    joint = "multiplied over a turn's services" if sgd.joint == "turn" else "per frame"
+    frames = counted(sgd.frames.get(ALL, 0), "frame")
+    notes = [f"{name}: {frames}; {_MATCHING.get(sgd.matching, sgd.matching)}; joint scores {joint}."]
+    if blanks := sgd.blanks:
         notes.append(
             f"{name}: {counted(blanks, 'predicted value')} 'none' or empty: filled slots in SGD's scores, as in the "
             "official evaluation, and absent in the others."
         )
-    if sgd["missing_dialogues"] or sgd["missing_turns"]:
-        dialogues, turns = counted(sgd["missing_dialogues"], "dialogue"), counted(sgd["missing_turns"], "turn")
+    if sgd.missing_dialogues or sgd.missing_turns:
+        dialogues, turns = counted(sgd.missing_dialogues, "dialogue"), counted(sgd.missing_turns, "turn")
         notes.append(
             f"{name}: SGD's scores leave out {dialogues} and {turns} without prediction, whatever --coverage says."
         )

@@ -63,6 +63,13 @@ class UserPhrases(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ask: dict[str, Variants]
     nothing_else: Variants
 
+    def words(self) -> frozenset[str]:
+        """All words of these sentences, without the placeholders."""
+        parts = (getattr(self, name) for name in self.__struct_fields__)
+        groups = [group for part in parts for group in (part.values() if isinstance(part, dict) else [part])]
+        words = {word for group in groups for sentence in group for word in sentence.split()}
+        return frozenset(word for word in words if "{" not in word)
+
 
 class Heard(Struct, frozen=True):
     """A bot's sentence understood: what kind it is, and its words: the field asked for, the name, the call's values."""

@@ -1,0 +1,69 @@
+"""What a tracking run says besides its scores, typed: a stored run may have been changed by anybody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.inputs import Remark
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+
+
+class CountBasis(Struct, frozen=True):
+    """What the counts of a run rest on."""
+
+    #: Size of the slot inventory, and of each domain's part of it.
+    slots: int
+    slots_by_domain: dict[str, int]
+    #: Whether there are gold states, and whether there are only flags instead.
+    gold: bool
+    flags: bool
+    slots_renamed: int = 0
+    slots_out_of_scope: list[str] = []
+
+
+class HiddenSlots(Struct, frozen=True):
+    """Predicted slots that gold never has, and a mean over slots without them."""
+
+    slots: int
+    gold_slots: int
+    value: float
+
+
+class OfficialDetails(Struct, frozen=True):
+    """SGD's official scores by group of services, and what they leave out."""
+
+    scores: dict[str, dict[str, float | None]]
+    signature: str
+    frames: dict[str, int]
+    matching: str
+    joint: str
+    missing_dialogues: int
+    missing_turns: int
+    blanks: int = 0
+
+
+class TrackingDetails(Struct, frozen=True):
+    """The details of a run of one system under one profile."""
+
+    profile: str
+    coverage: TurnCoverage
+    counts: dict[str, int]
+    evidence: CountBasis
+    #: What gold scores against itself where that is not 100: by the run's profile, and by those of the sensitivity.
+    gold_against_itself: dict[str, float | None] = {}
+    sensitivity_ceilings: dict[str, float | None] = {}
+    #: What in the prediction file was read as something else.
+    remarks: list[Remark] = []
+    left_out: dict[str, str] = {}
+    slots_without_gold: HiddenSlots | None = None
+    sgd: OfficialDetails | None = None
+
+
+def tracking_details(run: Run) -> TrackingDetails:
+    """The details of a run, checked."""
+    return run.details_as(TrackingDetails)

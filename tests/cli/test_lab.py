@@ -1,0 +1,158 @@
+"""``dialgauge lab`` as a user calls it: run, goals, chat, study, what is stored, exported and refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from dialgauge.formats import read
+from dialgauge.runs import Store
+from support.commands import dialgauge
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DIALGAUGE_RUNS", raising=False)
+
+
+def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "-n", 12, "--out", "talks", "--json", "scores.json", "--table", "t.md")
+    assert outcome.code == 0, outcome.err
+    assert "Was the job done?" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 100
+    (run,) = Store(None).survey().runs
+    assert {"Success(rules=strict)", "Success(rules=compat)", "JGA", "I-GCDF1"} <= run.scores.keys()
+    assert {"outcomes", "calls", "dialogues", "turns"} <= run.tables.keys()
+    assert json.loads(Path("scores.json").read_text())["run"] == run.id
+    assert read("talks/conversations.jsonl").dialogues == list(run.dialogues())
+    assert "Was the job done?" in Path("t.md").read_text()
+
+
+def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, "lab", "run", "-n", 12, "--resamples", 0, "--out", "talks").code == 0
+    tracked = dialgauge(capsys, "score", "talks/conversations.jsonl", "--profile", "verbatim", "--json", "-")
+    assert tracked.code == 0, tracked.err
+    assert json.loads(tracked.out)["systems"][0]["scores"]["JGA"]["value"] == 1.0
+    for source in ("talks/conversations.jsonl", "talks/gcdf1"):
+        users = dialgauge(capsys, "users", "score", source, "--json", "-")
+        assert users.code == 0, users.err
+        assert json.loads(users.out)["systems"][0]["scores"]["I-GCDF1"]["value"] == 1.0
+
+
+def test_channels_trials_and_text(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["lab", "run", "-n", 6, "--trials", 3, "--level", "text", "--channel", "drop=0.3", "--detail"]
+    outcome = dialgauge(capsys, *words)
+    assert outcome.code == 0, outcome.err
+    assert "What was understood" in outcome.out
+    (run,) = Store(None).survey().runs
+    assert any(name.startswith("pass^3") for name in run.scores)
+    assert run.scores["JGA"].value is not None
+    assert run.scores["JGA"].value < 1
+    assert all(turn.text for one in run.dialogues() for turn in one.turns)
+
+
+def test_rendering_changes_no_act(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, more in {"plain": [], "worded": ["--render"]}.items():
+        assert dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--out", name, *more).code == 0
+    plain, worded = (read(f"{name}/conversations.jsonl").dialogues for name in ("plain", "worded"))
+    assert [turn.acts for one in plain for turn in one.turns] == [turn.acts for one in worded for turn in one.turns]
+    assert not any(turn.text for one in plain for turn in one.turns)
+    assert all(turn.text for one in worded for turn in one.turns)
+
+
+def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "-n", 3, "--system", "rules")
+    assert outcome.code == 1
+    assert "3 conversations ended because an agent failed" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--system", "rule-sytem"], "there is no agent named 'rule-sytem'. Did you mean 'rule-system'"),
+        (["--system-set", "ask_above=x"], "the setting ask_above of rule-system is a whole number, not 'x'"),
+        (["--system-set", "ask_abov=1"], "there is no setting 'ask_abov' of rule-system. Did you mean 'ask_above'"),
+        (["--user-set", "patience"], "--user-set takes NAME=VALUE, not 'patience'"),
+        (["--level", "txt"], "--level is act or text, not 'txt'. Did you mean 'text'"),
+        (["--failures", "dead"], "--failures is live, paper or masked, not 'dead'"),
+        (["--channel", "mlid"], "there is no channel 'mlid'. Did you mean 'mild'"),
+        (["--channel", "drop=2"], "a rate lies between 0 and 1"),
+        (["--goals", "nowhere.json"], "nowhere.json"),
+        (["--database", "nowhere"], "nowhere"),
+    ],
+)
+def test_mistakes_are_told_before_the_work(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "-n", 2, *words)
+    assert outcome.code == 2
+    assert sentence in outcome.err
+    assert not Store(None).survey().runs
+
+
+def test_goals_are_shown_written_and_read_again(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "lab", "goals", "-n", 30, "--out", "town", "--json", "goals.json")
+    assert outcome.code == 0, outcome.err
+    assert "30 goals of town" in outcome.out
+    assert len(json.loads(Path("goals.json").read_text())) == 30
+    again = dialgauge(capsys, "lab", "goals", "--goals", "town/data.json")
+    assert "30 goals of data.json" in again.out
+    one = dialgauge(capsys, "lab", "goals", "--show", "TOWN0002")
+    assert "Goal TOWN0002" in one.out
+    missing = dialgauge(capsys, "lab", "goals", "--show", "TWON0002")
+    assert missing.code == 2
+    assert "there is no goal 'TWON0002'" in missing.err
+
+
+def test_a_database_with_a_missing_column_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, "lab", "goals", "-n", 3, "--out", "town").code == 0
+    file = Path("town/db/hotel_db.json")
+    rows = json.loads(file.read_text())
+    del rows[4]["stars"]
+    file.write_text(json.dumps(rows))
+    outcome = dialgauge(capsys, "lab", "run", "--goals", "town/data.json")
+    assert outcome.code == 2
+    assert "hotel_db.json" in outcome.err
+    assert "stars" in outcome.err
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+def test_a_person_may_take_the_place_of_the_user(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, "I am looking for a guesthouse in the north.", "exit")
+    outcome = dialgauge(capsys, "lab", "chat", "--goal", "TOWN0002")
+    assert outcome.code == 0, outcome.err
+    assert "Goal TOWN0002" in outcome.out
+    assert "search hotel" in outcome.out
+    assert "north" in outcome.out
+
+
+def test_a_person_may_take_the_place_of_the_system(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, "I am sorry, there is nothing like that.", "Goodbye.", "Goodbye.", "exit")
+    outcome = dialgauge(capsys, "lab", "chat", "--as", "system")
+    assert outcome.code == 0, outcome.err
+    assert "user> " in outcome.out
+    assert dialgauge(capsys, "lab", "chat", "--as", "wizard").code == 2
+
+
+def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["lab", "study", "-n", 12, "--rates", "0.1,0.4", "--errors", "drop,value", "--resamples", 20]
+    outcome = dialgauge(capsys, *words, "--figures", "figures", "--json", "study.json", "--table", "study.md")
+    assert outcome.code == 0, outcome.err
+    assert "Which measure of the tracker predicts success?" in outcome.out
+    found = json.loads(Path("study.json").read_text())
+    assert {row["measure"] for row in found["predictors"]} >= {"JGA", "F1", "FGA@0.5"}
+    assert [row["condition"] for row in found["conditions"]] == [
+        "clean", "drop=0.1", "drop=0.4", "value=0.1", "value=0.4",
+    ]  # fmt: skip
+    assert Path("figures/study.svg").read_text().startswith("<svg")
+    for wrong in (["--errors", "drpo"], ["--rates", "2"], ["--rates", "x"]):
+        assert dialgauge(capsys, "lab", "study", *wrong).code == 2

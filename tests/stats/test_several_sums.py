@@ -1,0 +1,102 @@
+"""Values of several sums: the tests of ratios, where the function is a ratio, and a plain loop where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dialgauge.stats import (
+    Floats,
+    SeveralSums,
+    bootstrap_several,
+    bootstrap_weights,
+    paired_bootstrap,
+    paired_randomisation,
+    randomise_several,
+    swap_masks,
+)
+
+RESAMPLES, SEED, LEVEL = 400, 3, 0.95
+
+
+def ratio(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def curved(sums: Floats) -> Floats:
+    """Like BLEU: a mean of logarithms and a penalty."""
+    share = np.divide(sums[..., 0], sums[..., 1], out=np.ones(sums.shape[:-1]), where=sums[..., 1] > 0)
+    return np.asarray(100 * np.exp(np.log(share) / 2) + np.minimum(sums[..., 2], 20.0))
+
+
+@pytest.fixture
+def shares() -> tuple[Floats, Floats]:
+    """Three systems on 60 dialogues of equal size."""
+    chance = np.random.default_rng(1)
+    num = (chance.random((3, 1, 60)) < np.array([0.5, 0.55, 0.85])[:, None, None]).astype(np.float64)
+    return num, np.ones_like(num)
+
+
+def test_a_ratio_is_tested_as_ratios_are(shares: tuple[Floats, Floats]) -> None:
+    expected = paired_randomisation(*shares, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    several = SeveralSums(np.concatenate(shares, axis=1), ratio)
+    tested = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    assert tested.pairs == expected.pairs
+    for part in ("difference", "p", "adjusted", "low", "high", "error", "reach"):
+        np.testing.assert_allclose(getattr(tested, part), getattr(expected, part), atol=1e-12, err_msg=part)
+    _, p = bootstrap_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    by_ratio = paired_bootstrap(*shares, resamples=RESAMPLES, seed=SEED)
+    np.testing.assert_allclose(p, by_ratio.p[:, 0], atol=1e-12)
+
+
+@pytest.fixture
+def several() -> SeveralSums:
+    chance = np.random.default_rng(2)
+    below = chance.integers(5, 20, (2, 40)).astype(np.float64)
+    above = np.stack([np.floor(below[0] * chance.random(40)), np.floor(below[1] * chance.random(40) ** 0.6)])
+    return SeveralSums(np.stack([above + 1, below, chance.random((2, 40))], axis=1), curved)
+
+
+def test_swaps_and_draws_are_those_of_a_plain_loop(several: SeveralSums) -> None:
+    first, second = several.sums
+    observed = curved(first.sum(axis=1)) - curved(second.sum(axis=1))
+    extreme = 0
+    for mask in np.concatenate(list(swap_masks(40, RESAMPLES, SEED))):
+        mine, theirs = np.where(mask, second, first).sum(axis=1), np.where(mask, first, second).sum(axis=1)
+        extreme += bool(abs(curved(mine) - curved(theirs)) >= abs(observed) - 1e-9)
+    tested = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    assert tested.difference[0, 0] == pytest.approx(observed, abs=1e-12)
+    assert tested.p[0, 0] == tested.adjusted[0, 0] == (1 + extreme) / (1 + RESAMPLES)
+    drawn = [
+        curved((several.sums * weights).sum(axis=2))
+        for weights in np.concatenate(list(bootstrap_weights(40, RESAMPLES, SEED)))
+    ]
+    intervals, _ = bootstrap_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    np.testing.assert_allclose(intervals, np.quantile(drawn, [0.025, 0.975], axis=0).T, atol=1e-12)
+
+
+def test_intervals_agree_with_verdicts(several: SeveralSums) -> None:
+    for level in (0.5, 0.9, 0.95, 0.99, 0.999):
+        tested = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=level)
+        significant = tested.adjusted < round(1 - level, 12)
+        assert (((tested.low > 0) | (tested.high < 0)) == significant).all()
+
+
+def test_blocks_do_not_change_the_numbers(several: SeveralSums, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    for module in ("randomisation", "several_sums"):
+        monkeypatch.setattr(f"dialgauge.stats.{module}.CELLS", 70)
+    parts = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
+    for part in ("p", "adjusted", "low", "high", "error", "reach"):
+        np.testing.assert_allclose(getattr(parts, part), getattr(whole, part), rtol=1e-12)
+
+
+def test_dialogues_that_are_not_there(several: SeveralSums) -> None:
+    fewer = several.without([0, 5])
+    rest = [place for place in range(40) if place not in (0, 5)]
+    np.testing.assert_allclose(fewer.values, several.at(rest).values, atol=1e-12)
+    assert np.isnan(fewer.by_dialogue[:, [0, 5]]).all()
+    assert not np.isnan(fewer.by_dialogue[:, rest]).any()
+    np.testing.assert_allclose(several.contributions[:, 0], several.values - several.without([0]).values, atol=1e-12)
+    intervals, p = bootstrap_several(several.without(range(1, 40)), resamples=20, seed=0, level=0.95)
+    assert np.isnan(intervals).all() and np.isnan(p).all()

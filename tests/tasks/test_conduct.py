@@ -1,0 +1,74 @@
+"""How conversations went: lengths, repetitions, and what was heard for what."""
+
+from __future__ import annotations
+
+from dialgauge.dialogue import Dialogue, Outcome, Task
+from dialgauge.tasks.conduct import Conduct, Heard, Understanding, conduct
+from support.recorded import acts, conversation, system, user
+
+TASKS = {"hotel": Task(info={"area": "north"})}
+AREA, PHONE = "Hotel-Inform|area|north", "Hotel-Request|phone|?"
+
+
+def counted(dialogue: Dialogue) -> Conduct:
+    return conduct(dialogue, Understanding())
+
+
+def test_lengths() -> None:
+    one = counted(conversation(TASKS, user(AREA, PHONE), system("general-reqmore"), user(AREA), system()))
+    assert (one.utterances, one.exchanges) == (6, 3)
+    assert (one.turns, one.acts) == ({"user": 3, "system": 3}, {"user": 4, "system": 2})
+
+
+def test_repetitions_count_from_the_second_time_and_by_turn() -> None:
+    talk = conversation(TASKS, user(AREA, PHONE), system(), user(AREA), system(), user(AREA, PHONE), system())
+    one = counted(talk)
+    assert (one.repeated_constraints, one.repeated_requests) == (2, 1)
+    changed = counted(conversation(TASKS, user(AREA), system(), user("Hotel-Inform|area|south"), system()))
+    assert (changed.repeated_constraints, changed.repeated_requests) == (0, 0)
+
+
+def test_runs_are_of_the_same_acts_in_any_order() -> None:
+    same = (user(AREA, PHONE), system(), user(PHONE, AREA), system())
+    assert counted(conversation(TASKS, *same)).longest_run == 2
+    assert counted(conversation(TASKS, *same, user(AREA), system(), *same)).longest_run == 2
+    assert counted(conversation(TASKS, *same, *same)).longest_run == 4
+
+
+def test_how_it_ended_and_what_it_cost() -> None:
+    details = {"system seconds": "1.5", "user tokens": "12", "explanation": "7", "system model": "large"}
+    one = counted(conversation(TASKS, outcome=Outcome(success=False, reason="limit", details=details)))
+    assert (one.reason, one.complete, one.usage) == ("limit", False, {"system seconds": 1.5, "user tokens": 12.0})
+    bare = counted(Dialogue(id="A", turns=()))
+    assert (bare.reason, bare.complete, bare.usage, bare.longest_run) == ("", None, {}, 0)
+
+
+def test_what_was_heard_for_what() -> None:
+    understanding = Understanding()
+    said = acts("Booking-Book|Ref|ABC", "Hotel-Inform|name|acorn", "Hotel-Inform|phone|01", "general-reqmore")
+    heard = acts("Train-OfferBooked|Ref|ABC", "Hotel-Inform|name|oak", "Hotel-Request|area|?", "general-reqmore")
+    hearing = understanding.note("user", said, heard)
+    assert (hearing.said, hearing.heard, hearing.right) == (4, 4, 1)
+    assert understanding.counts == {
+        Heard("user", "general-reqmore", "general-reqmore", True): 1,
+        Heard("user", "Booking-Book Ref", "Train-OfferBooked Ref", False): 1,
+        Heard("user", "Hotel-Inform name", "Hotel-Inform name", False): 1,
+        Heard("user", "Hotel-Inform phone", "", False): 1,
+        Heard("user", "", "Hotel-Request area", False): 1,
+    }
+
+
+def test_values_are_compared_in_one_form_and_one_by_one() -> None:
+    understanding = Understanding()
+    said = acts("Hotel-Inform|name|The Acorn Guest House")
+    assert understanding.note("user", said, acts("Hotel-Inform|name|acorn guest house")).right == 1
+    twice = acts("Hotel-Inform|area|north", "Hotel-Inform|area|north")
+    assert understanding.note("system", twice, acts("Hotel-Inform|area|north")).right == 1
+
+
+def test_turns_that_do_not_record_both_sides_are_left_out() -> None:
+    understanding = Understanding()
+    deaf = user(AREA, heard=())
+    one = conduct(conversation(TASKS, deaf, system("general-reqmore")), understanding)
+    assert (one.hearing["system"].said, one.hearing["system"].right) == (2, 1)
+    assert (one.hearing["user"].said, one.hearing["user"].right) == (2, 2)

@@ -1,0 +1,330 @@
+"""Scores of recorded conversations: values, intervals over goals, pass^k, tables, and laws that hold for any record."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.lab import AgentSpec, Sitting, hold_conversations
+from dialgauge.measures import Signature, cards, parse_measure
+from dialgauge.tasks import (
+    JudgedConversations,
+    judge_outcomes,
+    outcome_explanation,
+    outcome_frames,
+    outcome_tables,
+    score_outcomes,
+)
+from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownGoal, TownSearch, act, load_town, town_goal
+from support.recorded import SEARCH, booked, conversation, system, user
+
+THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
+ASKS = user("Attraction-Inform|type|theatre", "Attraction-Inform|area|centre")
+TELLS = system("Attraction-Recommend|name|adc theatre", "Attraction-Inform|entrance fee|4 pounds", calls=())
+
+
+def good(name: str) -> Dialogue:
+    return conversation(THEATRE, ASKS, TELLS, name=name)
+
+
+def bad(name: str) -> Dialogue:
+    outcome = Outcome(success=False, reason="limit", details={"system seconds": "2"})
+    return conversation(THEATRE, ASKS, system("general-reqmore"), name=name, outcome=outcome)
+
+
+def trials(**verdicts: str) -> list[Dialogue]:
+    """Trials of goals: a text such as ``+-+`` for each."""
+    return [
+        (good if mark == "+" else bad)(f"{goal}#{number}")
+        for goal, marks in verdicts.items()
+        for number, mark in enumerate(marks, 1)
+    ]
+
+
+def values(dialogues: list[Dialogue]) -> dict[str, float | None]:
+    return {name: score.value for name, score in score_outcomes(dialogues, SEARCH, resamples=0).scores.items()}
+
+
+def test_both_rule_sets_are_scored() -> None:
+    scores = values([good("A"), good("B"), bad("C")])
+    for rules in ("strict", "compat"):
+        assert scores[f"Success(rules={rules})"] == pytest.approx(2 / 3)
+        assert scores[f"Success(rules={rules})[attraction]"] == pytest.approx(2 / 3)
+        assert scores[f"InformRecall(rules={rules})"] == pytest.approx(2 / 3)
+        assert scores[f"pass^1(rules={rules})"] == pytest.approx(2 / 3)
+    assert scores["Complete"] == pytest.approx(2 / 3)
+    assert scores["Exchanges"] == 2
+    assert scores["Utterances(of=successful)"] == 4
+    assert scores["HeardF1"] == scores["HeardF1(listener=user)"] == 1
+    assert scores["Book(rules=strict)"] is None
+
+
+def test_goals_that_nothing_satisfies_are_left_out_of_one_measure() -> None:
+    impossible = conversation({"attraction": Task(info={"type": "boat"})}, ASKS, TELLS, name="B")
+    scores = values([good("A"), impossible])
+    assert (scores["Success(rules=strict)"], scores["SuccessOfSatisfiable"]) == (0.5, 1.0)
+
+
+def test_bookings_are_counted_by_task() -> None:
+    slots = {"day": "monday", "people": "2", "stay": "3"}
+    hotel = {"hotel": Task(info={"area": "north"}, book=slots)}
+    wants, right = user("Hotel-Inform|area|north"), booked("hotel", 0, **slots)
+    wrong = booked("hotel", 0, **{**slots, "stay": "9"})
+    talks = [
+        conversation(hotel, wants, system("Booking-Book|Ref|ABCD1234", calls=[call]), name=name)
+        for name, call in (("A", right), ("B", wrong))
+    ]
+    scores = values(talks)
+    assert (scores["Book(rules=strict)"], scores["Book(rules=strict)[hotel]"]) == (0.5, 0.5)
+    assert (scores["Book(rules=compat)"], scores["EntityMatch[hotel]"], scores["BookAttempts"]) == (1.0, 1.0, 1.0)
+    assert "Book(rules=strict)[attraction]" not in scores
+
+
+def test_pass_k_by_hand() -> None:
+    marks = {"A": "+++", "B": "++-", "C": "---", "D": "+-"}
+    scores = values(trials(**marks))
+    for k in (1, 2, 3):
+        drawn = [list(combinations(verdicts, k)) for verdicts in marks.values() if len(verdicts) >= k]
+        wanted = sum(sum(set(draw) == {"+"} for draw in draws) / len(draws) for draws in drawn) / len(drawn)
+        assert scores[f"pass^{k}(rules=strict)"] == pytest.approx(wanted)
+    assert "pass^4(rules=strict)" not in scores
+    assert scores["Success(rules=strict)"] == pytest.approx(6 / 11)
+
+
+def test_pass_2_of_single_trials_says_what_is_missing() -> None:
+    from dialgauge.tasks.outcome_measures import OutcomeEvidence
+
+    evidence = OutcomeEvidence(judge_outcomes([good("A"), bad("B")], SEARCH))
+    assert parse_measure("pass^2(rules=strict)").obstacle(evidence) == "no goal was tried 2 times"
+    assert parse_measure("Book").obstacle(evidence) == (
+        "conversations are judged by the rules strict or compat, not mwzeval"
+    )
+    assert parse_measure("EntityMatch[hotel]").obstacle(evidence) == "no goal has the domain 'hotel'"
+
+
+def test_intervals_resample_goals() -> None:
+    """Four trials that all say the same tell no more than one."""
+    single = [good(f"G{n}") if n % 3 else bad(f"G{n}") for n in range(60)]
+    fourfold = trials(**{f"G{n}": "++++" if n % 3 else "----" for n in range(60)})
+    one, four = (score_outcomes(talks, SEARCH, seed=1) for talks in (single, fourfold))
+    for name in ("Success(rules=strict)", "pass^1(rules=compat)", "Complete"):
+        assert (one[name].value, one[name].low, one[name].high) == pytest.approx(
+            (four[name].value, four[name].low, four[name].high)
+        )
+        low, value, high = one[name].low, one[name].value, one[name].high
+        assert low is not None and value is not None and high is not None and 0 <= low < value < high <= 1
+    assert len(four.dialogues) == 240 and len(four.sums["Success(rules=strict)"][0]) == 240
+
+
+def test_signatures_say_what_decides_a_score() -> None:
+    scores = score_outcomes([good("A")], SEARCH, failures="paper", signature=Signature(level="act"), resamples=10)
+    signed = Signature.parse(scores["Success(rules=compat)"].signature)
+    assert signed["measure"] == "Success(rules=compat)"
+    assert (signed["failures"], signed["level"], signed["dialogues"]) == ("paper", "act", "1")
+    assert signed["database"] == SEARCH.town.checksum
+    other = conversation({"attraction": Task(info={"area": "east"})}, ASKS, TELLS, name="A")
+    assert score_outcomes([other], SEARCH, resamples=0).signature["goals"] != signed["goals"]
+
+
+def test_coverage_tells_what_could_not_be_judged() -> None:
+    aimless = Dialogue(id="B", turns=good("B").turns)
+    count = score_outcomes([good("A"), aimless], SEARCH, resamples=0).coverage["dialogues"]
+    assert (count.expected, count.scored, count.failed, count.complete) == (2, 1, 1, False)
+
+
+def test_without_calls_strict_is_left_out_with_the_reason() -> None:
+    bare = [
+        Dialogue(
+            id=one.id, goal=one.goal, turns=tuple(Turn(speaker=turn.speaker, acts=turn.acts) for turn in one.turns)
+        )
+        for one in (good("A"), good("B"))
+    ]
+    scores = score_outcomes(bare, SEARCH, resamples=0)
+    assert scores["Success(rules=compat)"].value == 1.0
+    with pytest.raises(DialgaugeError, match="the records do not say what the system called"):
+        scores["Success(rules=strict)"]
+
+
+def test_names_parse_back_to_registered_cards() -> None:
+    known = cards("outcomes")
+    for card in known.values():
+        assert card.title and card.summary and card.formula and card.source
+    for name in values(trials(A="++")):
+        assert str(parse_measure(name)) == name
+        assert parse_measure(name).card is known[name.partition("(")[0].partition("[")[0].partition("^")[0]]
+
+
+def test_success_of_responses_is_what_it_was() -> None:
+    assert parse_measure("Success", "tasks").card is not parse_measure("Success").card
+    assert str(parse_measure("Success(rules=grounded)[hotel]")) == "Success(rules=grounded)[hotel]"
+    with pytest.raises(DialgaugeError, match="rules is one of mwzeval, grounded"):
+        parse_measure("Success(rules=strict)", "tasks")
+
+
+def tables_of(judged: JudgedConversations) -> Any:
+    frames = outcome_frames(judged)
+    return lambda name: frames[name]()
+
+
+def test_tables_fit_and_tell() -> None:
+    judged = judge_outcomes(trials(A="++", B="+-"), SEARCH)
+    shown = outcome_tables(score_outcomes(judged, resamples=50).scores, tables_of(judged))
+    by_title = {table.title: table for table in shown}
+    assert by_title["How conversations ended"].records()[0] == {
+        "reason": "user_done", "conversations": 3, "share": 0.75, "strict done": 1.0, "compat done": 1.0,
+    }  # fmt: skip
+    assert [list(row.values()) for row in by_title["Belief and truth"].records()] == [
+        ["strict", "it is done", 3, 0],
+        ["strict", "it is not", 0, 1],
+        ["compat", "it is done", 3, 0],
+        ["compat", "it is not", 0, 1],
+    ]
+    assert [row[""] for row in by_title["Every one of k trials"].records()] == ["pass^1", "pass^2"]
+    assert by_title["What agents used"].records() == [{"": "system seconds", "in all": 2.0, "per conversation": 0.5}]
+    console = Console(width=200, force_terminal=False)
+    for table in shown:
+        with console.capture() as capture:
+            console.print(table.render("terminal"))
+        body = capture.get().splitlines()[: len(table) + 3]
+        assert max(len(line.rstrip()) for line in body) <= 80, table.title
+
+
+def test_what_was_misheard_is_shown() -> None:
+    said = user("Attraction-Inform|type|theatre", heard=user("Hotel-Inform|type|theatre").acts)
+    judged = judge_outcomes([conversation(THEATRE, said, TELLS)], SEARCH)
+    shown = {
+        table.title: table for table in outcome_tables(score_outcomes(judged, resamples=0).scores, tables_of(judged))
+    }
+    assert shown["Most frequent confusions"].records() == [
+        {"listener": "system", "said": "Attraction-Inform type", "heard": "Hotel-Inform type", "times": 1}
+    ]
+    worst = shown["Acts understood worst"].records()[0]
+    assert (worst["act"], worst["said"], worst["heard"], worst["R"]) == ("Attraction-Inform type", 1, 0, 0.0)
+
+
+def test_explanations_say_what_the_user_has_and_why_not() -> None:
+    wrong = system("Attraction-Recommend|name|mumford theatre", "Attraction-Inform|entrance fee|free")
+    judged = judge_outcomes([conversation(THEATRE, ASKS, wrong, name="PMUL0001")], SEARCH)
+    table = outcome_explanation(tables_of(judged), "pmul0001.json")
+    first = table.records()[0]
+    assert (first["domain"], first["rules"], first["success"]) == ("attraction", "strict", False)
+    assert (first["ended up with"], first["turn"]) == ("mumford theatre", 1)
+    assert table.notes[0] == "attraction (strict): mumford theatre (since turn 1) has area east, wanted centre."
+    assert "the user believes that it is done" in table.notes[-1]
+    with pytest.raises(DialgaugeError, match="there is no conversation 'PMUL0002'"):
+        outcome_explanation(tables_of(judged), "PMUL0002")
+
+
+def test_frames_hold_verdicts_and_calls() -> None:
+    slots = {"day": "monday", "people": "2", "stay": "3"}
+    books = system("Booking-Book|Ref|ABCD1234", calls=[booked("hotel", 0, **slots)])
+    hotel = {"hotel": Task(info={"area": "north"}, book=slots)}
+    frames = outcome_frames(judge_outcomes([conversation(hotel, user("Hotel-Inform|area|north"), books)], SEARCH))
+    outcomes, calls = frames["outcomes"](), frames["calls"]()
+    assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "why"]
+    assert outcomes["rule"].to_list() == ["strict", "compat"] and outcomes["success"].to_list() == [True, True]
+    call = calls.row(0, named=True)
+    assert (call["dialogue"], call["turn"], call["name"], call["outcome"]) == ("MUL0001", 1, "book", "booked")
+    assert msgspec.json.decode(call["arguments"]) == slots
+    empty = outcome_frames(judge_outcomes([], SEARCH))
+    assert [frame().height for frame in empty.values()] == [0, 0, 0, 0]
+    assert outcome_tables(score_outcomes([], SEARCH).scores, lambda name: empty[name]())
+
+
+# Laws
+
+
+VALUES = ("north", "centre", "theatre", "adc theatre", "acorn guest house", "cityroomz", "TR1", "09:50", "ely",
+          "dontcare", "unknown", "?", "2", "monday", "soon", "ABCD1234", "free", "4 pounds")  # fmt: skip
+
+
+def any_acts(inventory: dict[str, tuple[str, ...]]) -> st.SearchStrategy[Any]:
+    pairs = [(name, slot) for name, slots in inventory.items() for slot in slots]
+    one = st.builds(
+        lambda pair, value: act(*pair, value if pair[1] else ""), st.sampled_from(pairs), st.sampled_from(VALUES)
+    )
+    return st.lists(one, max_size=5).map(tuple)
+
+
+CALLS = st.lists(
+    st.sampled_from(
+        [booked("hotel", 0, day="monday", people="2", stay="3"), booked("hotel", 1), booked("train", 1, people="2")]
+    ),
+    max_size=1,
+).map(tuple)
+EXCHANGES = st.lists(
+    st.tuples(
+        st.builds(Turn, speaker=st.just("user"), acts=any_acts(USER_ACTS), heard=any_acts(USER_ACTS)),
+        st.builds(
+            Turn, speaker=st.just("system"), acts=any_acts(SYSTEM_ACTS), heard=any_acts(SYSTEM_ACTS), calls=CALLS
+        ),
+    ),
+    max_size=5,
+)
+GOAL = {
+    "hotel": Task(info={"area": "north"}, book={"day": "monday", "people": "2", "stay": "3"}),
+    "attraction": THEATRE["attraction"],
+    "train": Task(info={"day": "monday", "leaveAt": "09:00"}, requests=("price",)),
+}
+
+
+@settings(max_examples=150)
+@given(exchanges=EXCHANGES)
+def test_laws_of_any_record(exchanges: list[tuple[Turn, Turn]]) -> None:
+    talk = conversation(GOAL, *(turn for exchange in exchanges for turn in exchange))
+    judged = judge_outcomes([talk], SEARCH, calls_recorded=True)
+    one = judged[talk.id]
+    assert one.strict is not None
+    assert one.strict.success == all(task.success for task in one.strict.tasks.values())
+    for task in one.strict.tasks.values():
+        assert not task.success or (task.matched and task.booked is not False and task.answered == task.requests)
+        assert not task.booked or (task.matched and task.attempts)
+        assert task.success == (not task.why)
+        assert task.walked <= task.detours and task.answered <= task.requests
+    assert one.strict.true <= one.strict.asserted
+    assert not one.compat.success or (one.compat.book in (None, 1.0) and one.compat.recall in (None, 1.0))
+    scores = score_outcomes(judged, resamples=0)
+    for name, score in scores.scores.items():
+        if score.value is not None and score.unit == "share":
+            assert 0 <= score.value <= 1, name
+    again = judge_outcomes([talk], SEARCH, calls_recorded=True)[talk.id]
+    assert (again.strict, again.compat, again.conduct) == (one.strict, one.compat, one.conduct)
+
+
+# Real goals
+
+
+def real_goals(shared_data: Path) -> tuple[TownSearch, list[TownGoal]]:
+    search = TownSearch(load_town(shared_data / "multiwoz21" / "db"))
+    dialogues = read(shared_data / "multiwoz21" / "test.json.gz").dialogues
+    return search, [town_goal(one.id, one.goal, search) for one in dialogues if one.goal]
+
+
+def test_our_agents_on_the_test_goals(shared_data: Path) -> None:
+    search, goals = real_goals(shared_data)
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    town = partial(load_town, shared_data / "multiwoz21" / "db")
+    judged = judge_outcomes(hold_conversations(town, goals, sitting, workers=1), search)
+    scores = score_outcomes(judged, resamples=0)
+    assert len(judged) == 1000
+    assert (scores["Success(rules=compat)"].value or 0) >= 0.985
+    assert (scores["SuccessOfSatisfiable"].value or 0) >= 0.98
+    assert scores["RefusedThenFixed"].value == scores["FailPath"].value == 1.0
+    assert int(scores.sums["RefusedThenFixed"][1].sum()) == 80
+    assert int(scores.sums["FailPath"][1].sum()) == 290
+    assert max(one.conduct.longest_run for one in judged) < 3
+    assert int(scores.sums["Book(rules=compat)"][1].sum()) == 646
+    assert int(scores.sums["InformRecall(rules=strict)"][1].sum()) == 796
+    assert not math.isnan(scores["InformPrecision(rules=strict)"].value or math.nan)
