@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
     from dialgauge.agents.town.channel_counting import count_rates
     from dialgauge.agents.town.mentions import MentionFinder, ValueMention
-    from dialgauge.agents.town.nlg import STYLES, TemplateNlg, Utterance, template_nlg
+    from dialgauge.agents.town.nlg import STYLES, Nlg, TemplateNlg, Utterance, template_nlg
     from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
     from dialgauge.agents.town.nlu_default import default_model, train_default
     from dialgauge.agents.town.nlu_model import NluModel
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.phrase_book import PhraseBook
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
     from dialgauge.agents.town.policy import RuleSystem
+    from dialgauge.agents.town.retrieval_nlg import RetrievalNlg
     from dialgauge.agents.town.tracker import Belief
 
 __all__ = [
@@ -37,11 +38,13 @@ __all__ = [
     "Damage",
     "LinearNlu",
     "MentionFinder",
+    "Nlg",
     "NluModel",
     "NluSample",
     "Parse",
     "ParseContext",
     "PhraseBook",
+    "RetrievalNlg",
     "RuleSystem",
     "TemplateNlg",
     "TownSystem",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -34,6 +35,12 @@ class Utterance(Struct, frozen=True):
     text: str
     spans: tuple[Span, ...] = ()
     templates: tuple[str, ...] = ()
+
+
+class Nlg(Protocol):
+    """Puts acts into words."""
+
+    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Utterance: ...
 
 
 class TemplateNlg:

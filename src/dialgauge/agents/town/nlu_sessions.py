@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dialgauge.agents.town.agenda import AgendaUser
-from dialgauge.agents.town.nlg import TemplateNlg
+from dialgauge.agents.town.nlg import Nlg, TemplateNlg
 from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_training import NluSample
 from dialgauge.agents.town.policy import RuleSystem
@@ -17,7 +17,7 @@ _MOST_EXCHANGES = 20
 
 
 def session_samples(
-    goals: Iterable[TownGoal], search: TownSearch, *, seed: int = 0, nlg: TemplateNlg | None = None
+    goals: Iterable[TownGoal], search: TownSearch, *, seed: int = 0, nlg: Nlg | None = None
 ) -> Iterator[NluSample]:
     """Every turn of a conversation of agenda user and rule system for each goal; each hears what the other said."""
     words = nlg or TemplateNlg(strict=True)
@@ -25,7 +25,7 @@ def session_samples(
         yield from _session(goal, search, words, seed)
 
 
-def _session(goal: TownGoal, search: TownSearch, words: TemplateNlg, seed: int) -> Iterator[NluSample]:
+def _session(goal: TownGoal, search: TownSearch, words: Nlg, seed: int) -> Iterator[NluSample]:
     def draws(role: str) -> Draws:
         return Draws(seed, "nlu session", goal.id, role)
 

@@ -23,7 +23,7 @@ from dialgauge.worlds.restaurant import Draws
 
 _NONE: Label = ("", "", "")
 #: Values that are no words of the text.
-_UNSPOKEN = ("", "?", "dontcare", "unknown", "yes", "no", "none")
+UNSPOKEN = ("", "?", "dontcare", "unknown", "yes", "no", "none")
 #: A score must clear this many updates before training leaves a decision alone.
 _MARGIN = 6
 _BOLD = 3
@@ -78,9 +78,9 @@ def aligned(sample: NluSample, found: Delexicalised, finder: MentionFinder) -> t
     whole: set[Label] = set()
     for one in sample.acts:
         for value in one.values or ("",):
-            place = None if value in _UNSPOKEN else _mention_of(one, value, sample.spans, found, finder, labels)
+            place = None if value in UNSPOKEN else _mention_of(one, value, sample.spans, found, finder, labels)
             if place is None:
-                whole.add((one.name, one.slot, value if value in _UNSPOKEN else finder.value(value)))
+                whole.add((one.name, one.slot, value if value in UNSPOKEN else finder.value(value)))
             else:
                 labels[place] = (one.name, one.slot, "")
     return labels, whole
