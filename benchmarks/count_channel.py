@@ -16,8 +16,8 @@ from pathlib import Path
 from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
 from dialgauge.agents.town.channel_counting import agreement, count_rates, turns_of
 from dialgauge.dialogue import Act, Dialogue, Speaker
+from dialgauge.draws import Draws
 from dialgauge.formats import read
-from dialgauge.worlds.restaurant import Draws
 
 HEADER = """\
 # How the agents of the GCDF1 paper (Coca et al., 2021) understood each other: counted from its 1,000 recorded

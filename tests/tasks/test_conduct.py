@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialgauge.dialogue import Dialogue, Outcome, Task
-from dialgauge.tasks.conduct import Conduct, Heard, Understanding, conduct
+from dialgauge.tasks.conduct import Conduct, HeardActs, HeardAs, conduct
 from support.recorded import acts, conversation, system, user
 
 TASKS = {"hotel": Task(info={"area": "north"})}
@@ -11,7 +11,7 @@ AREA, PHONE = "Hotel-Inform|area|north", "Hotel-Request|phone|?"
 
 
 def counted(dialogue: Dialogue) -> Conduct:
-    return conduct(dialogue, Understanding())
+    return conduct(dialogue, HeardActs())
 
 
 def test_lengths() -> None:
@@ -44,22 +44,22 @@ def test_how_it_ended_and_what_it_cost() -> None:
 
 
 def test_what_was_heard_for_what() -> None:
-    understanding = Understanding()
+    understanding = HeardActs()
     said = acts("Booking-Book|Ref|ABC", "Hotel-Inform|name|acorn", "Hotel-Inform|phone|01", "general-reqmore")
     heard = acts("Train-OfferBooked|Ref|ABC", "Hotel-Inform|name|oak", "Hotel-Request|area|?", "general-reqmore")
     hearing = understanding.note("user", said, heard)
     assert (hearing.said, hearing.heard, hearing.right) == (4, 4, 1)
     assert understanding.counts == {
-        Heard("user", "general-reqmore", "general-reqmore", True): 1,
-        Heard("user", "Booking-Book Ref", "Train-OfferBooked Ref", False): 1,
-        Heard("user", "Hotel-Inform name", "Hotel-Inform name", False): 1,
-        Heard("user", "Hotel-Inform phone", "", False): 1,
-        Heard("user", "", "Hotel-Request area", False): 1,
+        HeardAs("user", "general-reqmore", "general-reqmore", True): 1,
+        HeardAs("user", "Booking-Book Ref", "Train-OfferBooked Ref", False): 1,
+        HeardAs("user", "Hotel-Inform name", "Hotel-Inform name", False): 1,
+        HeardAs("user", "Hotel-Inform phone", "", False): 1,
+        HeardAs("user", "", "Hotel-Request area", False): 1,
     }
 
 
 def test_values_are_compared_in_one_form_and_one_by_one() -> None:
-    understanding = Understanding()
+    understanding = HeardActs()
     said = acts("Hotel-Inform|name|The Acorn Guest House")
     assert understanding.note("user", said, acts("Hotel-Inform|name|acorn guest house")).right == 1
     twice = acts("Hotel-Inform|area|north", "Hotel-Inform|area|north")
@@ -67,7 +67,7 @@ def test_values_are_compared_in_one_form_and_one_by_one() -> None:
 
 
 def test_turns_that_do_not_record_both_sides_are_left_out() -> None:
-    understanding = Understanding()
+    understanding = HeardActs()
     deaf = user(AREA, heard=())
     one = conduct(conversation(TASKS, deaf, system("general-reqmore")), understanding)
     assert (one.hearing["system"].said, one.hearing["system"].right) == (2, 1)

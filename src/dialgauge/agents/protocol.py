@@ -23,7 +23,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Fact, Goal, Ontology, State, Turn
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 
 #: Why conversations end; an agent may give a reason of its own.
 USER_DONE = "user_done"

@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
 from dialgauge.dialogue import Act, State, Turn
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE
-from dialgauge.worlds.restaurant import FIELDS, BotKind, Draws, Heard, Phrases, UserPlan, load_world
+from dialgauge.worlds.restaurant import FIELDS, BotKind, Heard, Phrases, UserPlan, load_world
 
 _COMPLETED = Reply(turn=None, done=True, end_reason=USER_DONE, success=True)
 

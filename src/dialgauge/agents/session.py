@@ -40,8 +40,8 @@ from dialgauge.agents.protocol import (
     UserContext,
 )
 from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import Draws
 
 #: The detail of an outcome that says in a sentence why the conversation failed.
 EXPLANATION = "explanation"

@@ -33,7 +33,10 @@ DatabaseOption = Annotated[
 ]
 LevelOption = Annotated[str, Option("--level", metavar="act|text", help="What crosses: acts, or only words.")]
 ChannelOption = Annotated[
-    str, Option("--channel", metavar="NAME|FILE", help="Errors of understanding: clean, mild, paper2021 or YAML.")
+    str,
+    Option(
+        "--channel", metavar="NAME|FILE", help="Errors of understanding: clean, mild, paper2021, drop=0.1, a YAML file."
+    ),
 ]
 FailuresOption = Annotated[
     str,

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from dialgauge.agents import Agent, Database, RestaurantUser, Scenario, converse
 from dialgauge.dialogue import Dialogue
-from dialgauge.worlds.restaurant import Draws, FactDatabase, PlannedAnswers, Setting, draw_plan
+from dialgauge.draws import Draws
+from dialgauge.worlds.restaurant import FactDatabase, PlannedAnswers, Setting, draw_plan
 
 
 def restaurant_scenario(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from dialgauge.agents import EXPLANATION, RuleBot
 from dialgauge.dialogue import Dialogue, Fact
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.formats import write, write_candidates, write_kb
@@ -22,7 +23,6 @@ from dialgauge.worlds.restaurant import (
     HALF_OF,
     SPLITS,
     TASKS,
-    Draws,
     KnowledgeBase,
     Parameters,
     Setting,

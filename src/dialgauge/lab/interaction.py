@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, AgentReplier, HistoryBot, ModelBot, SystemContext
 from dialgauge.dialogue import Dialogue, Outcome
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.conversations import conversations_with
 from dialgauge.lab.corpora import simulate, world_facts
@@ -23,7 +24,7 @@ from dialgauge.report import Column, Table
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
 from dialgauge.text import counted
-from dialgauge.worlds.restaurant import Draws, FactDatabase, Parameters, World, prepare, world_candidates
+from dialgauge.worlds.restaurant import FactDatabase, Parameters, World, prepare, world_candidates
 
 if TYPE_CHECKING:
     import polars

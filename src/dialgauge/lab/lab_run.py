@@ -17,7 +17,7 @@ from dialgauge.formats import write
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.measures import Score, Scores, Signature
-from dialgauge.rankers import code_of
+from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
@@ -116,12 +116,19 @@ def _signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
         lab_seed=str(sitting.seed),
         user_code=_code(sitting.user),
         system_code=_code(sitting.system),
+        user_files=_files(sitting.user),
+        system_files=_files(sitting.system),
     )
 
 
 def _code(spec: AgentSpec) -> str:
     """Which code an agent of another package was; ours goes with the version."""
     return "" if spec.name in BUILT_IN else code_of(spec.make())
+
+
+def _files(spec: AgentSpec) -> str:
+    """Checksums of the files that an agent's settings name: a model or a channel may change and keep its name."""
+    return ",".join(f"{name}={checksum}" for name, checksum in files_named(spec.options).items())
 
 
 def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.attention import Attention, Attentive, attend
     from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes
     from dialgauge.rankers.features import tokens
-    from dialgauge.rankers.identity import code_of
+    from dialgauge.rankers.identity import code_of, files_named
     from dialgauge.rankers.model_folder import (
         CHECKPOINT,
         check_task,
@@ -80,6 +80,7 @@ __all__ = [
     "claim_folder",
     "code_of",
     "episodes",
+    "files_named",
     "fit_model",
     "fitted_on",
     "joined_messages",

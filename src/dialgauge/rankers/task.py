@@ -18,11 +18,11 @@ import msgspec
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Notes, Resource, ResourceFormat, format_named, read, resolve
 from dialgauge.rankers.episode import Episode, episodes
 from dialgauge.text import counted
-from dialgauge.worlds.restaurant import Draws
 
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
 EVALUATED = ("dev", "tst", "tst-OOV")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.formats import SPECIAL
+from dialgauge.reproduce.gcdf1_again import experiment_again
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
@@ -24,6 +25,7 @@ from dialgauge.users import (
 
 _CONVERSATIONS = "gcdf1/conversations"
 _MAP = "gcdf1/multiwoz21_canonical_map.json.gz"
+_GOALS = "multiwoz21/test.json.gz"
 _TABLES: dict[str, tuple[str, MeasureName]] = {
     "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
     "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
@@ -49,6 +51,11 @@ def reproduce(data: Path | None) -> Reproduction:
         _figure(record, figures[key], bars)
     _text(record, paper, figures, run)
     _map(record, paper["map"], values)
+    goals = _present(data, _GOALS)
+    if goals is None:
+        record.missing.append(f"the goals and the database, to hold the conversations again: {_GOALS}")
+    else:
+        experiment_again(record, folder, values, goals)
     record.figures = {f"gcdf1_figure{key}": partial(draw, figure) for key, figure in figures.items()}
     return record
 

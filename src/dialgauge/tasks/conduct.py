@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d+)?")
 _Item: TypeAlias = tuple[str, str, str]
 
 
-class Hearing(Struct, frozen=True, gc=False):
+class HearingCounts(Struct, frozen=True, gc=False):
     """How many acts were said to a listener, how many it heard, and how many of these were said."""
 
     said: int = 0
@@ -46,14 +46,14 @@ class Conduct(Struct, frozen=True, kw_only=True, gc=False):
     repeated_requests: int
     #: The most user turns in a row with the same acts.
     longest_run: int
-    hearing: dict[Listener, Hearing]
+    hearing: dict[Listener, HearingCounts]
     reason: str
     complete: bool | None
     #: Numbers that agents gave of their own work, such as ``system seconds``.
     usage: dict[str, float]
 
 
-class Heard(NamedTuple):
+class HeardAs(NamedTuple):
     """What was said and what was heard, as act and slot; either is empty where there is nothing on that side."""
 
     listener: Listener
@@ -63,33 +63,33 @@ class Heard(NamedTuple):
     right: bool
 
 
-class Understanding:
+class HeardActs:
     """What was heard for what, over many conversations."""
 
     def __init__(self) -> None:
-        self.counts: Counter[Heard] = Counter()
+        self.counts: Counter[HeardAs] = Counter()
 
-    def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> Hearing:
+    def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
         """Take in one turn."""
         if said == heard:
             labels = [_label(act.name, act.slot) for act in said for _ in act.values or ("",)]
             for label in labels:
-                self.counts[Heard(listener, label, label, True)] += 1
-            return Hearing(len(labels), len(labels), len(labels))
+                self.counts[HeardAs(listener, label, label, True)] += 1
+            return HearingCounts(len(labels), len(labels), len(labels))
         lost, invented = Counter(_items(said)), Counter(_items(heard))
         right = lost & invented
         for (name, slot, _), count in right.items():
             label = _label(name, slot)
-            self.counts[Heard(listener, label, label, True)] += count
+            self.counts[HeardAs(listener, label, label, True)] += count
         for one, other in _confusions(list((lost - right).elements()), list((invented - right).elements())):
-            self.counts[Heard(listener, one, other, False)] += 1
-        return Hearing(lost.total(), invented.total(), right.total())
+            self.counts[HeardAs(listener, one, other, False)] += 1
+        return HearingCounts(lost.total(), invented.total(), right.total())
 
 
-def conduct(dialogue: Dialogue, understanding: Understanding) -> Conduct:
+def conduct(dialogue: Dialogue, understanding: HeardActs) -> Conduct:
     """Counts of a conversation; what was heard for what goes into ``understanding``."""
     turns, acts = {"user": 0, "system": 0}, {"user": 0, "system": 0}
-    hearing: dict[Listener, list[Hearing]] = {"user": [], "system": []}
+    hearing: dict[Listener, list[HearingCounts]] = {"user": [], "system": []}
     user_turns: list[tuple[Act, ...]] = []
     for turn in dialogue.turns:
         said = turn.acts or ()
@@ -163,8 +163,8 @@ def _longest_run(turns: Iterable[Sequence[Act]]) -> int:
     return longest
 
 
-def _sum(parts: Sequence[Hearing]) -> Hearing:
-    return Hearing(
+def _sum(parts: Sequence[HearingCounts]) -> HearingCounts:
+    return HearingCounts(
         sum(part.said for part in parts), sum(part.heard for part in parts), sum(part.right for part in parts)
     )
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.compat import CompatRules, CompatVerdict
-from dialgauge.tasks.conduct import Conduct, Understanding, conduct
+from dialgauge.tasks.conduct import Conduct, HeardActs, conduct
 from dialgauge.tasks.outcomes import StrictRules, StrictVerdict
 from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
@@ -38,7 +38,7 @@ class JudgedConversations:
     def __init__(self, search: TownSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
         self.judged: list[JudgedConversation] = []
         self.unjudged: dict[str, str] = {}
-        self.understanding = Understanding()
+        self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
         self.database = search.town.checksum

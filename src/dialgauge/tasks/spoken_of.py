@@ -43,7 +43,7 @@ _BOOKING = "booking"
 _NAMED = ("restaurant", "hotel", "attraction", "hospital")
 
 
-class Answer(Struct, frozen=True, gc=False):
+class ToldAnswer(Struct, frozen=True, gc=False):
     """What the system last told of a slot, and when."""
 
     values: tuple[str, ...]
@@ -134,7 +134,7 @@ class Thread:
         self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
         self.searched: Mapping[str, str] = {}
-        self.told: dict[str, Answer] = {}
+        self.told: dict[str, ToldAnswer] = {}
         self.booking: tuple[TownRow, Call, int] | None = None
         self.taxi: tuple[Call, int] | None = None
         self.attempts: list[tuple[Call, int]] = []
@@ -270,7 +270,7 @@ class Follower:
         slot = act.slot
         truths = self._truths(thread, intent, slot, rows, act.values)
         if slot in _COLUMNS[thread.domain] and not (slot == "price" and intent == "OfferBooked"):
-            thread.told[slot] = Answer(act.values, number)
+            thread.told[slot] = ToldAnswer(act.values, number)
         if truths is None:
             return
         self.asserted += len(act.values)

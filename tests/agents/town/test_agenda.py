@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialgauge.agents.town import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import SYSTEM_ACTS, TownGoal, TownTask, act
 
 EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from dialgauge.agents.town.channel import EVERY, Channel, ChannelRates, Damage, kind_of
 from dialgauge.agents.town.channel_counting import agreement, count_rates
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act, ontology_of
 from support.shared import shared_folder
 from support.town import town

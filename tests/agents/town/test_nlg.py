@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dialgauge.agents.town import STYLES, PhraseBook, TemplateNlg
 from dialgauge.dialogue import DONTCARE, Act, Speaker
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
 
 SPEAKERS: tuple[Speaker, ...] = ("user", "system")

@@ -25,8 +25,8 @@ from dialgauge.agents.town import (
     understanding,
 )
 from dialgauge.dialogue import Act, Dialogue, Ontology, SlotSpec, Speaker, Turn
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act
 
 FINDER = MentionFinder(

@@ -6,7 +6,7 @@ import pytest
 
 from dialgauge.agents.town import Belief, RuleSystem
 from dialgauge.dialogue import Act
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, act
 from support.town import ROWS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dialgauge.agents.town import PRACTICE_ONTOLOGY, RetrievalNlg, TemplateNlg
 from dialgauge.dialogue import Act, Dialogue, Turn
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import act
 
 FOOD, AREA = act("Restaurant-Inform", "food", "indian"), act("Restaurant-Inform", "area", "north")

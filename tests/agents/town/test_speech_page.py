@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.agents.town import PhraseBook, TemplateNlg
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import act
 
 PAGE = (Path(__file__).parents[3] / "docs" / "lab-speech.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dialgauge.dialogue import Goal, Task
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, town_goal
 from support.town import ROWS
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
     from dialgauge.agents.town.channel_counting import count_rates
     from dialgauge.agents.town.mentions import MentionFinder, ValueMention
-    from dialgauge.agents.town.nlg import STYLES, Nlg, TemplateNlg, Utterance, template_nlg
+    from dialgauge.agents.town.nlg import STYLES, Nlg, TemplateNlg, Wording, template_nlg
     from dialgauge.agents.town.nlu import LinearNlu, Parse, ParseContext, default_nlu
     from dialgauge.agents.town.nlu_default import default_model, train_default
     from dialgauge.agents.town.nlu_model import NluModel
@@ -50,8 +50,8 @@ __all__ = [
     "TownSystem",
     "TownUser",
     "Understanding",
-    "Utterance",
     "ValueMention",
+    "Wording",
     "count_rates",
     "default_model",
     "default_nlu",

@@ -14,7 +14,7 @@ from msgspec import Struct
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.town.errand import Errand
 from dialgauge.dialogue import DONTCARE, Act
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import BOOK_SLOTS, CHOICE, REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, act
 
 _BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")

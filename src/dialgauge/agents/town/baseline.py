@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
 from dialgauge.dialogue import DONTCARE, Act
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act, canonical
 
 _BYE = act("general-bye")

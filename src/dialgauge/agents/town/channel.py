@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Ontology, Speaker
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
 from dialgauge.yaml_file import YamlDocument, as_record, parse_yaml, read_yaml
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from dialgauge.agents.town.phrase_book import Hole, PhraseBook, PhraseTemplate, phrase_book
 from dialgauge.dialogue import Act, Span, Speaker
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.restaurant import Draws
 
 STYLES = ("plain", "varied")
 #: What is said where there is no act.
@@ -29,7 +29,7 @@ _SPOKEN = {"swimmingpool": "swimming pool", "concerthall": "concert hall"}
 _HEADS = {"architecture": "site", "entertainment": "venue", "multiple sports": "venue"}
 
 
-class Utterance(Struct, frozen=True):
+class Wording(Struct, frozen=True):
     """What was said, where each value stands in it, and the templates it was made from."""
 
     text: str
@@ -40,7 +40,7 @@ class Utterance(Struct, frozen=True):
 class Nlg(Protocol):
     """Puts acts into words."""
 
-    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Utterance: ...
+    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Wording: ...
 
 
 class TemplateNlg:
@@ -74,10 +74,10 @@ class TemplateNlg:
             book = self._books[speaker] = PhraseBook(file, speaker) if file else phrase_book(speaker)
         return book
 
-    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Utterance:
+    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Wording:
         """The acts in words; one draw for each sentence in the style ``varied``, none in ``plain``."""
         if not acts:
-            return Utterance(_NOTHING, (), ("nothing",))
+            return Wording(_NOTHING, (), ("nothing",))
         book, varied = self._books.get(speaker) or self.book(speaker), self.style == "varied"
         text = ""
         spans: list[Span] = []
@@ -95,7 +95,7 @@ class TemplateNlg:
                 template = templates[int(draws.unit() * len(templates))] if varied else templates[0]
                 text = _filled(text, template, given, domain, spans)
                 names.append(template.name)
-        return Utterance(text, tuple(spans), tuple(names))
+        return Wording(text, tuple(spans), tuple(names))
 
     def _generic(self, name: str, given: dict[str, str], book: PhraseBook) -> str:
         if self._strict:

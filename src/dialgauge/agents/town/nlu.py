@@ -103,22 +103,33 @@ class LinearNlu:
         return Parse(tuple(sure), tuple(sure.values()), tuple(unsure), tuple(spans))
 
 
-#: The NLU of each world that was asked for, with the world's ontology, which keeps its identity from being reused.
-_defaults: dict[int, tuple[Ontology, LinearNlu]] = {}
+#: The NLU of each world and model that was asked for, with the world's ontology: its identity must not be reused.
+_made: dict[tuple[int, str], tuple[Ontology, LinearNlu]] = {}
 _MOST_WORLDS = 8
 
 
 def default_nlu(ontology: Ontology) -> LinearNlu:
     """The NLU that needs no data, for a world; one serves a whole process."""
-    known = _defaults.get(id(ontology))
-    if known is None:
-        from dialgauge.agents.town.nlu_default import default_model
+    return nlu_from("", ontology)
 
-        shared = next(iter(_defaults.values()))[1].model if _defaults else default_model()
-        if len(_defaults) >= _MOST_WORLDS:
-            _defaults.pop(next(iter(_defaults)))
-        known = _defaults[id(ontology)] = (ontology, LinearNlu(shared, ontology))
+
+def nlu_from(file: str, ontology: Ontology) -> LinearNlu:
+    """The NLU of a model in a file, or without a name the default one; one serves a whole process."""
+    known = _made.get((id(ontology), file))
+    if known is None:
+        model = next((nlu.model for (_, name), (_, nlu) in _made.items() if name == file), None)
+        if len(_made) >= _MOST_WORLDS:
+            _made.pop(next(iter(_made)))
+        known = _made[id(ontology), file] = (ontology, LinearNlu(model or _loaded(file), ontology))
     return known[1]
+
+
+def _loaded(file: str) -> NluModel:
+    if file:
+        return NluModel.load(file)
+    from dialgauge.agents.town.nlu_default import default_model
+
+    return default_model()
 
 
 def judge(model: NluModel, found: Delexicalised, speaker: Speaker, context: tuple[str, ...]) -> tuple[_Judged, ...]:

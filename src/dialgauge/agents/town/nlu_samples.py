@@ -16,7 +16,7 @@ from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_training import NluSample
 from dialgauge.agents.town.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,

@@ -10,7 +10,7 @@ from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_training import NluSample
 from dialgauge.agents.town.policy import RuleSystem
 from dialgauge.dialogue import Act
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import Backend, TownGoal, TownSearch
 
 _MOST_EXCHANGES = 20

@@ -18,8 +18,8 @@ from dialgauge.agents.town.nlu import ParseContext
 from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
 from dialgauge.agents.town.nlu_model import SCALE, Label, LinearScorer, NluModel, SpeakerPart
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import Draws
 
 _NONE: Label = ("", "", "")
 #: Values that are no words of the text.

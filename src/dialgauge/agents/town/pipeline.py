@@ -15,8 +15,8 @@ from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
 from dialgauge.agents.town.policy import RuleSystem
 from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import Backend, TownGoal
 
 _REQUEST = "-Request"
@@ -44,8 +44,16 @@ class UserCore(Protocol):
 class Ears:
     """How one side understands the other."""
 
-    def __init__(self, speaker: Speaker, level: str, ontology: Ontology | None, streams: Streams, channel: Channel):
-        """``speaker`` is the one who is listened to."""
+    def __init__(
+        self,
+        speaker: Speaker,
+        level: str,
+        ontology: Ontology | None,
+        streams: Streams,
+        channel: Channel,
+        nlu: str = "",
+    ) -> None:
+        """``speaker`` is the one who is listened to; ``nlu`` the file of a model that understands text."""
         self._speaker, self._ontology = speaker, ontology
         self._channel, self._streams = channel, streams
         self._draws: Draws | None = None
@@ -53,11 +61,11 @@ class Ears:
         self._before: tuple[Act, ...] = ()
         self._said: set[Act] = set()
         if level == "text":
-            from dialgauge.agents.town.nlu import default_nlu
+            from dialgauge.agents.town.nlu import nlu_from
 
             if ontology is None:
                 raise DialgaugeError("to understand text an agent needs the values of its world (an ontology)")
-            self._nlu = default_nlu(ontology)
+            self._nlu = nlu_from(nlu, ontology)
 
     def hear(self, turn: Turn, own: tuple[Act, ...], domain: str, pending: str) -> tuple[Act, ...]:
         """What is understood of a turn."""
@@ -93,6 +101,15 @@ class Mouth:
         return self._nlg.generate(acts, self._speaker, self._draws).text
 
 
+def _model_file(name: str) -> str:
+    """The name of a model's file, once it was seen to be one: better now than in every conversation."""
+    if name:
+        from dialgauge.agents.town.nlu_model import NluModel
+
+        NluModel.load(name)
+    return name
+
+
 class TownUser:
     """A simulated user of the town."""
 
@@ -104,9 +121,11 @@ class TownUser:
         channel: Channel,
         style: str = "varied",
         render: bool = False,
+        nlu: str = "",
     ) -> None:
         self.name = name
         self._make, self._channel, self._style, self._render = core, channel, style, render
+        self._nlu = _model_file(nlu)
 
     def start(self, context: UserContext) -> None:
         """A new goal."""
@@ -116,7 +135,7 @@ class TownUser:
         if not isinstance(goal, TownGoal) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
         self._core = self._make(goal, streams("user-core"))
-        self._ears = Ears("system", context.level, context.ontology, streams, self._channel)
+        self._ears = Ears("system", context.level, context.ontology, streams, self._channel, self._nlu)
         words = context.level == "text" or self._render
         self._mouth = Mouth("user", streams, self._style) if words else None
         self._own: tuple[Act, ...] = ()
@@ -160,9 +179,11 @@ class TownSystem:
         channel: Channel,
         style: str = "varied",
         render: bool = False,
+        nlu: str = "",
     ) -> None:
         self.name = name
         self._make, self._channel, self._style, self._render = core, channel, style, render
+        self._nlu = _model_file(nlu)
 
     def start(self, context: SystemContext) -> None:
         """A new conversation."""
@@ -172,7 +193,7 @@ class TownSystem:
         if not isinstance(office, Backend) or streams is None:
             raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
         self._core = self._make(office, streams("system-core"))
-        self._ears = Ears("user", context.level, context.ontology, streams, self._channel)
+        self._ears = Ears("user", context.level, context.ontology, streams, self._channel, self._nlu)
         words = context.level == "text" or self._render
         self._mouth = Mouth("system", streams, self._style) if words else None
         self._own: tuple[Act, ...] = ()
@@ -193,6 +214,7 @@ def agenda(
     channel: str = "clean",
     style: str = "varied",
     render: bool = False,
+    nlu: str = "",
     initiative: int = 0,
     patience: int = 4,
     request_tries: int = 3,
@@ -213,6 +235,7 @@ def agenda(
         channel=Channel.named(channel),
         style=style,
         render=render,
+        nlu=nlu,
     )
 
 
@@ -221,6 +244,7 @@ def agenda_baseline(
     channel: str = "clean",
     style: str = "varied",
     render: bool = False,
+    nlu: str = "",
     anaphors: float = 0.3,
     at_once: int = 4,
     limit: int = 40,
@@ -234,6 +258,7 @@ def agenda_baseline(
         channel=Channel.named(channel),
         style=style,
         render=render,
+        nlu=nlu,
     )
 
 
@@ -242,6 +267,7 @@ def rule_system(
     channel: str = "clean",
     style: str = "varied",
     render: bool = False,
+    nlu: str = "",
     ask_above: int = 10,
     attributes: int = 2,
     select: float = 0.1,
@@ -257,10 +283,11 @@ def rule_system(
         channel=Channel.named(channel),
         style=style,
         render=render,
+        nlu=nlu,
     )
 
 
-def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> TownSystem:
+def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False, nlu: str = "") -> TownSystem:
     """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
     and confirms bookings of all kinds with nothing but the reference."""
     return TownSystem(
@@ -271,4 +298,5 @@ def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool
         channel=Channel.named(channel),
         style=style,
         render=render,
+        nlu=nlu,
     )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from dialgauge.agents.town.tracker import Belief
 from dialgauge.dialogue import DONTCARE, Act, State
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,

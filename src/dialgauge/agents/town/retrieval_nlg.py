@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from dialgauge.agents.town.mentions import SLOT_KINDS, MentionFinder
-from dialgauge.agents.town.nlg import TemplateNlg, Utterance
+from dialgauge.agents.town.nlg import TemplateNlg, Wording
 from dialgauge.agents.town.nlu_samples import human_samples
 from dialgauge.agents.town.nlu_training import UNSPOKEN, NluSample, aligned
 from dialgauge.dialogue import Act, Dialogue, Ontology, Span, Speaker
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 
 #: Act, slot, and the value where it is none that stands in the text.
 _Item: TypeAlias = tuple[str, str, str]
@@ -49,7 +49,7 @@ class RetrievalNlg:
     def __len__(self) -> int:
         return sum(map(len, self._said.values()))
 
-    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Utterance:
+    def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Wording:
         """The acts in somebody's words; one draw where there are any, else those of the templates."""
         items, values, domains = _items(acts)
         known = self._said.get((speaker, tuple(items)))
@@ -63,7 +63,7 @@ class RetrievalNlg:
             else:
                 spans.append(Span(domains[part], items[part][1], len(text), len(text) + len(values[part])))
                 text += values[part]
-        return Utterance(text, tuple(spans), (said.name,))
+        return Wording(text, tuple(spans), (said.name,))
 
     def _with_holes(self, sample: NluSample, name: str) -> tuple[_Key, _Said] | None:
         """The utterance with holes; None where a value is not in it, or something is in it that no act tells of."""

@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.restaurant.database import FactDatabase, PlannedAnswers
-    from dialgauge.worlds.restaurant.draws import Draws
     from dialgauge.worlds.restaurant.dstc2 import (
         Joiner,
         Venues,
@@ -38,7 +37,6 @@ __all__ = [
     "SPLITS",
     "TASKS",
     "BotKind",
-    "Draws",
     "FactDatabase",
     "Heard",
     "Joiner",

@@ -34,9 +34,9 @@ import msgspec
 from msgspec import Struct, field
 
 from dialgauge.dialogue import DONTCARE, Dialogue, Fact, State, Turn
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE, Part, decode, resolve
-from dialgauge.worlds.restaurant.draws import Draws
 from dialgauge.worlds.restaurant.phrases import API_CALL
 
 T = TypeVar("T")

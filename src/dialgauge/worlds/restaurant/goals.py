@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Fact, Goal, Task
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant.draws import Draws
 from dialgauge.worlds.restaurant.knowledge import KnowledgeBase, Restaurant, draw_knowledge_base
 from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
 from dialgauge.worlds.restaurant.world import Half, Parameters, Request, World

@@ -11,8 +11,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from dialgauge.dialogue import Fact
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant.draws import Draws
 from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
 from dialgauge.worlds.restaurant.world import Half, Request, World
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Call
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 from dialgauge.worlds.town.goals import TownGoal
 from dialgauge.worlds.town.search import Found, TownRow, TownSearch, canonical
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town import town_words as words
 from dialgauge.worlds.town.database import TownDatabase
 from dialgauge.worlds.town.normal_values import LikeTexts, alike

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from dialgauge.dialogue import Goal, Task
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import Draws
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
 from dialgauge.worlds.town.normal_values import minutes, normal_slot

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dialgauge.worlds.restaurant import Draws
+from dialgauge.draws import Draws
 
 Task = Mapping[str, Any]
 

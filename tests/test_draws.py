@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from scipy.stats import chisquare
 
-from dialgauge.worlds.restaurant.draws import Draws
+from dialgauge.draws import Draws
 
 
 def test_the_key_decides_everything() -> None:

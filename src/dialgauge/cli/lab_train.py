@@ -1,0 +1,79 @@
+"""``dialgauge lab train``: an NLU of your own, from annotated dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from dialgauge.cli.common import err, out
+from dialgauge.cli.lab_options import DatabaseOption
+from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+
+if TYPE_CHECKING:
+    from dialgauge.agents.town import LinearNlu, NluSample
+    from dialgauge.dialogue import Speaker
+    from dialgauge.report import Table
+
+
+def register(app: CommandGroup) -> None:
+    """Add the command to ``dialgauge lab``."""
+    app.command("train")(train)
+
+
+def train(
+    dialogues: Annotated[
+        list[str], Argument(metavar="DIALOGUES...", help="Annotated dialogues (MultiWOZ with dialogue acts).")
+    ],
+    model: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the model is written (.npz).")],
+    database: DatabaseOption = None,
+    practice: Annotated[
+        int, Option(min=0, help="Turns in the words of our own templates to learn from as well.")
+    ] = 10_000,
+    epochs: Annotated[int, Option(min=1, help="Passes over the turns.")] = 5,
+    seed: Annotated[int, Option(min=0, help="Seed of the order of turns.")] = 0,
+    test: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Also say how well it understands these dialogues, none of the others."),
+    ] = None,
+) -> None:
+    """Train the NLU of the town on people's words, for agents that talk through text.
+
+    Use it with --user-set nlu=FILE and --system-set nlu=FILE. The same dialogues give the same model everywhere.
+    """
+    from dialgauge.agents.town import LinearNlu, human_samples, practice_samples, train_nlu
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.formats import read
+    from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
+
+    town = load_town(database) if database else town_beside(dialogues[0])
+    ontology = spoken_ontology(town)
+    learned = [one for file in dialogues for one in read(file).dialogues]
+    samples = list(human_samples(learned))
+    if not any(sample.acts for sample in samples):
+        raise DialgaugeError("none of the dialogues has dialogue acts to learn from", file=dialogues[0])
+    others = read(test).dialogues if test else []
+    if shared := {one.id for one in others} & {one.id for one in learned}:
+        raise DialgaugeError(
+            f"{len(shared)} dialogues, such as {min(shared)}, are to be learned from and tested on", file=test
+        )
+    with err.status(f"training on {len(samples):,} human turns and {practice:,} of our own"):
+        made = train_nlu([*samples, *practice_samples(practice, seed=seed)], ontology, epochs=epochs, seed=seed)
+    made.save(model)
+    err.print(f"written: {model}")
+    if others:
+        out.print(_understood(LinearNlu(made, ontology), list(human_samples(others))).render("terminal"))
+
+
+def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:
+    from dialgauge.agents.town import understanding
+    from dialgauge.report import Column, Table
+
+    shares = [Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]
+    table = Table("What it understands", ["said by", "compared", *shares])
+    speakers: tuple[Speaker, ...] = ("user", "system")
+    for speaker in speakers:
+        for what, values in {"act and slot": False, "with value": True}.items():
+            found = understanding(nlu, samples, speaker, values=values)
+            table.add(speaker, what, found.precision, found.recall, found.f1)
+    return table
