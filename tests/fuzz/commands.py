@@ -36,6 +36,11 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users figures": ("talks.json",),
     "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
     "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),
+    "lab run": ("-n", "2", "--resamples", "0", "--store", "new"),
+    "lab goals": ("-n", "2"),
+    "lab chat": (),
+    "lab study": ("-n", "2", "--errors", "drop", "--rates", "0.5", "--resamples", "2", "--store", "new"),
+    "lab train": ("dialogues.json", "--out", "nlu.npz", "--database", "folder", "--practice", "9", "--epochs", "1"),
     "data check": ("pred.json", "--gold", "gold.jsonl"),
     "data convert": ("gold.jsonl", "out.jsonl", "--to", "native"),
     "data formats": (),
@@ -77,6 +82,22 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--store": ("store", "gold.jsonl", "new", "/dev/null/x"),
     "--ratings": ("ratings.csv", "gold.jsonl"),
     "--systems": ("systems.csv", "gold.jsonl"),
+    "--goals": ("town", "dialogues.json", "gold.jsonl", "town.json"),
+    "--level": ("act", "text", "txt"),
+    "--channel": ("clean", "mild", "paper2021", "drop=0.5", "drop=9", "=", "config.yaml", "channel.yaml"),
+    "--failures": ("live", "paper", "masked", "x"),
+    "--system": ("rule-system", "rule-baseline", "echo", "silent", "agenda", "rules", "x"),
+    "--user": ("agenda", "agenda-baseline", "echo", "rule-system", "x"),
+    "--user-set": ("patience=2", "initiative=0", "x", "nlu=binary.bin", "style=plain", "style=x", "render=yes"),
+    "--system-set": ("ask_above=2", "select=1", "select=nan", "x=1", "nlu=missing", "channel=mild"),
+    "--count": ("1", "2"),
+    "--trials": ("1", "2"),
+    "--errors": ("drop", "value,insert", "x", ","),
+    "--rates": ("0.1", "1", "0", "x", ",", "nan"),
+    "--as": ("user", "system", "x"),
+    "--show": ("TOWN0001", "x"),
+    "--practice": ("0", "5"),
+    "--epochs": ("1",),
     "--model": ("rules", "tfidf", "nearest"),
     "--dialogs": ("1", "3"),
     "--resamples": ("1", "9"),
@@ -186,6 +207,8 @@ def sandbox() -> Path:
     (folder / "log.jsonl").write_bytes(EXAMPLES["chat-log"])
     (folder / "profile.yaml").write_text("name: mine\nrules: [{drop: [unknown]}]\n")
     (folder / "world.yaml").write_text("base: restaurant\nprices: [cheap, dear]\n")
+    (folder / "channel.yaml").write_text("user:\n  '*': {drop: 0.5}\n")
+    (folder / "town.json").write_text('{"a": {"goal": {"hotel": {"info": {"area": "north"}}}, "log": []}}')
     (folder / "config.yaml").write_text("mode: recommended\n")
     (folder / "ratings.csv").write_text("dialogue,rater,rating\nMUL0000,a,1\nMUL0001,a,0\nMUL0000,b,1\n")
     (folder / "systems.csv").write_text("system,JGA,FGA\na,0.5,0.6\nb,0.4,0.7\nc,0.3,0.1\n")

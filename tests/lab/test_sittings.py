@@ -16,8 +16,19 @@ import pytest
 
 from dialgauge.agents import Limits, Reply, SystemContext, UserContext
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.lab import AgentSpec, LoadedTown, Sitting, hold_conversations, open_town
+from dialgauge.lab import (
+    AgentSpec,
+    LoadedTown,
+    Sitting,
+    channel_conditions,
+    hold_conversations,
+    open_town,
+    study_run,
+    town_run,
+)
+from dialgauge.runs import Store
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
+from runs.contract import assert_run_contract
 from support.shared import shared_folder
 
 DATA = shared_folder("data")
@@ -200,6 +211,36 @@ def test_multiwoz_meets_the_anchors_of_the_lab() -> None:
     assert sum(bool(task.fail_book) for one in dialogues for task in one.goal.tasks.values() if one.goal) == 80  # type: ignore[union-attr]
     said = {act.name for one in dialogues for turn in one.turns if turn.speaker == "system" for act in turn.acts or ()}
     assert said == {name for name in SYSTEM_ACTS if not name.startswith(("Police", "Hospital"))}
+
+
+def test_a_run_of_the_lab_is_a_run_like_any_other(town: LoadedTown, tmp_path: Path) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:15])
+    run = town_run(few, msgspec.structs.replace(SITTING, trials=2), resamples=20)
+    assert_run_contract(run)
+    stored = Store(tmp_path).add(run)
+    assert_run_contract(stored)
+    assert {"outcomes", "conversations", "calls", "heard"} <= set(stored.tables)
+
+
+def test_a_study_is_a_run_like_any_other(town: LoadedTown) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:12])
+    run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.2, 0.5)), resamples=10)
+    assert_run_contract(run)
+    rates = run.table("conditions")
+    assert rates["condition"].to_list() == ["clean", "drop=0.2", "drop=0.5"]
+    assert rates["JGA"][0] == 1.0 > rates["JGA"][1] > rates["JGA"][2]
+    assert run.table("conversations").height == 36
+
+
+def test_files_that_agents_read_are_in_the_signature(town: LoadedTown, tmp_path: Path) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:3])
+    file = tmp_path / "deaf.yaml"
+    sitting = msgspec.structs.replace(SITTING, system=AgentSpec("rule-system", {"channel": str(file)}))
+    signatures = set()
+    for rate in ("0.1", "0.2", "0.1"):
+        file.write_text(f"user:\n  '*': {{drop: {rate}}}\n")
+        signatures.add(town_run(few, sitting, resamples=0).signature)
+    assert len(signatures) == 2
 
 
 def test_limits_cut_conversations_off(town: LoadedTown) -> None:

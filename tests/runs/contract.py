@@ -8,7 +8,7 @@ import numpy as np
 import polars
 import pytest
 
-from dialgauge.measures import Count, Coverage, Score, Scores, Signature, parse_measures
+from dialgauge.measures import Count, Coverage, Score, Scores, Signature, parse_measure
 from dialgauge.runs import Run, plain
 
 FIXED: dict[str, dict[str, polars.DataType]] = {
@@ -76,7 +76,7 @@ def _assert_scores(run: Run) -> None:
     for name, score in run.scores.items():
         assert score.unit, f"{name} has no unit"
         if score.higher_is_better is None:
-            assert parse_measures([name], run.kind)[0].card.higher_is_better is None, f"{name} has no direction"
+            assert parse_measure(name).card.higher_is_better is None, f"{name} has no direction"
         signature = Signature.parse(score.signature)
         assert signature["measure"], f"the signature of {name} names no measure"
         for part, value in Signature.parse(run.signature).items():

@@ -195,3 +195,16 @@ def test_the_recordings_of_the_paper_dialogue_by_dialogue(shared_data: Path) -> 
         for value, theirs in ((ours.precision, "precision"), (ours.recall, "recall"), (ours.f1, "F1")):
             assert value == (None if inform[theirs] is None else pytest.approx(inform[theirs])), one.dialogue.id
         assert (ours.success == bool(metrics["task succcess"])) is (one.dialogue.id not in UNTOLD), one.dialogue.id
+
+
+def test_another_town_has_postcodes_of_its_own() -> None:
+    """ConvLab knows postcodes by the letters of Cambridge; elsewhere those of the database are right."""
+    from dialgauge.lab import AgentSpec, Sitting, hold_conversations, open_town
+    from dialgauge.tasks import judge_outcomes
+
+    town = open_town(count=60)
+    held = hold_conversations(
+        town.again, town.goals, Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    )
+    judged = list(judge_outcomes(held, town.search))
+    assert sum(bool(one.compat.success) for one in judged) / len(judged) > 0.95

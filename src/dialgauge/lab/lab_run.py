@@ -200,7 +200,7 @@ def _joined(parts: Sequence[Scores]) -> Scores:
 def _signed(one: Score, lab: Signature) -> Score:
     """A score whose signature also says how the conversations came about."""
     own = Signature.parse(one.signature)
-    return msgspec.structs.replace(one, signature=own.with_(**{key: lab[key] for key in lab if key not in own}).long())
+    return msgspec.structs.replace(one, signature=own.with_(**lab).long())
 
 
 def _notes(held: Sequence[Dialogue]) -> list[str]:

@@ -91,6 +91,14 @@ class CompatRules:
         #: By domain and slot: the column's values, each with its rows as bits. Rows without a value stand under None.
         self._columns: dict[tuple[str, str], dict[str | None, int]] = {}
         self._having: dict[tuple[str, str, str], int] = {}
+        codes = {code for rows in self._rows.values() for row in rows if isinstance(code := row.get("postcode"), str)}
+        #: Those of a town that is not Cambridge, whose postcodes ConvLab knows by their letters.
+        self._postcodes = None if any(map(_POSTCODE.fullmatch, codes)) else frozenset(codes)
+
+    def _looks_right(self, domain: str, slot: str, value: str) -> bool:
+        if slot == "postcode" and self._postcodes is not None:
+            return value in self._postcodes
+        return looks_right(domain, slot, value)
 
     def judge(self, dialogue: Dialogue, goal: Goal) -> CompatVerdict:
         """The verdict on a dialogue."""
@@ -161,7 +169,7 @@ class CompatRules:
             noted = "yes" if slot in _YES_OR_NO and value == "none" else value
             heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = noted
         if intent in _TELLING and slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE:
-            if looks_right(domain, slot, value):
+            if self._looks_right(domain, slot, value):
                 heard.told[domain].add(slot)
             else:
                 heard.malformed[domain] += 1
