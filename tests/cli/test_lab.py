@@ -156,3 +156,16 @@ def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[s
     assert Path("figures/study.svg").read_text().startswith("<svg")
     for wrong in (["--errors", "drpo"], ["--rates", "2"], ["--rates", "x"]):
         assert dialgauge(capsys, "lab", "study", *wrong).code == 2
+
+
+def test_two_systems_are_compared_by_what_matters(capsys: pytest.CaptureFixture[str]) -> None:
+    for channel in ("clean", "drop=0.4"):
+        assert dialgauge(capsys, "lab", "run", "-n", 40, "--channel", channel, "--resamples", 0).code == 0
+    first, second = (run.id for run in Store(None).survey().runs)
+    outcome = dialgauge(capsys, "compare", first, second, "--pairs", "--json", "-")
+    assert outcome.code == 0, outcome.err
+    rows = json.loads(outcome.out)
+    assert {row["measure"] for row in rows["differences"]} == {
+        "Success(rules=strict)", "Success(rules=compat)", "JGA", "F1", "I-GCDF1", "R-GCDF1",
+    }  # fmt: skip
+    assert "signature" not in outcome.err.lower()

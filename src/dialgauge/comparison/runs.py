@@ -65,8 +65,9 @@ def compare_runs(
     turns = {name: view.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
-    if measures is not None:
-        scores = scores.only(measures)
+    headlines = view.headlines(scores.measures) if measures is None else measures
+    if list(headlines) != list(scores.measures):
+        scores = scores.only(headlines)
     scores = _on_what_all_have(scores, named, view)
     scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view), *view.notes(list(named.values()))))
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)

@@ -29,6 +29,7 @@ VIEWS = {
     "users": "dialgauge.users.comparison_view:VIEW",
     "tasks": "dialgauge.tasks.comparison_view:VIEW",
     "interaction": "dialgauge.lab.comparison_view:VIEW",
+    "lab": "dialgauge.lab.comparison_view:LAB_VIEW",
 }
 
 #: How an empty slot, or a turn that one side does not have, is written.
@@ -60,6 +61,10 @@ class ComparisonView:
 
     #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
     own_parts: frozenset[str] = frozenset()
+
+    def headlines(self, measures: Sequence[str]) -> Sequence[str]:
+        """The measures that are compared where nobody names any."""
+        return measures
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """What must be said beside all scores of these runs."""
