@@ -16,16 +16,17 @@ def test_the_demo_ends_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert outcome.code == 0, outcome.err
     assert f"The report is in {folder / 'report.html'}" in " ".join(outcome.out.split())
     lines = outcome.out.replace(str(folder), "demo").splitlines()
-    assert len(lines) <= 32 and max(map(len, lines)) <= 80
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80
     assert [line for line in lines if line.endswith("?")] == [
         "Which tracker is better?",
         "Which bot carries a whole dialog?",
         "And in conversation?",
+        "What does a whole system get done?",
     ]
     report = (folder / "report.html").read_text("utf-8")
     assert "Which tracker is better?" in report and "data:image/svg+xml" in report and "<script" not in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})
-    assert kinds == ["interaction", "responses", "tracking"]
+    assert kinds == ["interaction", "lab", "responses", "tracking"]
     for manifest in Store(folder / "runs").list():
         assert_run_contract(Store(folder / "runs").open(manifest.id))
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20

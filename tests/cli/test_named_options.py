@@ -22,12 +22,12 @@ SOURCE = Path(dialgauge.__file__).parent
 EVERYWHERE = {"--help", "--version", "--debug"}
 #: Which commands say what a room has to say. What any command may say must name the command beside the option.
 ROOMS = {
-    "agents": ("babi",),
+    "agents": ("babi", "lab"),
     "comparison": ("compare", "runs"),
     "data": ("data",),
     "demo": ("demo",),
     "formats": (),
-    "lab": ("babi",),
+    "lab": ("babi", "lab"),
     "measures": ("score", "compare", "users"),
     "rankers": ("babi",),
     "report": (),

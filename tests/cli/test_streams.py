@@ -322,9 +322,12 @@ def test_what_is_not_there_is_an_error(
     assert message in outcome.err
 
 
-def test_a_table_that_no_number_of_rows_is_too_large_for(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    rows = "9" * 30
-    assert dialgauge(capsys, "sql", "SELECT 1", "--limit", rows, "--store", folder / "runs").code == 0
+def test_a_number_of_rows_may_be_large_but_not_absurd(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    call = ("sql", "SELECT 1", "--store", folder / "runs", "--limit")
+    assert dialgauge(capsys, *call, 2**53 - 1).code == 0
+    outcome = dialgauge(capsys, *call, "9" * 30)
+    assert outcome.code == 2
+    assert "--limit must be below 2^53" in outcome.err
 
 
 def test_several_files_that_cannot_be_read_are_told_beside_json(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
+from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import ALL_FIELDS, Notes, Peek, first_object
 from dialgauge.formats.corpus import read, stream, write
@@ -48,6 +48,7 @@ FULL = Dialogue(
             requested={"hotel": ("phone",)},
             spans=(Span("hotel", "area", 0, 2),),
             results=(Fact("a", "b", "c"),),
+            calls=(Call(name="search", domain="hotel", arguments={"area": "north"}, outcome="1 found", rows=(3,)),),
             candidates=("x", "y"),
         ),
         Turn(speaker="system"),
@@ -198,7 +199,7 @@ def test_what_a_format_cannot_hold_is_counted(tmp_path: Path) -> None:
     notes = write([FULL], tmp_path / "out.json", format="sgd")
     assert {what: count for what, count in notes.counts.items() if what.startswith("field")} == {
         f"field {name} dropped": 1
-        for name in ("goal", "outcome", "heard", "predicted", "judged", "results", "candidates")
+        for name in ("goal", "outcome", "heard", "predicted", "judged", "results", "calls", "candidates")
     }
 
 
@@ -233,7 +234,7 @@ def test_records_are_shown_in_one_line() -> None:
     assert repr(FULL) == "Dialogue('d', 2 turns, hotel)"
     assert repr(FULL.turns[1]) == "Turn(system: '')"
     assert repr(Turn(speaker="user", text="x" * 100)) == f"Turn(user: '{'x' * 60}…')"
-    assert len(repr(FULL.turns[0])) < 130
+    assert len(repr(FULL.turns[0])) < 140
 
 
 # -- documentation ---------------------------------------------------------------------------------------------------

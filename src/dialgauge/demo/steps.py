@@ -178,7 +178,7 @@ def live_in_town(demo: Demo) -> Answer:
     run = demo.store.add(town_run(loaded, sitting, store=demo.store))
     text = "One recording, scored three ways: was the job done, did the system understand, did the user say its goal?"
     return Answer(
-        section=Section("A whole system in conversation", text, lab_tables(run, detail=True)),
+        section=Section("What does a whole system get done?", text, lab_tables(run, detail=True)),
         table=_town_table(run),
         verdict=f"The job was done in {_percent(run, 'Success(rules=strict)')} of the conversations. The tracker is "
         f"right in {_percent(run, 'JGA')}\nof the turns, and the user said {_percent(run, 'I-GCDF1')} of its goal"

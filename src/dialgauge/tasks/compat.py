@@ -92,8 +92,9 @@ class CompatRules:
         self._columns: dict[tuple[str, str], dict[str | None, int]] = {}
         self._having: dict[tuple[str, str, str], int] = {}
         codes = {code for rows in self._rows.values() for row in rows if isinstance(code := row.get("postcode"), str)}
-        #: Those of a town that is not Cambridge, whose postcodes ConvLab knows by their letters.
-        self._postcodes = None if any(map(_POSTCODE.fullmatch, codes)) else frozenset(codes)
+        # ConvLab knows the postcodes of Cambridge by their letters; in another town those of its database are right.
+        foreign = codes and not any(map(_POSTCODE.fullmatch, codes))
+        self._postcodes = frozenset(codes) if foreign else None
 
     def _looks_right(self, domain: str, slot: str, value: str) -> bool:
         if slot == "postcode" and self._postcodes is not None:
