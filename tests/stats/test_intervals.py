@@ -82,6 +82,20 @@ def test_intervals_of_30_dialogues_hold(share: float, least: float) -> None:
     assert held["percentile"] < held["studentised"]
 
 
+@pytest.mark.parametrize("weight", [2.31, 4.5191, 5.6325, 7.0 - 1e-9])
+@pytest.mark.parametrize("dialogues", [10, 30, 100])
+def test_the_last_bits_of_equal_scores_do_not_decide_the_interval(weight: float, dialogues: int) -> None:
+    den = np.full((2, dialogues), 7.0)
+    num = np.stack([np.full(dialogues, weight), np.full(dialogues, 3.5)])
+    low, high = ratio_intervals(num, den, bounds=(0, 1)).T
+    share = weight / 7
+    critical = scipy_stats.t.ppf(0.975, dialogues - 1)
+    extra = critical**2 / dialogues
+    half = np.sqrt(extra * share * (1 - share) + extra**2 / 4) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    assert [low[0], high[0]] == pytest.approx([middle - half, middle + half], abs=2e-3)
+
+
 def test_a_mean_over_groups_has_the_jackknifes_interval() -> None:
     random = np.random.default_rng(6)
     den = random.integers(0, 4, size=(5, 40)).astype(float)

@@ -93,7 +93,9 @@ def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int
     above, below = checked(num, den, axes=2)
     totals, sizes = above.sum(axis=1), below.sum(axis=1)
     ratio = divide(totals, sizes)
-    residual = above - np.nan_to_num(ratio)[:, None] * below
+    expected = np.nan_to_num(ratio)[:, None] * below
+    # The last bits of equal scores are no variation: without this they decided how wide an interval is.
+    residual = np.where(np.isclose(above, expected, rtol=1e-12, atol=0.0), 0.0, above - expected)
     # Most measures of most systems are over the same turns: what rests on these alone is summed once.
     distinct, which = distinct_rows(below)
     weights = bootstrap_weights(above.shape[1], resamples, seed)
@@ -103,7 +105,7 @@ def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int
     shift = ratios - ratio
     variance = squares - 2.0 * shift * products + shift**2 * size_squares
     spread = (residual**2).sum(axis=1)
-    variance[variance <= _NOTHING * spread] = 0.0
+    variance[(variance <= _NOTHING * spread) | (spread == 0)] = 0.0
     return BootstrapDraws(
         ratios=ratios,
         sizes=divide(np.abs(shift) * drawn_sizes, np.sqrt(variance)),
