@@ -19,6 +19,8 @@ from support.trackers import gold_dialogues, tracker, write_predictions
         ["users", "score", "mine.json", "--json", "hard.json"],
         ["tasks", "score", "other.json", "mine.json", "--json", "mine.json"],
         ["data", "check", "mine.json", "--json", "mine.json"],
+        ["users", "score", ".", "--json", "mine.json"],
+        ["users", "score", "m*.json", "--json", "mine.json"],
     ],
     ids=lambda words: " ".join(words[:2] + words[-2:]),
 )

@@ -205,3 +205,11 @@ def test_bad_settings_are_sentences(keywords: dict[str, float], message: str) ->
 def test_no_dialogues_is_a_sentence() -> None:
     with pytest.raises(DialgaugeError, match="no dialogue"):
         ratio_intervals(np.zeros((2, 0)), np.zeros((2, 0)))
+
+
+def test_a_share_that_could_be_negative_has_an_honest_interval_near_its_top() -> None:
+    """SA may fall below 0 in principle; 30 perfect dialogues are no proof of perfection all the same."""
+    num = den = np.full((1, 30), 300.0)
+    [[low, high]] = ratio_intervals(num, den, bounds=(-np.inf, 1.0))
+    assert (low, high) == tuple(ratio_intervals(num, den, bounds=(0.0, 1.0))[0])
+    assert low < 0.95

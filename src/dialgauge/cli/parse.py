@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial, wraps
+from glob import iglob
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
@@ -64,7 +65,14 @@ def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> N
             check(Path(given[name]))
             if isinstance(declaration, OutputFile):
                 option = next((one for one in declaration.names if one.startswith("--")), f"--{name.replace('_', '-')}")
-                _refuse_input(option, Path(given[name]), [value for other, value in given.items() if other != name])
+                others = {other: value for other, value in given.items() if other != name}
+                read = [value for other, value in others.items() if _is_argument(command, other)]
+                _refuse_input(option, Path(given[name]), list(others.values()), read)
+
+
+def _is_argument(command: Callable[..., object], name: str) -> bool:
+    """Is this what the command reads first of all: files, folders and patterns without an option before them?"""
+    return any(isinstance(fact, Argument) for fact in getattr(_hints(command).get(name), "__metadata__", ()))
 
 
 def _refuse_huge(given: Mapping[str, Any]) -> None:
@@ -76,19 +84,35 @@ def _refuse_huge(given: Mapping[str, Any]) -> None:
             raise DialgaugeError(f"--{name.replace('_', '-')} must be below 2^53 (got {value})")
 
 
-def _refuse_input(option: str, output: Path, others: list[Any]) -> None:
-    """An error where a file would be written over one that the command reads, under whatever name."""
+def _refuse_input(option: str, output: Path, others: list[Any], read: list[Any]) -> None:
+    """An error where a file would be written over one that the command reads: by name, in a folder, by a pattern."""
     from dialgauge.errors import DialgaugeError
 
-    named = [each for value in others for each in (value if isinstance(value, list | tuple) else [value])]
-    if any(isinstance(each, str | Path) and _same_file(output, each) for each in named):
+    if any(_same_file(output, each) for each in _names(others)) or any(_holds(each, output) for each in _names(read)):
         raise DialgaugeError(f"{option} would write over a file that the command reads; name another", file=str(output))
+
+
+def _names(values: list[Any]) -> Iterator[str | Path]:
+    for value in values:
+        yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str | Path))
 
 
 def _same_file(one: Path, other: str | Path) -> bool:
     try:
         return one.is_file() and one.samefile(other)
     except (OSError, ValueError):  # a name that is no file
+        return False
+
+
+def _holds(named: str | Path, file: Path) -> bool:
+    """Does a folder hold a file that is there already, or does a pattern fit it?"""
+    try:
+        if not file.is_file():
+            return False
+        if Path(named).is_dir():
+            return Path(named).resolve() in file.resolve().parents
+        return any(each in str(named) for each in "*?[") and any(_same_file(file, each) for each in iglob(str(named)))
+    except (OSError, ValueError, RuntimeError, re.error):
         return False
 
 

@@ -36,6 +36,8 @@ def sql(
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
+    if store is not None and not store.exists():
+        err.print(f"there is no run store at {store}, so all tables are empty")
     problems: list[DialgaugeError] = []
     frame = Store(store).sql(_asked() if query == "-" else query, on_problem=problems.append)
     if limit is not None:

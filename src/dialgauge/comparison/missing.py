@@ -90,6 +90,14 @@ def refuse_lacking(lacking: Sequence[LackingSystem]) -> None:
         )
 
 
+#: Only trackers have states that can be empty, and only files can be scored anew.
+_EMPTY = "--missing empty scores what is missing as empty states (when comparing files), "
+
+
+def _trackers(comparison: Comparison) -> bool:
+    return all(run.kind == "tracking" for run in comparison.runs.values())
+
+
 def missing_sentences(comparison: Comparison) -> list[str]:
     """What is to be read before any number: which file lacks what, and how that moves the others' scores.
 
@@ -101,8 +109,8 @@ def missing_sentences(comparison: Comparison) -> list[str]:
         moved = _moved(comparison)
         sentences.append(f"So all systems are compared on the {together} that every one has{moved}")
         sentences.append(
-            "Other ways: --missing empty scores what is missing as empty states, --missing without leaves incomplete "
-            "systems out, --missing refuse stops"
+            f"Other ways: {_EMPTY if _trackers(comparison) else ''}--missing without leaves incomplete systems out, "
+            "--missing refuse stops"
         )
     if comparison.scores.unlike_turns:
         sentences.append(

@@ -184,7 +184,12 @@ class Comparison:
         """From each difference to that end of its interval that faces 0; NaN where nothing varies."""
         tested = self.randomisation
         reach = np.where(tested.difference < 0, tested.high - tested.difference, tested.difference - tested.low)
-        return np.where(np.isnan(self._found_eight_times), np.nan, reach)
+        return np.where(np.isnan(self._found_eight_times), np.nan, np.minimum(reach, self._widths))
+
+    @cached_property
+    def _widths(self) -> Floats:
+        """For each measure how far two values can be apart; infinite where nobody says."""
+        return np.array([high - low for low, high in map(self.scores.bounds, self.measures)])
 
     @property
     def basis(self) -> str:
@@ -263,7 +268,7 @@ class Comparison:
 
     def _difference(self, row: int, column: int) -> Difference:
         a, b = self.pairs[row]
-        tested = self.randomisation
+        tested, width = self.randomisation, self._widths[column]
         higher_is_better = self.scores.higher_is_better(self.measures[column])
         higher, ties, lower = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
         return Difference(
@@ -271,8 +276,8 @@ class Comparison:
             second=self.systems[b],
             measure=self.measures[column],
             difference=float(tested.difference[row, column]),
-            low=float(tested.low[row, column]),
-            high=float(tested.high[row, column]),
+            low=float(np.maximum(tested.low[row, column], -width)),
+            high=float(np.minimum(tested.high[row, column], width)),
             error=float(tested.error[row, column]),
             p_bootstrap=float(self.bootstrap.p[row, column]),
             p_randomisation=float(tested.p[row, column]),

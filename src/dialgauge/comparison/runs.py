@@ -146,7 +146,7 @@ def _without_sums(runs: Mapping[str, Run], summed: set[str]) -> list[str]:
     alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in summed))
     if not alone:
         return []
-    sentence = f"{', '.join(alone)} cannot be compared dialogue by dialogue (each run has its value and interval)"
+    sentence = f"{', '.join(alone)} cannot be compared dialogue by dialogue (each run has its value)"
     if not summed:
         raise DialgaugeError(f"{sentence}; name another measure too")
     return [f"{sentence}; left out"]

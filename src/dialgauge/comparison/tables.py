@@ -218,7 +218,7 @@ def floor_table(comparison: Comparison) -> Table:
     )
     if np.isnan(comparison.floor).any():
         table.notes.append(
-            "–: unknown, because the systems differ alike on every dialogue, or there are too few dialogues."
+            "–: unknown: the systems differ alike on every dialogue, or there are too few dialogues or resamples."
         )
     table.notes += resample_note(comparison)
     return table

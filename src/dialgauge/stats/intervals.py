@@ -120,6 +120,8 @@ def studentised_intervals(draws: BootstrapDraws, level: float, bounds: ArrayLike
     """The intervals, (ratios, 2); ``bounds`` are the lowest and highest value, one pair or a pair for each ratio."""
     check_level(level)
     lowest, highest = np.broadcast_to(np.asarray(bounds, dtype=np.float64), (len(draws.ratio), 2)).T
+    # What can fall below 0 in principle, as SA can, but does not, is a share like any other close to its upper bound.
+    lowest = np.where(np.isneginf(lowest) & (draws.ratio >= 0) & (draws.ratio <= highest), 0.0, lowest)
     critical = np.fmax(_upper_quantile(draws.sizes, level), _student(level, draws.scored - 1))
     low, high = draws.ratio - critical * draws.error, draws.ratio + critical * draws.error
     width = highest - lowest

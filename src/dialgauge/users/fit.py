@@ -62,6 +62,13 @@ def refuse_misfits(scored: ScoredConversations) -> None:
             "no turn of any conversation has a dialogue act, and GCDF1 measures acts, not words; annotate them",
             file=scored.source,
         )
+    wordy = any(result.worded for result in scored.results)
+    if wordy and not any(turn.acts for one in scored.dialogues() for turn in one.user_turns()):
+        raise DialgaugeError(
+            "no user turn of any conversation has a dialogue act, so there is nothing to measure the user by; annotate "
+            "what the user says",
+            file=scored.source,
+        )
     if fit.acts_in_domains and not fit.acts_known:
         raise DialgaugeError(
             f"the profile {profile.name} recognises none of the {fit.acts_in_domains:,} acts "
