@@ -55,6 +55,30 @@ def test_channels_trials_and_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(turn.text for one in run.dialogues() for turn in one.turns)
 
 
+@pytest.mark.parametrize("system", ["rule-system", "rule-baseline"])
+def test_the_channel_reaches_every_system_of_ours(capsys: pytest.CaptureFixture[str], system: str) -> None:
+    words = ["lab", "run", "-n", 6, "--resamples", 0, "--system", system, "--channel", "drop=0.3", "--render"]
+    assert dialgauge(capsys, *words).code == 0
+    (run,) = Store(None).survey().runs
+    turns = [turn for one in run.dialogues() for turn in one.turns]
+    assert any(turn.heard != turn.acts for turn in turns if turn.speaker == "user")
+    assert all(turn.text for turn in turns)
+
+
+def test_a_file_without_goals_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, "lab", "goals", "-n", 2, "--out", "made").code == 0
+    Path("made/none.json").write_text("{}")
+    outcome = dialgauge(capsys, "lab", "run", "--goals", "made/none.json")
+    assert outcome.code == 2
+    assert "none.json" in outcome.err
+
+
+def test_conversations_that_fail_at_once_are_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, "lab", "run", "-n", 2, "--resamples", 0, "--system", "agenda").code == 1
+    (run,) = Store(None).survey().runs
+    assert run.scores["Success(rules=strict)"].value == 0.0
+
+
 def test_rendering_changes_no_act(capsys: pytest.CaptureFixture[str]) -> None:
     for name, more in {"plain": [], "worded": ["--render"]}.items():
         assert dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--out", name, *more).code == 0

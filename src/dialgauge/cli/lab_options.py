@@ -51,7 +51,7 @@ _LEVELS = ("act", "text")
 _FAILURES = ("live", "paper", "masked")
 _CLEAN = "clean"
 #: Agents of ours that have no use for a channel, or words of their own.
-_HEARING = ("agenda", "agenda-baseline", "rule-system")
+_HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
 def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: str) -> LoadedTown:

@@ -65,7 +65,7 @@ def _held(
 def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
     signature = _signature(loaded, sitting)
-    judged = judge_outcomes(held, loaded.search, failures=loaded.failures)
+    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
     scores = _joined(
         [
             score_outcomes(judged, resamples=resamples, seed=sitting.seed),
