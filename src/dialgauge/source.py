@@ -12,7 +12,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
 #: Code, and the tables and word lists that it reads.
-_SOURCES = (".py", ".yaml", ".txt", ".json")
+_SOURCES = (".py", ".yaml", ".txt", ".json", ".npz")
 
 
 @cache

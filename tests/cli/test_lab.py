@@ -74,7 +74,7 @@ def test_a_file_without_goals_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_conversations_that_fail_at_once_are_failures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dialgauge(capsys, "lab", "run", "-n", 2, "--resamples", 0, "--system", "agenda").code == 1
+    assert dialgauge(capsys, "lab", "run", "-n", 2, "--resamples", 0, "--system", "rules").code == 1
     (run,) = Store(None).survey().runs
     assert run.scores["Success(rules=strict)"].value == 0.0
 
@@ -100,6 +100,9 @@ def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.C
         (["--system", "rule-sytem"], "there is no agent named 'rule-sytem'. Did you mean 'rule-system'"),
         (["--system-set", "ask_above=x"], "the setting ask_above of rule-system is a whole number, not 'x'"),
         (["--system-set", "ask_abov=1"], "there is no setting 'ask_abov' of rule-system. Did you mean 'ask_above'"),
+        (["--system-set", "select=7"], "the setting select is a share from 0 to 1, not 7"),
+        (["--user-set", "patience=-5"], "the setting patience must not be negative"),
+        (["--system", "agenda"], "agenda is a user; it cannot take the system's place"),
         (["--user-set", "patience"], "--user-set takes NAME=VALUE, not 'patience'"),
         (["--level", "txt"], "--level is act or text, not 'txt'. Did you mean 'text'"),
         (["--failures", "dead"], "--failures is live, paper or masked, not 'dead'"),

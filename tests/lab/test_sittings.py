@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,18 +15,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Limits, Reply, SystemContext, UserContext
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.agents import Limits, Reply, SystemContext, UserContext, make_agent
+from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
+    Condition,
     LoadedTown,
     Sitting,
     channel_conditions,
     hold_conversations,
     open_town,
+    scored_run,
     study_run,
     town_run,
 )
+from dialgauge.lab.lab_run import lab_signature
 from dialgauge.runs import Store
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
 from runs.contract import assert_run_contract
@@ -253,3 +258,98 @@ def test_limits_cut_conversations_off(town: LoadedTown) -> None:
 def test_the_town_can_be_opened_again_from_what_a_worker_gets(town: LoadedTown) -> None:
     assert town.again().checksum == town.town.checksum
     assert isinstance(town.again, partial)
+
+
+class _Odd:
+    """A system that answers with whatever it is told to, or does something else."""
+
+    def __init__(self, what: Any) -> None:
+        self.name, self._what = "odd", what
+
+    def start(self, context: Any) -> None:
+        del context
+
+    def respond(self, turn: Turn | None) -> Reply:
+        answer = self._what()
+        return answer if isinstance(answer, Reply) else Reply(turn=Turn(speaker="system", text="yes", acts=()))
+
+
+def _exit() -> None:
+    raise SystemExit(3)
+
+
+def _deaf_to_alarms() -> None:
+    for _ in range(3):
+        with contextlib.suppress(BaseException):
+            time.sleep(5)
+    time.sleep(5)
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        (_exit, "raised SystemExit"),
+        (lambda: Reply(turn=Turn(speaker="system", text="\ud800", acts=())), "cannot be written"),
+        (
+            lambda: Reply(turn=Turn(speaker="system", text="", acts=()), state={"hotel": {"area": 5}}),  # type: ignore[dict-item]
+            "is no part of a turn",
+        ),
+        (
+            lambda: Reply(turn=Turn(speaker="system", acts=(Act(name="x", values=("v",) * 100),))),
+            "values in one act",
+        ),
+        (_deaf_to_alarms, "took longer than 0.2 seconds"),
+    ],
+    ids=["exit", "surrogate", "state", "values", "alarm"],
+)
+def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
+    town: LoadedTown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, sentence: str
+) -> None:
+    monkeypatch.setattr(
+        "dialgauge.lab.sittings.make_agent",
+        lambda name, options: _Odd(what) if name == "odd" else make_agent(name, options),
+    )
+    monkeypatch.setattr("dialgauge.lab.lab_run.code_of", lambda made: "odd")
+    few = msgspec.structs.replace(town, goals=town.goals[:2])
+    sitting = msgspec.structs.replace(
+        SITTING, system=AgentSpec("odd"), limits=Limits(exchanges=5, acts=12, characters=2000, seconds=0.2)
+    )
+    run = town_run(few, sitting, store=Store(tmp_path), resamples=0)
+    assert run.stored
+    assert sentence in " ".join(run.notes)
+    assert run.scores["Success(rules=strict)"].value == 0.0
+
+
+def test_half_done_work_of_other_code_or_another_database_is_not_taken_up(
+    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {lab_signature(town, SITTING).long()}
+    town.town.taxi["taxi_types"].append("rickshaw")
+    names.add(lab_signature(town, SITTING).long())
+    town.town.taxi["taxi_types"].remove("rickshaw")
+    assert len(names) == 2
+
+
+def test_a_study_needs_a_system_that_shows_states(town: LoadedTown) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:4])
+    silent = AgentSpec("silent")
+    with pytest.raises(DialgaugeError, match="shows no states"):
+        study_run(few, msgspec.structs.replace(SITTING, system=silent), [Condition("silent", silent)], resamples=5)
+
+
+def test_turns_without_a_state_count_against_the_tracker(town: LoadedTown) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:10])
+    dialogues = held(few)
+    shown = [
+        msgspec.structs.replace(
+            one,
+            turns=tuple(
+                msgspec.structs.replace(turn, predicted=None) if place > 1 else turn
+                for place, turn in enumerate(one.turns)
+            ),
+        )
+        for one in dialogues
+    ]
+    run = scored_run(shown, few, SITTING, resamples=0)
+    assert run.scores["JGA"].value is not None
+    assert run.scores["JGA"].value < 0.5

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
+        TIME_BUDGET,
         Agent,
         Database,
         Environment,
@@ -36,6 +37,7 @@ __all__ = [
     "BUILT_IN",
     "EXPLANATION",
     "RESTART",
+    "TIME_BUDGET",
     "Agent",
     "AgentReplier",
     "CallableBot",

@@ -71,7 +71,10 @@ def _check_options(name: str, factory: Callable[..., Any], given: Mapping[str, s
         if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and one.name not in given
     ]
     if missing:
-        raise DialgaugeError(f"the agent {name} needs the setting {missing[0]}; give it with --set {missing[0]}=…")
+        raise DialgaugeError(
+            f"the agent {name} needs the setting {missing[0]}; give it with --set {missing[0]}=… "
+            "(in the lab --user-set or --system-set)"
+        )
 
 
 def _converted(name: str, factory: Callable[..., Any], option: str, text: str) -> Any:

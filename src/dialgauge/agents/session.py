@@ -192,7 +192,8 @@ def _within(seconds: float) -> Iterator[None]:
         raise _OutOfTime
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Again every second: an agent with a bare ``except`` would swallow a single ring.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
@@ -222,7 +223,7 @@ def _out_of_time(limits: Limits, speaker: Speaker, agent: Agent) -> Outcome:
 def _start(agent: Agent, context: Context, speaker: Speaker) -> None:
     try:
         agent.start(context)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _Failure(speaker, _sentence(agent, error), error) from error
 
 
@@ -232,7 +233,7 @@ def _respond(
     """An agent's reply, checked; what it understood is noted on the turn that it replies to."""
     try:
         reply = agent.respond(message)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _Failure(speaker, _sentence(agent, error), error) from error
     fault = _fault(reply, message, speaker, limits)
     if fault:
@@ -258,6 +259,8 @@ def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
         return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
+    if turn.acts is not None and any(len(act.values) > limits.acts for act in turn.acts):
+        return f"said more than {limits.acts:,} values in one act"
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
     return ""
@@ -294,7 +297,7 @@ def _are_acts(acts: object) -> bool:
     return True
 
 
-def _sentence(agent: Agent, error: Exception) -> str:
+def _sentence(agent: Agent, error: BaseException) -> str:
     return str(error) if isinstance(error, DialgaugeError) else f"{_name(agent)} raised {type(error).__name__}: {error}"
 
 

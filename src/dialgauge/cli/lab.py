@@ -101,8 +101,7 @@ def run(
         loop=loop,
     )
     with progress_bar("talking", len(loaded.goals) * trials) as advance:
-        held = town_run(loaded, sitting, store=place, workers=workers, resamples=resamples, on_unit=advance)
-    stored = place.add(held)
+        stored = town_run(loaded, sitting, store=place, workers=workers, resamples=resamples, on_unit=advance)
     tables = lab_tables(stored, detail=detail)
     _present(tables, table, json)
     if json is not None:
@@ -113,6 +112,10 @@ def run(
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in stored.notes:
         err.print(note)
+    if loaded.refused:
+        (name, why), more = loaded.refused[0], len(loaded.refused) - 1
+        rest = f"; {more:,} more: dialgauge lab goals" if more else ""
+        err.print(f"not pursued: {name}, {why}{rest}")
     return EXIT_INCOMPLETE if stored.notes or loaded.refused else 0
 
 
@@ -171,6 +174,6 @@ def _document(stored: Run) -> dict[str, Any]:
         "run": stored.id,
         "signature": stored.signature,
         "scores": {name: msgspec.to_builtins(score) for name, score in stored.scores.items()},
-        "coverage": msgspec.to_builtins(stored.coverage.counts) if hasattr(stored.coverage, "counts") else {},
+        "coverage": msgspec.to_builtins(stored.coverage),
         "config": stored.manifest.config,
     }

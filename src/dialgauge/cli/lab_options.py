@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge.cli.common import err
 from dialgauge.cli.options import Option
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -83,8 +84,12 @@ def sitting_from(
 
     sides = {"user": user, "system": system}
     specs = {side: agent_spec(name, given, side, channel, render=render) for side, (name, given) in sides.items()}
-    for spec in specs.values():
-        spec.make()
+    for side, spec in specs.items():
+        takes = getattr(spec.make(), "side", side)
+        if takes != side:
+            raise DialgaugeError(f"{spec.name} is a {takes}; it cannot take the {side}'s place")
+        if channel != _CLEAN and "channel" not in spec.options:
+            err.print(f"the channel does not reach {spec.name}: it hears by itself")
     return Sitting(
         user=specs["user"],
         system=specs["system"],

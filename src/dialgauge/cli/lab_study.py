@@ -85,8 +85,9 @@ def study(
     for condition in conditions:
         condition.system.make()
     with progress_bar("conditions", len(conditions)) as advance:
-        done = study_run(loaded, sitting, conditions, workers=workers, resamples=resamples, on_condition=advance)
-    stored = place.add(done)
+        stored = study_run(
+            loaded, sitting, conditions, store=place, workers=workers, resamples=resamples, on_condition=advance
+        )
     tables = study_tables(stored)
     if on_screen(json):
         for number, each in enumerate(tables):

@@ -175,7 +175,7 @@ def live_in_town(demo: Demo) -> Answer:
         level="text",
         seed=demo.seed,
     )
-    run = demo.store.add(town_run(loaded, sitting, store=demo.store))
+    run = town_run(loaded, sitting, store=demo.store)
     text = "One recording, scored three ways: was the job done, did the system understand, did the user say its goal?"
     return Answer(
         section=Section("What does a whole system get done?", text, lab_tables(run, detail=True)),

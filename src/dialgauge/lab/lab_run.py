@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION
+from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import write
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
@@ -20,11 +23,12 @@ from dialgauge.measures import Score, Scores, Signature
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.source import own_source
 from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
 from dialgauge.text import counted
 from dialgauge.tracking import score
 from dialgauge.users import score_users
-from dialgauge.worlds.town import ontology_of
+from dialgauge.worlds.town import TownDatabase, ontology_of
 
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
@@ -41,30 +45,33 @@ def town_run(
     resamples: int = 1000,
     on_unit: Callable[[int], None] | None = None,
 ) -> Run:
-    """Hold the conversations and score them. With a store, what is finished outlives the process."""
-    held = _held(loaded, sitting, store, workers, on_unit)
-    return scored_run(held, loaded, sitting, resamples=resamples)
-
-
-def _held(
-    loaded: LoadedTown,
-    sitting: Sitting,
-    store: Store | None,
-    workers: int | None,
-    on_unit: Callable[[int], None] | None,
-) -> list[Dialogue]:
+    """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
+    until it is."""
     if store is None:
-        return list(hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit))
-    config = {"signature": _signature(loaded, sitting).long(), "sitting": msgspec.to_builtins(sitting)}
-    with store.workbench(kind=LAB_KIND, name=_name(sitting), config=config) as folder:
+        held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
+        return scored_run(list(held), loaded, sitting, resamples=resamples)
+    with lab_workbench(store, LAB_KIND, loaded, sitting) as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, done=done, on_unit=on_unit)
-        return list(held)
+        return store.add(scored_run(list(held), loaded, sitting, resamples=resamples))
+
+
+def lab_workbench(
+    store: Store, kind: str, loaded: LoadedTown, sitting: Sitting, **more: Any
+) -> AbstractContextManager[Path | None]:
+    """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
+    config = {
+        "signature": lab_signature(loaded, sitting).long(),
+        "sitting": msgspec.to_builtins(sitting),
+        "code": own_source(),
+        **more,
+    }
+    return store.workbench(kind=kind, name=_name(sitting), config=config)
 
 
 def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
-    signature = _signature(loaded, sitting)
+    signature = lab_signature(loaded, sitting)
     judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
     scores = _joined(
         [
@@ -100,7 +107,7 @@ def _name(sitting: Sitting) -> str:
     return f"{sitting.system}-{sitting.user}"
 
 
-def _signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
+def lab_signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
     """Everything that decides what was said."""
     limits = sitting.limits
     return Signature(
@@ -108,7 +115,7 @@ def _signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
         system=str(sitting.system),
         level=sitting.level,
         goals=checksum_of(loaded.goals),
-        database=loaded.town.checksum,
+        database=_database(loaded.town),
         failures=loaded.failures,
         trials=str(sitting.trials),
         exchanges=str(limits.exchanges),
@@ -119,6 +126,11 @@ def _signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
         user_files=_files(sitting.user),
         system_files=_files(sitting.system),
     )
+
+
+def _database(town: TownDatabase) -> str:
+    """A checksum of all that a system can be told, the lists of taxis included."""
+    return hashlib.sha256(msgspec.json.encode([town.raw, town.taxi])).hexdigest()[:8]
 
 
 def _code(spec: AgentSpec) -> str:
@@ -152,6 +164,7 @@ def tracking_scores(
         {"system": held},
         measures=measures,
         profile=_PROFILE,
+        coverage="empty",  # a turn after which the system shows no state is no turn that it got right
         ontology=ontology_of(loaded.town),
         intervals=bool(resamples),
         resamples=resamples or 1,
@@ -206,7 +219,9 @@ def _signed(one: Score, lab: Signature) -> Score:
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     why = Counter(
-        one.outcome.details.get(EXPLANATION, "") for one in held if one.outcome and one.outcome.reason == AGENT_ERROR
+        one.outcome.details.get(EXPLANATION, "")
+        for one in held
+        if one.outcome and one.outcome.reason in (AGENT_ERROR, TIME_BUDGET)
     )
     return [
         f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()
@@ -230,7 +245,10 @@ def _parts(run: Run) -> Table:
     parts = Table(
         "Tracker and user",
         ["what", "measure", Column("score", digits=2, percent=True)],
-        notes=["The tracker against what the user said; the user against its goal."],
+        notes=[
+            "The tracker against what the user said; the user against its goal."
+            + (" Success goes by the acts behind the words." if run.manifest.config["level"] == "text" else "")
+        ],
     )
     for what, names in {"tracker": ("JGA", "F1", "SA", "FGA@0.5"), "user": ("I-GCDF1", "R-GCDF1")}.items():
         for name in names:

@@ -16,9 +16,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge import engine
-from dialgauge.agents import Agent, Level, Limits, Scenario, Streams, converse, make_agent
+from dialgauge.agents import (
+    AGENT_ERROR,
+    EXPLANATION,
+    Agent,
+    Level,
+    Limits,
+    Scenario,
+    Streams,
+    converse,
+    make_agent,
+)
 from dialgauge.agents.town import Belief
-from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
 
@@ -85,7 +95,11 @@ class TownWork(engine.Work[_Room, list[_Planned]]):
         return _Room(self._town(), self._sitting)
 
     def do(self, state: _Room, unit: engine.Unit[list[_Planned]]) -> bytes:
-        return _ENCODER.encode_lines([self._hold(state, *planned) for planned in unit.payload])
+        held = [self._hold(state, *planned) for planned in unit.payload]
+        try:
+            return _ENCODER.encode_lines(held)
+        except (UnicodeError, TypeError, ValueError):
+            return b"".join(_encoded(one) for one in held)
 
     def _hold(self, room: _Room, goal: TownGoal, trial: int) -> Dialogue:
         scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)
@@ -121,10 +135,44 @@ def hold_conversations(
     for result in engine.run(TownWork(town, sitting), _units(goals, sitting), workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
-        held = [_DECODER.decode(line) for line in result.content.splitlines()]
+        held = [_recorded(line) for line in result.content.splitlines()]
         if on_unit is not None:
             on_unit(len(held))
         yield from held
+
+
+def _encoded(dialogue: Dialogue) -> bytes:
+    """The record of a dialogue; without what was said where that cannot be written."""
+    try:
+        return _ENCODER.encode_lines([dialogue])
+    except (UnicodeError, TypeError, ValueError) as error:
+        why = f"what an agent said cannot be written ({error})".encode("ascii", "backslashreplace").decode()
+        return _ENCODER.encode_lines([replace(dialogue, turns=(), outcome=_unwritable(why))])
+
+
+def _recorded(line: bytes) -> Dialogue:
+    """A dialogue of a record; one whose agents returned what no record can hold has lost its turns."""
+    try:
+        return _DECODER.decode(line)
+    except msgspec.ValidationError as error:
+        known = msgspec.json.decode(line, type=_Known)
+        why = f"what an agent returned is no part of a turn ({error})"
+        return Dialogue(id=known.id, turns=(), goal=known.goal, domains=known.domains, outcome=_unwritable(why))
+    except msgspec.DecodeError as error:
+        raise DialgaugeError(
+            f"half-done conversations in the store are damaged ({error}); 'dialgauge runs list' names them, and "
+            "'dialgauge runs rm' removes them"
+        ) from error
+
+
+class _Known(Struct):
+    id: str
+    goal: Goal | None = None
+    domains: tuple[str, ...] = ()
+
+
+def _unwritable(why: str) -> Outcome:
+    return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", details={EXPLANATION: why})
 
 
 def _units(goals: Sequence[TownGoal], sitting: Sitting) -> Iterator[engine.Unit[list[_Planned]]]:
@@ -135,11 +183,16 @@ def _units(goals: Sequence[TownGoal], sitting: Sitting) -> Iterator[engine.Unit[
 
 def with_states(dialogue: Dialogue) -> Dialogue:
     """The dialogue with the belief state after each user turn that follows from what the user said."""
-    belief, turns = Belief(), list(dialogue.turns)
+    belief, turns, named = Belief(), list(dialogue.turns), dict[str, str]()
     for place, turn in enumerate(turns):
         if turn.speaker == "user" and turn.acts is not None:
-            belief.hear(turn.acts)
+            belief.hear(turn.acts, named)
             turns[place] = replace(turn, state=belief.state)
+        elif turn.speaker == "system":
+            # "The hotel" is the one that was spoken of last.
+            named |= {
+                f"the {act.domain}": act.values[0] for act in turn.acts or () if act.slot == "name" and act.values
+            }
     return replace(dialogue, turns=tuple(turns))
 
 

@@ -8,20 +8,22 @@ from the record. Nothing but the system's hearing differs between conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.lab.lab_run import outcome_of, tracking_scores
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.lab.sittings import AgentSpec, Sitting, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
-from dialgauge.measures import Signature
 from dialgauge.report import Cell, Column, Table
-from dialgauge.runs import Run, new_run
+from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -60,15 +62,34 @@ def study_run(
     sitting: Sitting,
     conditions: Sequence[Condition],
     *,
+    store: Store | None = None,
     workers: int | None = None,
     resamples: int = 1000,
     on_condition: Callable[[int], None] | None = None,
 ) -> Run:
-    """Hold the conversations of all conditions and say which measure predicts success."""
+    """Hold the conversations of all conditions and say which measure predicts success. With a store the run is stored,
+    and what is finished outlives the process until it is."""
+    if store is None:
+        return _studied(loaded, sitting, conditions, None, workers, resamples, on_condition)
+    listed = msgspec.to_builtins(list(conditions))
+    with lab_workbench(store, STUDY_KIND, loaded, sitting, conditions=listed) as folder:
+        return store.add(_studied(loaded, sitting, conditions, folder, workers, resamples, on_condition))
+
+
+def _studied(
+    loaded: LoadedTown,
+    sitting: Sitting,
+    conditions: Sequence[Condition],
+    folder: Path | None,
+    workers: int | None,
+    resamples: int,
+    on_condition: Callable[[int], None] | None,
+) -> Run:
     tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *TRACKED)}
-    for condition in conditions:
+    for number, condition in enumerate(conditions):
         chosen = replace(sitting, system=condition.system, trials=1)
-        held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers))
+        done = Parts(folder / f"condition-{number}") if folder is not None else None
+        held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
         for name, row in _rows(held, loaded).items():
             tables[name].append(row)
         if on_condition is not None:
@@ -94,21 +115,16 @@ def study_run(
         },
         inputs=loaded.files,
         seeds=sitting.seed,
-        signature=Signature(
-            user=str(sitting.user),
-            system=str(sitting.system),
-            level=sitting.level,
-            database=loaded.town.checksum,
-            failures=loaded.failures,
-            dialogues=str(len(loaded.goals)),
-            conditions=str(len(conditions)),
-            lab_seed=str(sitting.seed),
+        signature=lab_signature(loaded, sitting).with_(
+            conditions=",".join(condition.name for condition in conditions), trials=""
         ),
     )
 
 
 def _rows(held: Sequence[Dialogue], loaded: LoadedTown) -> dict[str, Floats]:
     """Success and each measure, conversation by conversation; NaN where there is no score."""
+    if not any(turn.predicted is not None for one in held for turn in one.turns):
+        raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
     places = {one.id: place for place, one in enumerate(held)}
     rows = {name: np.full(len(held), np.nan) for name in TRACKED}
     scores = tracking_scores(held, loaded, measures=TRACKED)

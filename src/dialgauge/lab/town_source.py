@@ -32,6 +32,8 @@ from dialgauge.worlds.town import (
 #: The name of the generated town, and how many goals it gives unless told.
 SYNTHETIC = "town"
 _USUAL = 200
+#: A hint with more characters names too many goals to be one.
+_LONG = 120
 
 
 class LoadedTown(Struct, frozen=True, kw_only=True):
@@ -182,7 +184,9 @@ def goal_named(loaded: LoadedTown, identifier: str) -> TownGoal:
     """A goal by the id of its dialogue."""
     goal = next((one for one in loaded.goals if dialogue_key(one.id) == dialogue_key(identifier)), None)
     if goal is None:
-        raise DialgaugeError(f"there is no goal '{identifier}'.{nearest(identifier, [one.id for one in loaded.goals])}")
+        near = nearest(identifier, [one.id for one in loaded.goals])
+        hint = near if len(near) < _LONG else f" There are {len(loaded.goals):,}, from {loaded.goals[0].id} on."
+        raise DialgaugeError(f"there is no goal '{identifier}'.{hint}")
     return goal
 
 

@@ -221,7 +221,7 @@ class AgendaUser:
         """Pick one of several, once all is said that could rule it out."""
         if errand.unsaid:
             return
-        if not named:
+        if not named or errand.domain == "train":
             self._now.append(_AFFIRM)
             return
         errand.said["name"] = self._draws.pick(named)

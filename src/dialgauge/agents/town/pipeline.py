@@ -113,6 +113,8 @@ def _model_file(name: str) -> str:
 class TownUser:
     """A simulated user of the town."""
 
+    side = "user"
+
     def __init__(
         self,
         name: str,
@@ -171,6 +173,8 @@ def requested(acts: Sequence[Act]) -> dict[str, Values]:
 class TownSystem:
     """A system of the town."""
 
+    side = "system"
+
     def __init__(
         self,
         name: str,
@@ -209,6 +213,18 @@ class TownSystem:
         return Reply(turn=Turn(speaker="system", text=text, acts=said), heard=heard, state=core.state)
 
 
+def _at_least_zero(**settings: int) -> None:
+    for name, value in settings.items():
+        if value < 0:
+            raise DialgaugeError(f"the setting {name} must not be negative")
+
+
+def _shares(**settings: float) -> None:
+    for name, value in settings.items():
+        if not 0 <= value <= 1:
+            raise DialgaugeError(f"the setting {name} is a share from 0 to 1, not {value:g}")
+
+
 def agenda(
     *,
     channel: str = "clean",
@@ -222,6 +238,13 @@ def agenda(
     booking_tries: int = 3,
 ) -> TownUser:
     """The agenda user."""
+    _at_least_zero(
+        initiative=initiative,
+        patience=patience,
+        request_tries=request_tries,
+        correction_tries=correction_tries,
+        booking_tries=booking_tries,
+    )
     options = AgendaOptions(
         initiative=initiative,
         patience=patience,
@@ -251,6 +274,8 @@ def agenda_baseline(
     insist: bool = False,
 ) -> TownUser:
     """The user of the GCDF1 paper, with its faults."""
+    _at_least_zero(at_once=at_once - 1, limit=limit)
+    _shares(anaphors=anaphors)
     options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
     return TownUser(
         "agenda-baseline",
@@ -275,6 +300,8 @@ def rule_system(
     more: float = 0.3,
 ) -> TownSystem:
     """The rule system."""
+    _at_least_zero(ask_above=ask_above, attributes=attributes)
+    _shares(select=select, exact=exact, more=more)
     return TownSystem(
         "rule-system",
         lambda backend, draws: RuleSystem(
