@@ -196,9 +196,14 @@ def test_a_wrong_call_is_typers_to_refuse() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["babi", "simulate", "--out", "made", "--dialogs", "9" * 23], ["users", "find", "talks", "--limit", "9" * 23]],
+    [
+        ["babi", "simulate", "--out", "made", "--dialogs", "9" * 23],
+        ["users", "find", "talks", "--limit", "9" * 23],
+        ["lab", "run", "--seconds", "1e309"],
+        ["lab", "run", "--seconds", "nan"],
+    ],
 )
 def test_a_number_beyond_all_counts_is_refused(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     outcome = dialgauge(capsys, *words)
     assert outcome.code == 2
-    assert f"must be below 2^53 (got {'9' * 23})" in outcome.err
+    assert f"must be below 2^53 (got {words[-1].replace('1e309', 'inf')})" in outcome.err

@@ -45,6 +45,8 @@ from dialgauge.errors import DialgaugeError
 
 #: The detail of an outcome that says in a sentence why the conversation failed.
 EXPLANATION = "explanation"
+#: Seconds; no alarm can be set for much longer.
+_LONGEST = 1e8
 _UNTOLD = {"user": USER_DONE, "system": SYSTEM_QUIT}
 
 
@@ -193,7 +195,7 @@ def _within(seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, ring)
     # Again every second: an agent with a bare ``except`` would swallow a single ring.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST), 1.0)
     try:
         yield
     finally:

@@ -78,7 +78,7 @@ def _is_argument(command: Callable[..., object], name: str) -> bool:
 def _refuse_huge(given: Mapping[str, Any]) -> None:
     """An error for a number that no count or seed can be, and that would break whatever computes with it."""
     for name, value in given.items():
-        if isinstance(value, int) and abs(value) >= _HUGE:
+        if isinstance(value, int | float) and not abs(value) < _HUGE:  # nor is NaN
             from dialgauge.errors import DialgaugeError
 
             raise DialgaugeError(f"--{name.replace('_', '-')} must be below 2^53 (got {value})")
