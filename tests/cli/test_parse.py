@@ -200,7 +200,6 @@ def test_a_wrong_call_is_typers_to_refuse() -> None:
         ["babi", "simulate", "--out", "made", "--dialogs", "9" * 23],
         ["users", "find", "talks", "--limit", "9" * 23],
         ["lab", "run", "--seconds", "1e309"],
-        ["lab", "run", "--seconds", "nan"],
     ],
 )
 def test_a_number_beyond_all_counts_is_refused(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
