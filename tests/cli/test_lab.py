@@ -196,3 +196,11 @@ def test_two_systems_are_compared_by_what_matters(capsys: pytest.CaptureFixture[
         "Success(rules=strict)", "Success(rules=compat)", "JGA", "F1", "I-GCDF1", "R-GCDF1",
     }  # fmt: skip
     assert "signature" not in outcome.err.lower()
+
+
+def test_a_study_of_users_that_say_nothing_has_no_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--errors", "drop", "--rates", "0.5", "--resamples", 2, "--user", "echo", "--json", "study.json"]
+    outcome = dialgauge(capsys, "lab", "study", "-n", 3, *words)
+    assert outcome.code == 0, outcome.err
+    rows = json.loads(Path("study.json").read_text())["predictors"]
+    assert all(row["auc"] is None for row in rows)

@@ -128,7 +128,7 @@ def _rows(held: Sequence[Dialogue], loaded: LoadedTown) -> dict[str, Floats]:
     places = {one.id: place for place, one in enumerate(held)}
     rows = {name: np.full(len(held), np.nan) for name in TRACKED}
     scores = tracking_scores(held, loaded, measures=TRACKED)
-    for name in TRACKED:
+    for name in (name for name in TRACKED if name in scores.sums):  # some need slots that somebody filled
         above, below = scores.sums[name]
         at = [places[dialogue] for dialogue in scores.dialogues]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -211,10 +211,17 @@ def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: d
         {
             "condition": [condition.name for condition in conditions],
             "error": [condition.name.partition("=")[0] for condition in conditions],
-            "success": np.nanmean(success, axis=1),
-            **{name: np.nanmean(values, axis=1) for name, values in arrays.items()},
+            "success": _means(success),
+            **{name: _means(values) for name, values in arrays.items()},
         }
     )
+
+
+def _means(rows: Floats) -> Floats:
+    """The mean of each row without its gaps; NaN where there is nothing else."""
+    known = ~np.isnan(rows)
+    counts = known.sum(axis=1)
+    return np.where(counts > 0, np.where(known, rows, 0.0).sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
 def _conversation_frame(
