@@ -167,7 +167,7 @@ def talk(demo: Demo) -> Answer:
 def live_in_town(demo: Demo) -> Answer:
     """A whole system in front of a simulated user, through text that is sometimes misheard."""
     count = min(TOWN_GOALS, 2 * demo.dialogs)
-    demo.tell(f"rule-system and agenda talk about {count} goals in a town, through text, with some errors of hearing")
+    demo.tell(f"rule-system and agenda talk about {count} goals in a town, and mishear now and then")
     loaded = open_town(count=count, seed=demo.seed)
     sitting = Sitting(
         user=AgentSpec("agenda", {"channel": "mild"}),
