@@ -29,6 +29,8 @@ def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[
     assert {"outcomes", "calls", "dialogues", "turns"} <= run.tables.keys()
     assert json.loads(Path("scores.json").read_text())["run"] == run.id
     assert read("talks/conversations.jsonl").dialogues == list(run.dialogues())
+    services = json.loads(Path("talks/schema.json").read_text())
+    assert {"hotel", "restaurant", "train", "taxi"} <= {service["service_name"] for service in services}
     assert "Was the job done?" in Path("t.md").read_text()
 
 
@@ -38,7 +40,7 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
     assert tracked.code == 0, tracked.err
     assert json.loads(tracked.out)["systems"][0]["scores"]["JGA"]["value"] == 1.0
     for source in ("talks/conversations.jsonl", "talks/gcdf1"):
-        users = dialgauge(capsys, "users", "score", source, "--json", "-")
+        users = dialgauge(capsys, "users", "score", source, "--schema", "talks/schema.json", "--json", "-")
         assert users.code == 0, users.err
         assert json.loads(users.out)["systems"][0]["scores"]["I-GCDF1"]["value"] == 1.0
 

@@ -81,6 +81,7 @@ def run(
     from dialgauge.lab import lab_tables, town_run, write_conversations
     from dialgauge.report import format_of
     from dialgauge.runs import Store
+    from dialgauge.worlds.town import ontology_of
 
     if table is not None:
         format_of(table)
@@ -107,7 +108,7 @@ def run(
     if json is not None:
         write_json(json, _document(stored))
     if export is not None:
-        for path in write_conversations(list(stored.dialogues()), export):
+        for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
             err.print(f"written: {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in stored.notes:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.files import atomic
 from dialgauge.formats import write
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
@@ -33,6 +34,8 @@ from dialgauge.worlds.town import TownDatabase, ontology_of
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
+#: Slots with a few values each.
+_CATEGORICAL = ("area", "pricerange", "type", "stars", "parking", "internet", "day")
 _TRACKING = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 
 
@@ -228,12 +231,34 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     ]
 
 
-def write_conversations(held: Sequence[Dialogue], folder: Path) -> list[Path]:
-    """The conversations as native JSONL and as the GCDF1 evaluator reads them."""
-    files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json"]
+def write_conversations(held: Sequence[Dialogue], folder: Path, ontology: Ontology) -> list[Path]:
+    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the town."""
+    files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json", folder / "schema.json"]
     write(held, files[0], format="native")
     write(held, files[1], format="gcdf1")
+    with atomic(files[2]) as scratch:
+        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(ontology)), indent=1) + b"\n")
     return files
+
+
+def _schema(ontology: Ontology) -> list[dict[str, Any]]:
+    """Services with their slots and values, as the schema beside the GCDF1 paper's conversations has them."""
+    return [
+        {
+            "service_name": domain,
+            "slots": [
+                {
+                    "name": f"{domain}-{slot}",
+                    "description": spec.description or f"{slot} of the {domain}",
+                    "possible_values": list(spec.values),
+                    "is_categorical": slot in _CATEGORICAL,
+                }
+                for slot, spec in slots.items()
+            ],
+            "intents": [{"name": f"find_{domain}", "required_slots": [], "optional_slots": {}}],
+        }
+        for domain, slots in ontology.domains.items()
+    ]
 
 
 def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
