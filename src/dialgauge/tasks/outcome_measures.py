@@ -299,7 +299,8 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _card(
         "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "
-        "all it wanted, rightly or not.", "believed complete / conversations", _complete,
+        "all it wanted, rightly or not, of those whose user told.", "believed complete / conversations with a belief",
+        _complete,
         source=_CONVLAB, obstacle=_no_conversations,
     ),
     _number(
