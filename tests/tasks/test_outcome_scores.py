@@ -79,6 +79,15 @@ def test_goals_that_nothing_satisfies_are_left_out_of_one_measure() -> None:
     assert (scores["Success(rules=strict)"], scores["SuccessOfSatisfiable"]) == (0.5, 1.0)
 
 
+@pytest.mark.parametrize(
+    "tasks",
+    [{"taxi": Task(info={"leaveAt": "12:00"})}, {"hotel": Task(info={"area": "north"}, book={"people": "none"})}],
+)
+def test_goals_that_cannot_be_pursued_are_left_out_like_those_that_nothing_satisfies(tasks: dict[str, Task]) -> None:
+    scores = values([good("A"), conversation(tasks, ASKS, TELLS, name="B")])
+    assert (scores["Success(rules=strict)"], scores["SuccessOfSatisfiable"]) == (0.5, 1.0)
+
+
 def test_bookings_are_counted_by_task() -> None:
     slots = {"day": "monday", "people": "2", "stay": "3"}
     hotel = {"hotel": Task(info={"area": "north"}, book=slots)}

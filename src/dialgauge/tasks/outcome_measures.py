@@ -254,7 +254,8 @@ CARDS: tuple[Card[Any], ...] = (
     SUCCESS,
     _card(
         "SuccessOfSatisfiable", "success of satisfiable goals",
-        "Strict success over the goals that the database can satisfy.",
+        "Strict success over the goals that can be satisfied: by the database, with a taxi that has ends and bookings "
+        "that can be.",
         "strict successes / conversations whose goal can be satisfied", _of_satisfiable,
     ),
     _by_rules(

@@ -46,7 +46,7 @@ class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
     """The strict verdict on a conversation."""
 
     success: bool
-    #: Can the database satisfy the goal at all?
+    #: Can the goal be satisfied at all: by the database, with a taxi that has ends, with bookings that can be?
     satisfiable: bool
     tasks: dict[str, TaskOutcome]
     #: What the system asserted of rows, bookings and taxis, and how much of it is true.
@@ -90,7 +90,7 @@ class StrictRules:
         tasks = {task.domain: self._outcome(task, follower.threads) for task in goal.tasks}
         return StrictVerdict(
             success=all(task.success for task in tasks.values()),
-            satisfiable=not goal.findings.unsatisfiable,
+            satisfiable=goal.findings.satisfiable,
             tasks=tasks,
             asserted=follower.asserted,
             true=follower.true,
