@@ -124,6 +124,7 @@ def test_times_have_two_digits_for_the_hour() -> None:
 @pytest.mark.parametrize(
     ("goal", "sentence"),
     [(Goal(), "asks for nothing"),
+     (Goal(tasks={"restaurant": Task(info={"area": "dontcare"})}), "asks for nothing"),
      (Goal(tasks={"restuarant": Task(info={"food": "thai"})}), "no domain 'restuarant'. Did you mean 'restaurant'"),
      (Goal(tasks={"restaurant": Task(info={"fod": "thai"})}), "restaurant has no slot 'fod' .* mean 'food'"),
      (Goal(tasks={"restaurant": Task(fail_info={"fod": "thai"})}), "restaurant has no slot 'fod' to search by"),

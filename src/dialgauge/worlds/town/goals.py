@@ -152,7 +152,7 @@ def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failure
 
 
 def _anything(task: Task) -> bool:
-    return bool(task.info or task.fail_info or task.book or task.requests)
+    return bool(_constraints(task.info) or _constraints(task.fail_info) or task.book or task.requests)
 
 
 def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
