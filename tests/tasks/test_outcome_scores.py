@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from dialgauge.agents import AGENT_ERROR, EXPLANATION
+from dialgauge.agents.protocol import TIME_BUDGET
 from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
@@ -74,6 +76,15 @@ def test_both_rule_sets_are_scored() -> None:
 def test_goals_that_nothing_satisfies_are_left_out_of_one_measure() -> None:
     impossible = conversation({"attraction": Task(info={"type": "boat"})}, ASKS, TELLS, name="B")
     scores = values([good("A"), impossible])
+    assert (scores["Success(rules=strict)"], scores["SuccessOfSatisfiable"]) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [{"taxi": Task(info={"leaveAt": "12:00"})}, {"hotel": Task(info={"area": "north"}, book={"people": "none"})}],
+)
+def test_goals_that_cannot_be_pursued_are_left_out_like_those_that_nothing_satisfies(tasks: dict[str, Task]) -> None:
+    scores = values([good("A"), conversation(tasks, ASKS, TELLS, name="B")])
     assert (scores["Success(rules=strict)"], scores["SuccessOfSatisfiable"]) == (0.5, 1.0)
 
 
@@ -142,6 +153,46 @@ def test_coverage_tells_what_could_not_be_judged() -> None:
     aimless = Dialogue(id="B", turns=good("B").turns)
     count = score_outcomes([good("A"), aimless], SEARCH, resamples=0).coverage["dialogues"]
     assert (count.expected, count.scored, count.failed, count.complete) == (2, 1, 1, False)
+
+
+def failing(name: str, reason: str, ended_by: str) -> Dialogue:
+    outcome = Outcome(success=None, reason=reason, ended_by=ended_by, details={EXPLANATION: "it raised"})
+    return conversation(THEATRE, ASKS, system("general-reqmore"), name=name, outcome=outcome)
+
+
+@pytest.mark.parametrize("reason", [AGENT_ERROR, TIME_BUDGET])
+def test_a_user_that_fails_says_nothing_about_the_system(reason: str) -> None:
+    talks = [good("A"), failing("B", reason, "user")]
+    judged = judge_outcomes(talks, SEARCH)
+    assert judged.unjudged == {"B": "the user failed: it raised"}
+    scores = score_outcomes(judged, resamples=0)
+    count = scores.coverage["dialogues"]
+    assert (count.expected, count.scored, count.failed, count.complete) == (2, 1, 1, False)
+    for rules in ("strict", "compat"):
+        assert scores[f"Success(rules={rules})"].value == 1.0
+    assert values([good("A"), failing("B", reason, "system")])["Success(rules=strict)"] == 0.5
+    headline, _, ends, *_ = outcome_tables(scores.scores, lambda name: outcome_frames(judged)[name]())
+    assert "Not judged: 1 conversation in which the user failed, not the system." in headline.notes
+    assert "1 conversation: requests in 1, bookings in 0." in headline.notes
+    explained = outcome_explanation(lambda name: outcome_frames(judged)[name](), "B")
+    assert explained.notes[-1].startswith("strict: not judged, compat: not judged; the user says nothing.")
+    assert (reason, 1, 0.5, None, None) in [tuple(row.values()) for row in ends.records()]
+
+
+def test_nothing_is_judged_where_every_user_failed() -> None:
+    judged = judge_outcomes([failing("A", "agent_error", "user")], SEARCH, calls_recorded=True)
+    scores = score_outcomes(judged)
+    assert scores["Success(rules=strict)"].value is None
+    assert outcome_tables(scores.scores, lambda name: outcome_frames(judged)[name]())
+
+
+def test_the_table_tells_whose_belief_is_not_known() -> None:
+    silent = conversation(THEATRE, ASKS, TELLS, name="B", outcome=Outcome(success=None, reason="system_quit"))
+    judged = judge_outcomes([good("A"), silent, bad("C")], SEARCH)
+    scores = score_outcomes(judged, resamples=0)
+    assert scores["Complete"].value == 0.5
+    headline, *_ = outcome_tables(scores.scores, lambda name: outcome_frames(judged)[name]())
+    assert "Complete leaves out 1 conversation whose user told no belief." in headline.notes
 
 
 def test_without_calls_strict_is_left_out_with_the_reason() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge.dialogue import Call, Dialogue, Outcome, Task, Turn
+from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Task, Turn
 from dialgauge.tasks import StrictVerdict, judge_outcomes
 from dialgauge.tasks.judged_conversations import goal_of
 from support.recorded import SEARCH, booked, conversation, refused, searched, strict, system, taxi, user
@@ -13,7 +13,8 @@ THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, reques
 ASKS = user("Attraction-Inform|type|theatre", "Attraction-Inform|area|centre")
 NAMES = system("Attraction-Recommend|name|adc theatre")
 ASKS_FEE = user("Attraction-Request|entrance fee|?")
-TELLS_FEE = system("Attraction-Inform|entrance fee|4 pounds")
+ADC_FEE = ("Attraction-Inform|entrance fee|4 pounds",)
+TELLS_FEE = system(*ADC_FEE)
 
 HOTEL = {"hotel": Task(info={"area": "north"}, book={"day": "monday", "people": "2", "stay": "3"})}
 FINDS = (user("Hotel-Inform|area|north"), system("Hotel-Inform|name|acorn guest house", "Booking-Inform"))
@@ -72,6 +73,52 @@ def test_what_was_told_of_another_row_does_not_count() -> None:
     talk = (user("Attraction-Inform|type|theatre"), other, user("Attraction-Inform|area|centre"), NAMES)
     assert only(strict(conversation(THEATRE, *talk)))[2] == ("entrance fee was told as free in turn 1; it is 4 pounds",)
     assert strict(conversation(THEATRE, *talk, ASKS_FEE, TELLS_FEE)).success
+
+
+@pytest.mark.parametrize("told", [("5 pounds", "4 pounds"), ("4 pounds", "5 pounds")])
+def test_a_lie_beside_the_truth_is_no_answer(told: tuple[str, str]) -> None:
+    one_act = Turn(
+        speaker="system",
+        acts=(Act(name="Attraction-Inform", domain="attraction", slot="entrance fee", values=told),),
+        calls=(),
+    )
+    two_acts = system(*(f"Attraction-Inform|entrance fee|{fee}" for fee in told))
+    for tells in (one_act, two_acts):
+        verdict = strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, tells))
+        why = f"entrance fee was told as {told[0]}, {told[1]} in turn 3; it is 4 pounds"
+        assert only(verdict) == (False, True, (why,))
+        assert verdict.recall == 0.0
+    twice = system("Attraction-Inform|entrance fee|4 pounds", "Attraction-Recommend|entrance fee|4 pounds")
+    assert strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, twice)).success
+    mended = (system("Attraction-Inform|entrance fee|5 pounds"), ASKS_FEE, TELLS_FEE)
+    assert strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, *mended)).success
+
+
+def test_each_of_two_rows_may_have_its_own_value_in_a_turn() -> None:
+    both = system(
+        "Attraction-Inform|name|mumford theatre", "Attraction-Inform|entrance fee|free",
+        "Attraction-Inform|name|adc theatre", "Attraction-Inform|entrance fee|4 pounds",
+    )  # fmt: skip
+    named = {"attraction": Task(info=THEATRE["attraction"].info, requests=("entrance fee", "name"))}
+    assert strict(conversation(named, ASKS, both)).success
+    invented = system("Attraction-Inform|name|adc theatre", "Attraction-Inform|name|moon palace", *ADC_FEE)
+    assert only(strict(conversation(named, ASKS, invented)))[2] == (
+        "name was told as adc theatre, moon palace in turn 1; it is adc theatre",
+    )
+
+
+def test_unknown_of_one_row_does_not_answer_for_another() -> None:
+    pool = {"attraction": Task(info={"type": "swimmingpool"}, requests=("entrance fee",))}
+    unknown = system("Attraction-Inform|entrance fee|unknown")
+    theatre = (user("Attraction-Inform|type|theatre"), NAMES, ASKS_FEE, unknown)
+    then = (user("Attraction-Inform|type|swimmingpool"), system("Attraction-Inform|name|jesus green"))
+    assert only(strict(conversation(pool, *theatre, *then)))[2] == (
+        "entrance fee was told as unknown in turn 3, of adc theatre and not of jesus green",
+    )
+    assert only(strict(conversation(pool, ASKS_FEE, unknown, *then)))[2] == (
+        "entrance fee was told as unknown in turn 1, of nothing and not of jesus green",
+    )
+    assert strict(conversation(pool, *theatre, *then, ASKS_FEE, unknown)).success
 
 
 def test_every_constraint_must_hold() -> None:
@@ -167,6 +214,55 @@ def test_the_last_booking_counts() -> None:
     again = system("Booking-Book|Ref|EFGH5678", calls=[booked("hotel", 1, day="monday", people="2", stay="3")])
     assert not strict(conversation(HOTEL, *FINDS, WANTS, BOOKS, WANTS, again)).success
     assert strict(conversation(HOTEL, *FINDS, WANTS, again, WANTS, BOOKS)).success
+
+
+def test_the_user_must_be_told_the_reference_of_its_booking() -> None:
+    call = booked("hotel", 0, day="monday", people="2", stay="3")
+    silent = system("Booking-Book|name|acorn guest house", calls=[call])
+    verdict = strict(conversation(HOTEL, *FINDS, WANTS, silent))
+    assert only(verdict) == (
+        False, True, ("the reference ABCD1234 of the booking of turn 3 was never told",),
+    )  # fmt: skip
+    assert verdict.tasks["hotel"].booked is True
+    later = (user("Hotel-Request|Ref|?"), system("Hotel-Inform|Ref|ABCD1234"))
+    assert strict(conversation(HOTEL, *FINDS, WANTS, silent, *later)).success
+    early = system("Booking-Book|Ref|ABCD1234")
+    assert not strict(conversation(HOTEL, *FINDS, WANTS, early, WANTS, silent)).success
+
+
+@pytest.mark.parametrize("told", [("ZZZZ9999",), ("ABCD1234", "ZZZZ9999"), ("ZZZZ9999", "ABCD1234")])
+def test_another_reference_is_not_that_of_the_booking(told: tuple[str, ...]) -> None:
+    call = booked("hotel", 0, day="monday", people="2", stay="3")
+    books = system(*(f"Booking-Book|Ref|{reference}" for reference in told), calls=[call])
+    why = f"the reference was told as {', '.join(told)} in turn 3; it is ABCD1234"
+    assert only(strict(conversation(HOTEL, *FINDS, WANTS, books))) == (False, True, (why,))
+
+
+def test_a_new_booking_needs_its_own_reference() -> None:
+    slots = {"day": "monday", "people": "2", "stay": "3"}
+    again = booked("hotel", 0, "EFGH5678", **slots)
+    stale = system("Booking-Book|Ref|ABCD1234", calls=[again])
+    assert not strict(conversation(HOTEL, *FINDS, WANTS, BOOKS, WANTS, stale)).success
+    fresh = system("Booking-Book|Ref|EFGH5678", calls=[again])
+    assert strict(conversation(HOTEL, *FINDS, WANTS, BOOKS, WANTS, fresh)).success
+
+
+def test_two_bookings_in_one_turn_are_told_apart_by_their_references() -> None:
+    two = {**HOTEL, "restaurant": Task(info={"food": "chinese"}, book={"people": "2"})}
+    calls = [
+        booked("hotel", 0, "HOTEL123", day="monday", people="2", stay="3"),
+        booked("restaurant", 0, "TABLE123", people="2"),
+    ]
+    both = system("Booking-Book|Ref|HOTEL123", "Booking-Book|Ref|TABLE123", calls=calls)
+    verdict = strict(conversation(two, *FINDS, WANTS, both))
+    assert verdict.tasks["hotel"].success
+    assert not any("reference" in why for why in verdict.tasks["restaurant"].why)
+
+
+def test_a_reference_that_was_asked_for_is_answered_by_telling_it() -> None:
+    asked = {"hotel": Task(info=HOTEL["hotel"].info, book=HOTEL["hotel"].book, requests=("Ref",))}
+    verdict = strict(conversation(asked, *FINDS, WANTS, BOOKS))
+    assert (verdict.success, verdict.recall) == (True, 1.0)
 
 
 TWO_STEPS = {

@@ -9,6 +9,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
+from dialgauge.agents import AGENT_ERROR, EXPLANATION
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.compat import CompatRules, CompatVerdict
@@ -18,6 +19,8 @@ from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
 #: What parts the number of a trial from the id of its goal.
 _TRIAL = "#"
+#: Why a conversation ended, where that is the fault of the side that ended it.
+_FAULTS = (AGENT_ERROR, "time_budget")
 
 
 class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
@@ -38,6 +41,8 @@ class JudgedConversations:
     def __init__(self, search: TownSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
         self.judged: list[JudgedConversation] = []
         self.unjudged: dict[str, str] = {}
+        #: Those of the unjudged whose user failed.
+        self.user_failed: list[Dialogue] = []
         self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
@@ -72,7 +77,8 @@ def judge_outcomes(
     """What became of recorded conversations in a town.
 
     ``failures`` says which constraints that were to fail count as such; see :func:`dialgauge.worlds.town.town_goal`.
-    Without ``calls_recorded``, calls count as recorded if any turn of any conversation has some.
+    Conversations whose user failed are not judged. Without ``calls_recorded``, calls count as recorded if any turn of
+    any conversation has some.
     """
     dialogues = list(dialogues)
     if calls_recorded is None:
@@ -80,6 +86,10 @@ def judge_outcomes(
     judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
     strict, compat = StrictRules(search), CompatRules(search.town)
     for dialogue in dialogues:
+        if failure := _failure_of_user(dialogue):
+            judged.unjudged[dialogue.id] = failure
+            judged.user_failed.append(dialogue)
+            continue
         if dialogue.goal is None:
             judged.unjudged[dialogue.id] = "the record has no goal"
             continue
@@ -99,6 +109,14 @@ def judge_outcomes(
             )
         )
     return judged
+
+
+def _failure_of_user(dialogue: Dialogue) -> str:
+    """How the user failed, by raising or by taking too long; empty where it did not. It says nothing of the system."""
+    outcome = dialogue.outcome
+    if outcome is None or outcome.ended_by != "user" or outcome.reason not in _FAULTS:
+        return ""
+    return f"the user failed: {outcome.details.get(EXPLANATION) or outcome.reason}"
 
 
 def goal_of(identifier: str) -> str:

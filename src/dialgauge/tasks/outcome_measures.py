@@ -254,7 +254,8 @@ CARDS: tuple[Card[Any], ...] = (
     SUCCESS,
     _card(
         "SuccessOfSatisfiable", "success of satisfiable goals",
-        "Strict success over the goals that the database can satisfy.",
+        "Strict success over the goals that can be satisfied: by the database, with a taxi that has ends and bookings "
+        "that can be.",
         "strict successes / conversations whose goal can be satisfied", _of_satisfiable,
     ),
     _by_rules(
@@ -299,7 +300,8 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _card(
         "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "
-        "all it wanted, rightly or not.", "believed complete / conversations", _complete,
+        "all it wanted, rightly or not, of those whose user told.", "believed complete / conversations with a belief",
+        _complete,
         source=_CONVLAB, obstacle=_no_conversations,
     ),
     _number(

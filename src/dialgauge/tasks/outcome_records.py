@@ -3,7 +3,7 @@
 ``outcomes``       dialogue, domain, rule, success, why, entity (what the user ended up with), turn (since when)
 ``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the
                    user's belief), strict, compat, utterances, exchanges, longest_run, repeated_constraints,
-                   repeated_requests, usage (JSON)
+                   repeated_requests, usage (JSON); those whose user failed have no verdict
 ``calls``          dialogue, turn, name, domain, outcome, arguments (JSON), rows, result (JSON)
 ``heard``          listener, said, heard (act and slot; empty: nothing), same (value and all), times
 """
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations
+from dialgauge.dialogue import Dialogue
+from dialgauge.tasks.conduct import Conduct, HeardActs, conduct
+from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.outcome_measures import COMPAT, STRICT
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
     """The functions that make the tables when they are asked for."""
     rows: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
         OUTCOMES: lambda: (row for one in judged for row in _outcomes(one)),
-        CONVERSATIONS: lambda: (_conversation(one) for one in judged),
+        CONVERSATIONS: lambda: _conversations(judged),
         CALLS: lambda: (row for one in judged for row in _calls(one)),
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
@@ -78,25 +80,32 @@ def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
         yield identifier, domain, COMPAT, success, one.compat.why.get(domain), None, None
 
 
-def _conversation(one: JudgedConversation) -> tuple[Any, ...]:
-    conduct, outcome = one.conduct, one.dialogue.outcome
-    tasks = one.dialogue.goal.tasks.values() if one.dialogue.goal else ()
+def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:
+    for one in judged:
+        strict = one.strict.success if one.strict else None
+        yield _conversation(one.dialogue, one.conduct, strict=strict, compat=one.compat.success)
+    for dialogue in judged.user_failed:
+        yield _conversation(dialogue, conduct(dialogue, HeardActs()), strict=None, compat=None)
+
+
+def _conversation(dialogue: Dialogue, went: Conduct, *, strict: bool | None, compat: bool | None) -> tuple[Any, ...]:
+    tasks = dialogue.goal.tasks.values() if dialogue.goal else ()
     return (
-        one.dialogue.id,
-        one.goal,
+        dialogue.id,
+        goal_of(dialogue.id),
         sum(len(task.requests) for task in tasks),
         sum(bool(task.book) for task in tasks),
-        conduct.reason,
-        outcome.ended_by if outcome else "",
-        conduct.complete,
-        one.strict.success if one.strict else None,
-        one.compat.success,
-        conduct.utterances,
-        conduct.exchanges,
-        conduct.longest_run,
-        conduct.repeated_constraints,
-        conduct.repeated_requests,
-        _json(conduct.usage),
+        went.reason,
+        dialogue.outcome.ended_by if dialogue.outcome else "",
+        went.complete,
+        strict,
+        compat,
+        went.utterances,
+        went.exchanges,
+        went.longest_run,
+        went.repeated_constraints,
+        went.repeated_requests,
+        _json(went.usage),
     )
 
 

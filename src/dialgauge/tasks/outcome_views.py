@@ -78,11 +78,16 @@ def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> T
     for name in _STRICT_ONLY:
         table.add(name, _cell(scores.get(name)), None)
     table.add("Complete (the user's belief)", _cell(scores.get("Complete")), _cell(scores.get("Complete")))
-    asking, booking = (int((conversations[column] > 0).sum()) for column in ("requests", "bookings"))
+    judged = conversations.filter(conversations[COMPAT].is_not_null())
+    asking, booking = (int((judged[column] > 0).sum()) for column in ("requests", "bookings"))
     table.notes += [
         f"{STRICT}: what was said, booked and true. {COMPAT}: ConvLab-2's rules, by what the user heard.",
-        f"{counted(conversations.height, 'conversation')}: requests in {asking:,}, bookings in {booking:,}.",
+        f"{counted(judged.height, 'conversation')}: requests in {asking:,}, bookings in {booking:,}.",
     ]
+    if failed := conversations.height - judged.height:
+        table.notes.append(f"Not judged: {counted(failed, 'conversation')} in which the user failed, not the system.")
+    if silent := judged["complete"].null_count():
+        table.notes.append(f"Complete leaves out {counted(silent, 'conversation')} whose user told no belief.")
     return table
 
 
@@ -144,6 +149,7 @@ def _conduct(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Ta
     for title, name in _CONDUCT:
         if name in scores:
             table.add(title, _cell(scores[name]))
+    conversations = conversations.filter(conversations[COMPAT].is_not_null())
     loops = int((conversations["longest_run"] >= _LOOP).sum())
     longest = max(conversations["longest_run"], default=0)
     table.notes.append(
@@ -224,7 +230,7 @@ def outcome_explanation(table: Tables, dialogue: str) -> Table:
     import polars as pl
 
     outcomes = table(OUTCOMES)
-    ids = outcomes["dialogue"].unique(maintain_order=True).to_list()
+    ids = table(CONVERSATIONS)["dialogue"].to_list()
     known = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)
     if known is None:
         raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, ids)}")

@@ -1,19 +1,19 @@
 """What became of each task of a recorded conversation, by the strict rules, and why it failed.
 
 A task succeeds if what the user ended up with (``spoken_of.py`` says what that is) satisfies every constraint, every
-request was answered with the truth about it, and where it was to be booked it is booked, with every slot as wanted. A
-taxi must have been sent, with ends and time as wanted; an end that is "the restaurant" is the one the user settled on,
-by its name or a part of it that no other has.
+request was answered with the truth about it and nothing else, and where it was to be booked it is booked, with every
+slot as wanted, and the user was told the booking's own reference. A taxi must have been sent, with ends and time as
+wanted; an end that is "the restaurant" is the one the user settled on, by its name or a part of it that no other has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.spoken_of import Follower, Thread, TownIndex, same
+from dialgauge.tasks.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
 from dialgauge.worlds.town import SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
 
 
@@ -46,7 +46,7 @@ class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
     """The strict verdict on a conversation."""
 
     success: bool
-    #: Can the database satisfy the goal at all?
+    #: Can the goal be satisfied at all: by the database, with a taxi that has ends, with bookings that can be?
     satisfiable: bool
     tasks: dict[str, TaskOutcome]
     #: What the system asserted of rows, bookings and taxis, and how much of it is true.
@@ -90,7 +90,7 @@ class StrictRules:
         tasks = {task.domain: self._outcome(task, follower.threads) for task in goal.tasks}
         return StrictVerdict(
             success=all(task.success for task in tasks.values()),
-            satisfiable=not goal.findings.unsatisfiable,
+            satisfiable=goal.findings.satisfiable,
             tasks=tasks,
             asserted=follower.asserted,
             true=follower.true,
@@ -109,12 +109,13 @@ class StrictRules:
             entity = row.name if row is not None else ""
         matched = not faults
         bookings = list(_booking_faults(task, thread)) if task.book else []
+        untold = list(_reference_faults(thread)) if task.book else []
         known = row is not None or bool(thread.taxi)
-        answers = list(_request_faults(task, thread, truth, known=known))
+        answers = list(_request_faults(task, thread, row, truth, known=known))
         detours = [detour for detour in (thread.search_detour, thread.book_detour) if detour is not None]
         return TaskOutcome(
             domain=task.domain,
-            success=not (faults or bookings or answers),
+            success=not (faults or bookings or untold or answers),
             matched=matched,
             booked=(matched and not bookings) if task.book else None,
             requests=len(task.requests),
@@ -126,7 +127,7 @@ class StrictRules:
             fixed=_fixed(task, thread),
             detours=len(detours),
             walked=sum(detour.walked for detour in detours),
-            why=(*faults, *bookings, *answers),
+            why=tuple(dict.fromkeys((*faults, *bookings, *untold, *answers))),
         )
 
     def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[str]:
@@ -175,16 +176,42 @@ def _booking_faults(task: TownTask, thread: Thread) -> Iterator[str]:
             yield f"booked in turn {turn} with {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
 
 
-def _request_faults(task: TownTask, thread: Thread, truth: Mapping[str, str], *, known: bool) -> Iterator[str]:
+def _reference_faults(thread: Thread) -> Iterator[str]:
+    """Why the user cannot call upon its booking."""
+    if thread.booking is None or not (reference := reference_of(thread.booking[1])):
+        return
+    told = thread.references
+    if told is None:
+        yield f"the reference {reference} of the booking of turn {thread.booking[2]} was never told"
+    elif not _all_true("", told.values, reference):
+        yield f"the reference was told as {_listed(told.values)} in turn {told.turn}; it is {reference}"
+
+
+def _request_faults(
+    task: TownTask, thread: Thread, row: TownRow | None, truth: Mapping[str, str], *, known: bool
+) -> Iterator[str]:
     for slot in task.requests:
-        answer = thread.told.get(slot)
+        if is_reference(slot) and thread.booking is not None:
+            yield from _reference_faults(thread)
+            continue
+        answer, true = thread.answer(slot, row), truth.get(slot, UNKNOWN)
         if answer is None:
             yield f"{slot} was never told"
         elif not known:
             yield f"{slot} was told in turn {answer.turn}, of nothing that the user has"
-        elif not any(same(slot, value, truth.get(slot, UNKNOWN)) for value in answer.values):
-            told = ", ".join(answer.values)
-            yield f"{slot} was told as {told} in turn {answer.turn}; it is {truth.get(slot, UNKNOWN)}"
+        elif not _all_true(slot, answer.values, true):
+            yield f"{slot} was told as {_listed(answer.values)} in turn {answer.turn}; it is {true}"
+        elif true == UNKNOWN and row is not None and answer.about is not row:
+            other = answer.about.name if answer.about is not None else "nothing"
+            yield f"{slot} was told as {UNKNOWN} in turn {answer.turn}, of {other} and not of {row.name}"
+
+
+def _all_true(slot: str, values: Iterable[str], truth: str) -> bool:
+    return all(same(slot, value, truth) for value in values)
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(values))
 
 
 def _fixed(task: TownTask, thread: Thread) -> bool | None:

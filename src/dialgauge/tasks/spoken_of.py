@@ -44,10 +44,11 @@ _NAMED = ("restaurant", "hotel", "attraction", "hospital")
 
 
 class ToldAnswer(Struct, frozen=True, gc=False):
-    """What the system last told of a slot, and when."""
+    """All that the system told of a slot in one turn, and of which row; None where none was spoken of."""
 
     values: tuple[str, ...]
     turn: int
+    about: TownRow | None = None
 
 
 class TownIndex:
@@ -134,12 +135,35 @@ class Thread:
         self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
         self.searched: Mapping[str, str] = {}
-        self.told: dict[str, ToldAnswer] = {}
+        #: What was last told of each slot, by the number of the row that it was told of.
+        self._told: dict[str, dict[int | None, ToldAnswer]] = {}
         self.booking: tuple[TownRow, Call, int] | None = None
+        #: The references told since the booking, in the last turn that told any.
+        self.references: ToldAnswer | None = None
         self.taxi: tuple[Call, int] | None = None
         self.attempts: list[tuple[Call, int]] = []
         self.search_detour = Detour(task.first, task.info) if task and task.first else None
         self.book_detour = Detour(task.book_first, task.book) if task and task.book_first and task.book else None
+
+    def book(self, row: TownRow, call: Call, turn: int) -> None:
+        self.booking, self.references = (row, call, turn), None
+
+    def tell(self, slot: str, values: tuple[str, ...], about: TownRow | None, turn: int) -> None:
+        answers = self._told.setdefault(slot, {})
+        place = about.number if about is not None else None
+        answers[place] = _joined(answers.get(place), ToldAnswer(values, turn, about))
+
+    def tell_reference(self, values: tuple[str, ...], turn: int) -> None:
+        if self.booking is not None:
+            self.references = _joined(self.references, ToldAnswer(values, turn, self.booking[0]))
+
+    def answer(self, slot: str, row: TownRow | None) -> ToldAnswer | None:
+        """What was last told of a slot of a row; where nothing was, what was last told of that slot at all."""
+        answers = self._told.get(slot, {})
+        own = [answers[place] for place in (row.number if row is not None else None, None) if place in answers]
+        if len(own) > 1 and own[0].turn == own[1].turn:
+            return _joined(own[1], own[0])
+        return max(own or answers.values(), key=lambda answer: answer.turn, default=None)
 
     def take(self, row: TownRow, turn: int) -> None:
         self.asked = None
@@ -203,11 +227,19 @@ class Follower:
         for act in said(turn):
             domain, intent = act.domain, act.name.partition("-")[2]
             if domain == _BOOKING:
-                domain = booking
+                domain = self._booked_as(act) or booking
             if domain in SEARCH_SLOTS:
                 by_domain.setdefault(domain, []).append((intent, act))
         for domain, told in by_domain.items():
             self._system_says(self.thread(domain), told, number)
+
+    def _booked_as(self, act: Act) -> str:
+        """The domain whose booking has the reference that an act tells; nothing where it tells none that is known."""
+        if not is_reference(act.slot):
+            return ""
+        known = ((domain, thread.booking) for domain, thread in self.threads.items() if thread.booking is not None)
+        told = {canonical(value) for value in act.values}
+        return next((domain for domain, (_, call, _) in known if canonical(reference_of(call)) in told), "")
 
     def _note_calls(self, calls: Sequence[Call], number: int) -> None:
         for call in calls:
@@ -219,8 +251,8 @@ class Follower:
             elif call.name == "book":
                 thread.attempts.append((call, number))
                 if call.outcome == "booked" and call.rows:
-                    thread.booking = (self._town.row(call.domain, call.rows[0]), call, number)
-                    self._references.setdefault(call.domain, set()).add(call.result.get("reference", ""))
+                    thread.book(self._town.row(call.domain, call.rows[0]), call, number)
+                    self._references.setdefault(call.domain, set()).add(reference_of(call))
             elif call.name == "taxi" and call.outcome == "booked":
                 thread.taxi = (call, number)
 
@@ -269,18 +301,29 @@ class Follower:
     def _assert(self, thread: Thread, intent: str, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
         slot = act.slot
         truths = self._truths(thread, intent, slot, rows, act.values)
-        if slot in _COLUMNS[thread.domain] and not (slot == "price" and intent == "OfferBooked"):
-            thread.told[slot] = ToldAnswer(act.values, number)
+        if is_reference(slot):
+            thread.tell_reference(act.values, number)
+        elif slot in _COLUMNS[thread.domain] and not (slot == "price" and intent == "OfferBooked"):
+            self._tell(thread, act, rows, number)
         if truths is None:
             return
         self.asserted += len(act.values)
         self.true += sum(any(same(slot, value, truth) for truth in truths) for value in act.values)
 
+    def _tell(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
+        """Note what was told, of the row spoken of, else of the one booked. Names of rows are told of these."""
+        about = thread.row if thread.row is not None or thread.booking is None else thread.booking[0]
+        if act.slot != thread.entity_slot:
+            thread.tell(act.slot, act.values, about, number)
+            return
+        for value in act.values:
+            thread.tell(act.slot, (value,), rows.get(value) or about, number)
+
     def _truths(
         self, thread: Thread, intent: str, slot: str, rows: Mapping[str, TownRow | None], values: Sequence[str]
     ) -> Sequence[str] | None:
         """What would be true to say of a slot; None where nobody can tell."""
-        if slot.lower() == REFERENCE.lower():
+        if is_reference(slot):
             return list(self._references.get(thread.domain, ()))
         if thread.domain == "taxi":
             return _taxi_truths(thread, slot)
@@ -294,6 +337,23 @@ class Follower:
         if slot == "price" and thread.booking is not None:
             truths.append(thread.booking[1].result.get("total", ""))
         return truths
+
+
+def is_reference(slot: str) -> bool:
+    """Whether a slot is the reference of a booking, however it is spelled."""
+    return slot.lower() == REFERENCE.lower()
+
+
+def reference_of(call: Call) -> str:
+    """The reference of a booking."""
+    return call.result.get("reference", "")
+
+
+def _joined(before: ToldAnswer | None, now: ToldAnswer) -> ToldAnswer:
+    """What was told in one turn, together; a later turn replaces what an earlier one told."""
+    if before is None or before.turn != now.turn:
+        return now
+    return ToldAnswer((*before.values, *now.values), now.turn, now.about)
 
 
 def _constraints(thread: Thread, known: Mapping[str, str]) -> dict[str, str]:

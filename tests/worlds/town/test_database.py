@@ -222,6 +222,43 @@ def test_a_missing_column_is_a_sentence_with_its_place(
 
 
 @pytest.mark.parametrize(
+    ("table", "column"),
+    [("restaurant", "phone"), ("hotel", "postcode"), ("attraction", "entrance fee"), ("train", "price")],
+)
+def test_a_column_that_no_row_has_is_refused_and_one_that_some_lack_is_not(
+    tmp_path: Path, table: str, column: str
+) -> None:
+    write_town(tmp_path)
+    path = tmp_path / "db" / f"{table}_db.json"
+    rows = json.loads(path.read_bytes())
+    for row in rows[1:]:
+        row.pop(column, None)
+    path.write_text(json.dumps(rows))
+    assert len(load_town(tmp_path / "db").raw[table]) == len(rows)
+    rows[0][column] = None
+    path.write_text(json.dumps(rows))
+    with pytest.raises(DialgaugeError, match=f"the column '{column}' is no text in any row;"):
+        load_town(tmp_path / "db")
+    del rows[0][column]
+    rows[0][f"{column}s"] = "01"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(DialgaugeError, match=f"'{column}' is missing in all rows;.* mean '{column}s'") as caught:
+        load_town(tmp_path / "db")
+    assert str(path) in str(caught.value)
+
+
+def test_tables_on_the_side_may_lack_what_multiwoz_itself_lacks(tmp_path: Path) -> None:
+    write_town(tmp_path)
+    hospital, police = (tmp_path / "db" / f"{name}_db.json" for name in ("hospital", "police"))
+    hospital.write_text(json.dumps([{"department": "haematology", "phone": "01"}]))
+    police.write_text(json.dumps([{"name": "parkside", "phone": "02", "address": "parkside"}]))
+    assert len(load_town(tmp_path / "db").raw["hospital"]) == 1
+    hospital.write_text(json.dumps([{"department": "haematology"}]))
+    with pytest.raises(DialgaugeError, match="the column 'phone' is missing in all rows"):
+        _ = load_town(tmp_path / "db").raw
+
+
+@pytest.mark.parametrize(
     ("table", "content", "says"),
     [
         ("hospital", [{"phone": "01"}], "the column 'department' is missing in row 1"),

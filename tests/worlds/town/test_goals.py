@@ -73,18 +73,64 @@ def test_a_taxi_between_two_places_goes_where_the_instructions_say(sentence: str
     assert not goal.findings.missing_ends
 
 
-def test_what_nothing_satisfies_and_what_the_town_does_not_know_is_told() -> None:
-    goal = ready(restaurant=Task(info={"food": "martian"}, requests=("smell",)), taxi=Task(info={"leaveAt": "12:00"}))
+def test_what_cannot_be_had_is_told() -> None:
+    goal = ready(restaurant=Task(info={"food": "martian"}), taxi=Task(info={"leaveAt": "12:00"}))
     assert goal.findings.unsatisfiable == ("restaurant",)
-    assert goal.findings.unknown_slots == ("restaurant smell",)
     assert goal.findings.missing_ends == ("departure", "destination")
+    assert not goal.findings.satisfiable
+    assert not ready(taxi=Task(info={"leaveAt": "12:00"})).findings.satisfiable
+
+
+@pytest.mark.parametrize(
+    ("slot", "values"),
+    [("people", ("0", "100", "-1", "2.5", "two", "")),
+     ("stay", ("0", "100", "many", "")),
+     ("day", ("", " ")),
+     ("time", ("", "noon", "25:00", "12:60", "12", "24:00"))],
+)  # fmt: skip
+def test_bookings_that_cannot_be_are_told(slot: str, values: tuple[str, ...]) -> None:
+    domain = "hotel" if slot == "stay" else "restaurant"
+    book = {"people": "2", "day": "monday", **({"stay": "99"} if domain == "hotel" else {"time": "9:15"})}
+    fine = town_goal("g", Goal(tasks={domain: Task(book=book)}), SEARCH)
+    assert fine.findings.satisfiable and not fine.findings
+    for value in values:
+        for task in (Task(book={**book, slot: value}), Task(book=book, fail_book={slot: value})):
+            goal = town_goal("g", Goal(tasks={domain: task}), SEARCH)
+            assert goal.findings.impossible_bookings == (f"{domain} {slot}",)
+            assert goal.findings and not goal.findings.satisfiable
+
+
+def test_a_value_that_means_any_constrains_nothing() -> None:
+    indifferent = Task(
+        info={"food": "indian", "area": "dontcare", "pricerange": "Don't care"},
+        fail_info={"food": "thai", "area": "dontcare"},
+    )
+    task = ready(restaurant=indifferent).tasks[0]
+    assert (task.info, task.first) == ({"food": "indian"}, {"food": "thai"})
+    taxi = ready(taxi=Task(info={"departure": "dontcare", "destination": "ely", "leaveAt": "12:00"}))
+    assert taxi.findings.missing_ends == ("departure",)
+
+
+def test_times_have_two_digits_for_the_hour() -> None:
+    goal = ready(
+        restaurant=Task(info={"food": "indian"}, book={"time": "9:15"}, fail_book={"time": "9:00"}),
+        taxi=Task(info={"leaveAt": "7:05", "arriveBy": "17:05"}),
+    )
+    meal, ride = goal.tasks
+    assert (meal.book, meal.book_first) == ({"time": "09:15"}, {"time": "09:00"})
+    assert ride.info == {"leaveAt": "07:05", "arriveBy": "17:05"}
 
 
 @pytest.mark.parametrize(
     ("goal", "sentence"),
     [(Goal(), "asks for nothing"),
+     (Goal(tasks={"restaurant": Task(info={"area": "dontcare"})}), "asks for nothing"),
      (Goal(tasks={"restuarant": Task(info={"food": "thai"})}), "no domain 'restuarant'. Did you mean 'restaurant'"),
-     (Goal(tasks={"restaurant": Task(info={"fod": "thai"})}), "no column 'fod'")],
+     (Goal(tasks={"restaurant": Task(info={"fod": "thai"})}), "restaurant has no slot 'fod' .* mean 'food'"),
+     (Goal(tasks={"restaurant": Task(fail_info={"fod": "thai"})}), "restaurant has no slot 'fod' to search by"),
+     (Goal(tasks={"taxi": Task(info={"leavat": "12:00"})}), "taxi has no slot 'leavat' .* mean 'leaveAt'"),
+     (Goal(tasks={"hotel": Task(requests=("fone",))}), "hotel has no slot 'fone' to ask for. Did you mean 'phone'"),
+     (Goal(tasks={"hotel": Task(book={"poeple": "2"})}), "hotel has no slot 'poeple' to book with.* 'people'")],
 )  # fmt: skip
 def test_a_goal_that_cannot_be_pursued_is_refused(goal: Goal, sentence: str) -> None:
     with pytest.raises(DialgaugeError, match=sentence):

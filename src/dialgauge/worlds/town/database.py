@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import decode, resolve
 from dialgauge.worlds.town.normal_values import DONT_CARE, LikeTexts, minutes, normal_slot, normal_value
+from dialgauge.worlds.town.vocabulary import SHOWN_COLUMNS
 
 T = TypeVar("T")
 
@@ -49,6 +50,8 @@ _NEEDED = {
     "hospital": ("department",),
     "police": ("name",),
 }
+#: Columns that people hear of and that the files of MultiWOZ itself do not have; ConvLab-2's do.
+_PERHAPS = {"hospital": ("address", "postcode"), "police": ("postcode",)}
 #: Tables that constrain nothing, read when somebody wants them.
 _SIDE_TABLES = ("hospital", "police")
 #: Where nothing is said of taxis.
@@ -245,6 +248,9 @@ def _load(path: Path, table: str) -> list[dict[str, Any]]:
         for column in needed:
             if not isinstance(row.get(column), str):
                 raise _bad_cell(path, number, column, row)
+    for column in SHOWN_COLUMNS[table]:
+        if column not in _PERHAPS.get(table, ()) and not any(isinstance(row.get(column), str) for row in rows):
+            raise _bad_column(path, column, rows)
     return rows
 
 
@@ -261,6 +267,16 @@ def _bad_cell(path: Path, number: int, column: str, row: Mapping[str, Any]) -> D
     called = f" ({row['name']})" if isinstance(row.get("name"), str) else ""
     return DialgaugeError(
         f"the column '{column}' {fault} in row {number}{called}; each row of this table needs it as a text",
+        file=str(path),
+    )
+
+
+def _bad_column(path: Path, column: str, rows: Iterable[Mapping[str, Any]]) -> DialgaugeError:
+    """A column that some rows may lack, but not all: nothing could be told of it, and "unknown" would be the truth."""
+    names = {name for row in rows for name in row}
+    return DialgaugeError(
+        f"the column '{column}' {'is no text in any row' if column in names else 'is missing in all rows'}; "
+        f"people ask for it, and some row of this table must have it.{nearest(column, names - {column})}",
         file=str(path),
     )
 

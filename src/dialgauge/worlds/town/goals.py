@@ -9,14 +9,14 @@ ends. The rules here make of it what a human user was asked to do; each rule and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.town.search import TownSearch
+from dialgauge.worlds.town.search import NO_CONSTRAINT, TownSearch, clock
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
 #: What becomes of constraints that are to fail but would find something: left out; kept, as ConvLab does; kept, and
@@ -33,6 +33,11 @@ _MENTIONS = {
     "hospital": ("hospital",),
     "police": ("police",),
 }
+_TIMES = ("leaveAt", "arriveBy", "time")
+_HOUR, _DAY = 60, 24 * 60
+#: Marks of bookings that are no slots and carry no value.
+_FLAGS = ("invalid", "pre_invalid")
+_NUMBER = re.compile(r"[1-9]\d?")
 _ENDS = ("departure", "destination")
 #: What a user can be sent to and from.
 _PLACES = ("restaurant", "hotel", "attraction")
@@ -65,11 +70,18 @@ class GoalFindings(Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...] = ()
     #: Ends of taxi rides that are neither given nor to be told from the instructions.
     missing_ends: tuple[str, ...] = ()
-    #: ``domain slot`` pairs that the town does not know.
+    #: ``domain slot`` pairs of bookings whose value no booking can have.
+    impossible_bookings: tuple[str, ...] = ()
+    #: Always empty: a goal with a slot that the town does not know is refused.
     unknown_slots: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.unsatisfiable or self.stale or self.missing_ends or self.unknown_slots)
+        return bool(self.stale or not self.satisfiable)
+
+    @property
+    def satisfiable(self) -> bool:
+        """Can a system do all that the goal asks for?"""
+        return not (self.unsatisfiable or self.missing_ends or self.impossible_bookings)
 
 
 class TownGoal(Struct, frozen=True, kw_only=True):
@@ -116,8 +128,9 @@ def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failure
         raise DialgaugeError("the goal asks for nothing", dialogue=identifier)
     text = [_EMPHASIS.sub("", sentence).lower() for sentence in goal.message]
     ordered = _in_order(wanted, text)
-    stale, unsatisfiable, unknown_slots, tasks = [], [], [], []
+    stale, unsatisfiable, tasks = [], [], []
     for domain in ordered:
+        _refuse_unknown(identifier, domain, wanted[domain])
         task, live = _ready(domain, wanted[domain], search, failures)
         if not live:
             stale.append(domain)
@@ -126,7 +139,6 @@ def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failure
             task = TownTask(domain=domain, info=task.info, requests=task.requests, links=links)
         elif not search.find(domain, task.info).rows:
             unsatisfiable.append(domain)
-        unknown_slots += _unknown(task)
         tasks.append(task)
     findings = GoalFindings(
         unsatisfiable=tuple(unsatisfiable),
@@ -134,13 +146,13 @@ def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failure
         missing_ends=tuple(
             slot for task in tasks if task.domain == "taxi" for slot in _ENDS if slot not in {**task.info, **task.links}
         ),
-        unknown_slots=tuple(unknown_slots),
+        impossible_bookings=tuple(pair for task in tasks for pair in _impossible(task)),
     )
     return TownGoal(id=identifier, tasks=tuple(tasks), message=goal.message, findings=findings)
 
 
 def _anything(task: Task) -> bool:
-    return bool(task.info or task.fail_info or task.book or task.requests)
+    return bool(_constraints(task.info) or _constraints(task.fail_info) or task.book or task.requests)
 
 
 def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
@@ -156,14 +168,11 @@ def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
 
 def _ready(domain: str, task: Task, search: TownSearch, failures: Failures) -> tuple[TownTask, bool]:
     """A task, and whether its constraints to try first are as they should be."""
-    info = {slot: _value(slot, value) for slot, value in task.info.items()}
-    first = {slot: _value(slot, value) for slot, value in task.fail_info.items()}
+    info, first = _constraints(task.info), _constraints(task.fail_info)
     live = not first or domain == "taxi" or not search.find(domain, first).rows
     if not first or first == info or (failures == "live" and not live):
         first = {}
     book = {slot: _value(slot, value) for slot, value in task.book.items() if slot in BOOK_SLOTS.get(domain, ())}
-    if domain == "train":
-        book = {slot: value for slot, value in book.items() if slot != "day"}
     refused = {
         slot: _value(slot, value) for slot, value in task.fail_book.items() if slot in BOOK_SLOTS.get(domain, ())
     }
@@ -179,9 +188,18 @@ def _ready(domain: str, task: Task, search: TownSearch, failures: Failures) -> t
     return ready, live
 
 
+def _constraints(given: Mapping[str, str]) -> dict[str, str]:
+    """The constraints among the values given; one that says "any" is none."""
+    values = {slot: _value(slot, value) for slot, value in given.items()}
+    return {slot: value for slot, value in values.items() if value not in NO_CONSTRAINT}
+
+
 def _value(slot: str, value: str) -> str:
-    """A value as goals write it, misspellings mended."""
-    return _SPELLED.get((slot, text), text) if (text := " ".join(value.lower().split())) else text
+    """A value as goals write it, misspellings mended, times with two digits for the hour."""
+    text = " ".join(value.lower().split())
+    if slot in _TIMES and clock(text) is not None:
+        return f"{text:0>5}"
+    return _SPELLED.get((slot, text), text)
 
 
 _SPELLED = {("type", "mutliple sports"): "multiple sports"}
@@ -209,7 +227,33 @@ def _other(place: str, places: list[str]) -> str:
     return next(one for one in places if one != place)
 
 
-def _unknown(task: TownTask) -> list[str]:
-    given = {*task.info, *(task.first or {})} - set(SEARCH_SLOTS[task.domain])
-    asked = set(task.requests) - set(REQUEST_SLOTS[task.domain])
-    return [f"{task.domain} {slot}" for slot in sorted(given | asked)]
+def _refuse_unknown(identifier: str, domain: str, task: Task) -> None:
+    """Refuse a slot that the town does not know: nobody could say it or answer it."""
+    booked = BOOK_SLOTS.get(domain, ())
+    kinds = (
+        ("to search by", {**task.info, **task.fail_info}, SEARCH_SLOTS[domain], ()),
+        # A train's day is a constraint; some goals repeat it here.
+        ("to book with", {**task.book, **task.fail_book}, booked, (*_FLAGS, "day") if domain == "train" else _FLAGS),
+        ("to ask for", task.requests, REQUEST_SLOTS[domain], ()),
+    )
+    for use, given, known, passed_over in kinds:
+        for slot in given:
+            if slot not in known and slot not in passed_over:
+                raise DialgaugeError(f"{domain} has no slot '{slot}' {use}.{nearest(slot, known)}", dialogue=identifier)
+
+
+def _impossible(task: TownTask) -> Iterator[str]:
+    """The slots of a task's bookings that have a value which no booking can have."""
+    bookings = [booking for booking in (task.book, task.book_first) if booking]
+    for slot in dict.fromkeys(slot for booking in bookings for slot in booking):
+        if not all(_bookable(slot, booking[slot]) for booking in bookings if slot in booking):
+            yield f"{task.domain} {slot}"
+
+
+def _bookable(slot: str, value: str) -> bool:
+    if slot in ("people", "stay"):
+        return _NUMBER.fullmatch(value) is not None
+    if slot == "time":
+        minute = clock(value)
+        return minute is not None and minute < _DAY and int(value[-2:]) < _HOUR
+    return bool(value)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from dialgauge.dialogue import DONTCARE, Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS, UNKNOWN
+from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, SHOWN_COLUMNS, TOWN_DOMAINS, UNKNOWN
 
 #: Values that constrain nothing.
 NO_CONSTRAINT = frozenset(
@@ -37,15 +37,6 @@ _SAME = {
     "swimming pool": "swimmingpool",
     "night club": "nightclub",
     "concert hall": "concerthall",
-}
-#: The columns of each domain that people hear of; ids, places on the map and texts stay inside.
-_SHOWN = {
-    "restaurant": ("name", "food", "pricerange", "area", "address", "phone", "postcode"),
-    "hotel": ("name", "type", "pricerange", "area", "stars", "parking", "internet", "address", "phone", "postcode"),
-    "attraction": ("name", "type", "area", "entrance fee", "openhours", "pricerange", "address", "phone", "postcode"),
-    "train": ("trainID", "departure", "destination", "day", "leaveAt", "arriveBy", "duration", "price"),
-    "hospital": ("department", "phone", "address", "postcode"),
-    "police": ("name", "phone", "address", "postcode"),
 }
 #: Texts of each domain that can only be recognised by those who know them.
 _TOLD = {
@@ -110,7 +101,7 @@ class TownSearch:
 
     def __init__(self, town: TownDatabase) -> None:
         self.town = town
-        self._tables = {domain: _Table(domain, rows) for domain, rows in town.raw.items() if domain in _SHOWN}
+        self._tables = {domain: _Table(domain, rows) for domain, rows in town.raw.items() if domain in SHOWN_COLUMNS}
         self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
 
     def find(self, domain: str, constraints: Mapping[str, str]) -> Found:
@@ -144,11 +135,11 @@ class _Table:
 
     def __init__(self, domain: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self.domain = domain
-        self.rows = tuple(TownRow(number, domain, _told(row, _SHOWN[domain])) for number, row in enumerate(rows))
+        self.rows = tuple(TownRow(number, domain, _told(row, SHOWN_COLUMNS[domain])) for number, row in enumerate(rows))
         self.everything = (1 << len(self.rows)) - 1
         self._columns: dict[str, dict[str, int]] = {}
         self._without: dict[str, int] = {}
-        for slot in _SHOWN[domain]:
+        for slot in SHOWN_COLUMNS[domain]:
             values: dict[str, int] = {}
             for row in self.rows:
                 if slot in row.values:

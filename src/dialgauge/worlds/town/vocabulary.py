@@ -60,6 +60,16 @@ REQUEST_SLOTS: dict[str, tuple[str, ...]] = {
     "police": ("phone", "postcode", "address", "name"),
 }
 
+#: The columns of each domain that people hear of; ids, places on the map and texts stay inside.
+SHOWN_COLUMNS: dict[str, tuple[str, ...]] = {
+    "restaurant": ("name", "food", "pricerange", "area", "address", "phone", "postcode"),
+    "hotel": ("name", "type", "pricerange", "area", "stars", "parking", "internet", "address", "phone", "postcode"),
+    "attraction": ("name", "type", "area", "entrance fee", "openhours", "pricerange", "address", "phone", "postcode"),
+    "train": ("trainID", "departure", "destination", "day", "leaveAt", "arriveBy", "duration", "price"),
+    "hospital": ("department", "phone", "address", "postcode"),
+    "police": ("name", "phone", "address", "postcode"),
+}
+
 _VENUES = ("Restaurant", "Hotel", "Attraction")
 _NO_SLOT = ("",)
 
