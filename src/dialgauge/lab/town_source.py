@@ -162,7 +162,7 @@ def _findings(loaded: LoadedTown) -> list[tuple[str, int, str]]:
         "nothing in the database satisfies them": "unsatisfiable",
         "the first try would have found something (left out)": "stale",
         "a taxi without ends": "missing_ends",
-        "slots that the town does not know": "unknown_slots",
+        "bookings that cannot be": "impossible_bookings",
     }
     for what, name in kinds.items():
         having = [goal for goal in loaded.goals if getattr(goal.findings, name)]

@@ -20,7 +20,7 @@ from dialgauge.worlds.town import Failures, TownSearch, town_goal
 #: What parts the number of a trial from the id of its goal.
 _TRIAL = "#"
 #: Why a conversation ended, where that is the fault of the side that ended it.
-_FAULTS = (AGENT_ERROR, "time_budget")
+_FAULTS = (AGENT_ERROR, TIME_BUDGET)
 
 
 class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):

@@ -72,8 +72,6 @@ class GoalFindings(Struct, frozen=True, kw_only=True):
     missing_ends: tuple[str, ...] = ()
     #: ``domain slot`` pairs of bookings whose value no booking can have.
     impossible_bookings: tuple[str, ...] = ()
-    #: Always empty: a goal with a slot that the town does not know is refused.
-    unknown_slots: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.stale or not self.satisfiable)
