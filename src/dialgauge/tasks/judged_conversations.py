@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.compat import CompatRules, CompatVerdict
