@@ -69,7 +69,7 @@ def test_equal_systems_say_nothing_about_noise() -> None:
     assert math.isnan(same.floor[0])
     told = floor_table(same).render("markdown")
     assert "| JGA | – | – | – | 0.00 |" in told
-    assert "–: unknown, because the systems differ alike on every dialogue" in told
+    assert "–: unknown: the systems differ alike on every dialogue" in told
 
 
 def test_one_dialogue_is_compared_without_promises() -> None:
