@@ -14,12 +14,15 @@ import os
 import time
 from pathlib import Path
 
+from dialgauge.agents import Level
 from dialgauge.dialogue import Dialogue
 from dialgauge.lab import AgentSpec, LoadedTown, Sitting, hold_conversations, open_town
 from dialgauge.lab.lab_run import scored_run
 
 REPEATS = 5
 CONVLAB = {"act": 59.0, "text": 3.1}
+#: Conversations per CPU second that are wanted.
+LEVELS: dict[Level, int] = {"act": 1000, "text": 200}
 
 
 def seconds(town: LoadedTown, sitting: Sitting) -> tuple[float, list[Dialogue]]:
@@ -34,8 +37,8 @@ def seconds(town: LoadedTown, sitting: Sitting) -> tuple[float, list[Dialogue]]:
 
 def measure(name: str, town: LoadedTown) -> None:
     """Print the rates of both levels in one town."""
-    for level, limit in (("act", 1000), ("text", 200)):
-        sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), level=level)  # type: ignore[arg-type]
+    for level, limit in LEVELS.items():
+        sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), level=level)
         took, held = seconds(town, sitting)
         start = time.process_time()
         run = scored_run(held, town, sitting, resamples=0)

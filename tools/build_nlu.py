@@ -5,8 +5,8 @@ Run it after templates, vocabulary or recipe change: ``python tools/build_nlu.py
 
 from __future__ import annotations
 
-from dialgauge.agents.town import train_default
-from dialgauge.agents.town.nlu_default import SHIPPED
+from dialgauge.agents.speech import train_default
+from dialgauge.agents.speech.nlu_default import SHIPPED
 
 if __name__ == "__main__":
     train_default().save(SHIPPED)

@@ -6,7 +6,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
@@ -255,6 +255,29 @@ MinResultsOption = Annotated[int, Option(help="Least number of results of a show
 def on_screen(json: Path | None) -> bool:
     """Whether tables are printed: not when JSON takes standard output."""
     return str(json) != "-"
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Tables on the screen, a line apart."""
+    for place, each in enumerate(tables):
+        if place:
+            out.print()
+        out.print(each.render("terminal"))
+
+
+def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
+    """Tables into a file, if one was named."""
+    if path is not None:
+        from dialgauge.report import write_tables
+
+        write_tables(tables, path)
+
+
+def present_tables(tables: Sequence[Table], path: Path | None, json: Path | None) -> None:
+    """Tables on the screen, unless JSON takes it, and into a file, if one was named."""
+    if on_screen(json):
+        print_tables(tables)
+    write_table_file(tables, path)
 
 
 # Polars frames on the screen and in files.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import lab_chat, lab_study, lab_train
-from dialgauge.cli.common import StoreOption, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.common import StoreOption, err, on_screen, out, present_tables, progress_bar, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import (
     ChannelOption,
@@ -27,7 +27,6 @@ from dialgauge.cli.lab_options import (
 from dialgauge.cli.options import Option, OutputFile, OutputFolder, application
 
 if TYPE_CHECKING:
-    from dialgauge.report import Table
     from dialgauge.runs import Run
 
 app = application("Systems and users in conversation: held, recorded once, and scored in every way there is.")
@@ -104,7 +103,7 @@ def run(
     with progress_bar("talking", len(loaded.goals) * trials) as advance:
         stored = town_run(loaded, sitting, store=place, workers=workers, resamples=resamples, on_unit=advance)
     tables = lab_tables(stored, detail=detail)
-    _present(tables, table, json)
+    present_tables(tables, table, json)
     if json is not None:
         write_json(json, _document(stored))
     if export is not None:
@@ -144,7 +143,7 @@ def show_goals(
     if show is not None:
         out.print(one_goal_table(loaded, show).render("terminal"))
     elif on_screen(json):
-        _present(goal_tables(loaded), None, None)
+        present_tables(goal_tables(loaded), None, None)
     if json is not None:
         write_json(json, {goal.id: msgspec.to_builtins(goal) for goal in loaded.goals})
     if folder is not None:
@@ -154,18 +153,6 @@ def show_goals(
             raise DialgaugeError("--out writes the synthetic town; leave out --goals")
         write_town(folder, loaded.town, generate_goals(loaded.town, len(loaded.goals), town_seed))
         err.print(f"written: {folder}")
-
-
-def _present(tables: list[Table], path: Path | None, json: Path | None) -> None:
-    if on_screen(json):
-        for place, each in enumerate(tables):
-            if place:
-                out.print()
-            out.print(each.render("terminal"))
-    if path is not None:
-        from dialgauge.report import write_tables
-
-        write_tables(tables, path)
 
 
 def _document(stored: Run) -> dict[str, Any]:

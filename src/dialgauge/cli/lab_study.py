@@ -10,8 +10,7 @@ from dialgauge.cli.common import (
     FiguresOption,
     StoreOption,
     err,
-    on_screen,
-    out,
+    present_tables,
     progress_bar,
     write_json,
 )
@@ -69,7 +68,7 @@ def study(
     The same users pursue the same goals under every condition; each stored conversation has its scores.
     """
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
-    from dialgauge.report import format_of, save_all, write_tables
+    from dialgauge.report import format_of, save_all
     from dialgauge.runs import Store
 
     if table is not None:
@@ -89,13 +88,7 @@ def study(
             loaded, sitting, conditions, store=place, workers=workers, resamples=resamples, on_condition=advance
         )
     tables = study_tables(stored)
-    if on_screen(json):
-        for number, each in enumerate(tables):
-            if number:
-                out.print()
-            out.print(each.render("terminal"))
-    if table is not None:
-        write_tables(tables, table)
+    present_tables(tables, table, json)
     if json is not None:
         write_json(json, {name: stored.table(name).to_dicts() for name in ("predictors", "conditions")})
     if figures is not None:

@@ -11,7 +11,7 @@ from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
 
 if TYPE_CHECKING:
-    from dialgauge.agents.town import LinearNlu, NluSample
+    from dialgauge.agents.speech import LinearNlu, NluSample
     from dialgauge.dialogue import Speaker
     from dialgauge.report import Table
 
@@ -41,7 +41,7 @@ def train(
 
     Use it with --user-set nlu=FILE and --system-set nlu=FILE. The same dialogues give the same model everywhere.
     """
-    from dialgauge.agents.town import LinearNlu, human_samples, practice_samples, train_nlu
+    from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read
     from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
@@ -66,7 +66,7 @@ def train(
 
 
 def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:
-    from dialgauge.agents.town import understanding
+    from dialgauge.agents.speech import understanding
     from dialgauge.report import Column, Table
 
     shares = [Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, tracked, write_json
+from dialgauge.cli.common import StoreOption, err, kept_for_good, present_tables, tracked, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 
@@ -114,7 +114,7 @@ def score(
     else:
         tables += score_tables(runs)
         tables += [worst_dialogues(each, worst) for each in runs if worst]
-    _present(tables, table, json)
+    present_tables(tables, table, json)
     if json is not None:
         write_json(json, _document(runs))
     if not from_runs and (run or store):
@@ -158,7 +158,7 @@ def explain(
         (presented,) = _scored(evaluation, {files[1]: None}, human=False)
     tables = explanation(presented, dialogue)
     _tell([presented])
-    _present(tables, table, None)
+    present_tables(tables, table, None)
 
 
 def _check_output(table: Path | None, by: str | None) -> None:
@@ -246,18 +246,6 @@ def _tell(runs: Sequence[Run]) -> None:
             err.print(plain(f"{run.name}: {note}"))
         for warning in warnings(run):
             err.print(plain(f"{run.name}: WARNING: {warning}"))
-
-
-def _present(tables: Sequence[Table], path: Path | None, json: Path | None) -> None:
-    if on_screen(json):
-        for place, each in enumerate(tables):
-            if place:
-                out.print()
-            out.print(each.render("terminal"))
-    if path is not None:
-        from dialgauge.report import write_tables
-
-        write_tables(tables, path)
 
 
 def _document(runs: Sequence[Run]) -> dict[str, object]:

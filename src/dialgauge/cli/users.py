@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
+from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json, write_table_file
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
@@ -27,9 +27,7 @@ from dialgauge.cli.users_options import (
     fresh_or_stored,
     opened,
     options_from,
-    print_tables,
     scored,
-    write_table_file,
 )
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, err, on_screen, out, write_json
+from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json
 from dialgauge.cli.options import Option, OutputFile
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -22,7 +22,6 @@ from dialgauge.cli.users_options import (
     finish,
     fresh_or_stored,
     options_from,
-    print_tables,
 )
 from dialgauge.text import counted
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, out, progress_bar
+from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile
 
 if TYPE_CHECKING:
-    from dialgauge.report import Table
     from dialgauge.runs import Run
     from dialgauge.users import UserOptions
 
@@ -138,14 +137,6 @@ def opened(run: str, store: Path | None) -> Run:
     return UserScores(Store(store).open(run)).run
 
 
-def print_tables(tables: list[Table]) -> None:
-    """Tables on the screen, a line apart."""
-    for place, each in enumerate(tables):
-        if place:
-            out.print()
-        out.print(each.render("terminal"))
-
-
 def check_endings(table: Path | None, figures: Sequence[str] = ()) -> None:
     """Refuse a file of tables or a kind of figure that cannot be written, before any work is done."""
     from dialgauge.errors import DialgaugeError
@@ -157,14 +148,6 @@ def check_endings(table: Path | None, figures: Sequence[str] = ()) -> None:
         if f".{ending}" not in ENDINGS:
             kinds = ", ".join(each.removeprefix(".") for each in ENDINGS)
             raise DialgaugeError(f"a figure cannot be drawn as '{ending}'; choose from {kinds}")
-
-
-def write_table_file(tables: list[Table], path: Path | None) -> None:
-    """Tables into a file, if one was named."""
-    if path is not None:
-        from dialgauge.report import write_tables
-
-        write_tables(tables, path)
 
 
 def finish(runs: Sequence[Run]) -> None:

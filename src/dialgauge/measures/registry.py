@@ -24,7 +24,7 @@ FAMILIES = {
     "responses": "dialgauge.responses.measures",
     "users": "dialgauge.users.measures",
     # Before tasks: its Success knows the rule sets of both.
-    "outcomes": "dialgauge.tasks.outcome_measures",
+    "outcomes": "dialgauge.tasks.recordings.outcome_measures",
     "tasks": "dialgauge.tasks.measures",
     "lab": "dialgauge.lab.measures",
 }

@@ -6,16 +6,9 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.compat import CompatVerdict
-    from dialgauge.tasks.conduct import Conduct
     from dialgauge.tasks.delexical import cleaned, placeholders
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import GoldTask, GoldTasks, read_gold
-    from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
-    from dialgauge.tasks.outcome_records import outcome_frames
-    from dialgauge.tasks.outcome_scores import score_outcomes
-    from dialgauge.tasks.outcome_views import outcome_explanation, outcome_tables
-    from dialgauge.tasks.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.predictions import (
         MODES,
         DomainMode,
@@ -26,6 +19,13 @@ if TYPE_CHECKING:
         read_predictions,
     )
     from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
+    from dialgauge.tasks.recordings.compat import CompatVerdict
+    from dialgauge.tasks.recordings.conduct import Conduct
+    from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
+    from dialgauge.tasks.recordings.outcome_records import outcome_frames
+    from dialgauge.tasks.recordings.outcome_scores import score_outcomes
+    from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
+    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.results import (
         TaskScores,
         as_system,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from dialgauge.agents.town import (
+from dialgauge.agents.speech import (
     PRACTICE_ONTOLOGY,
     LinearNlu,
     NluModel,
@@ -17,11 +17,11 @@ from dialgauge.agents.town import (
     default_model,
     default_nlu,
     practice_samples,
-    session_samples,
     train_default,
     understanding,
 )
-from dialgauge.agents.town.nlu_default import SHIPPED, recipe_checksum
+from dialgauge.agents.speech.nlu_default import SHIPPED, recipe_checksum
+from dialgauge.agents.town import session_samples
 from dialgauge.dialogue import Ontology, Speaker
 from dialgauge.formats import read
 from dialgauge.worlds.town import (

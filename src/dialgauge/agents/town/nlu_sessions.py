@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dialgauge.agents.speech.nlg import Nlg, TemplateNlg
+from dialgauge.agents.speech.nlu import ParseContext
+from dialgauge.agents.speech.nlu_training import NluSample
 from dialgauge.agents.town.agenda import AgendaUser
-from dialgauge.agents.town.nlg import Nlg, TemplateNlg
-from dialgauge.agents.town.nlu import ParseContext
-from dialgauge.agents.town.nlu_training import NluSample
 from dialgauge.agents.town.policy import RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws

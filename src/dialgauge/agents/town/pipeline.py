@@ -7,7 +7,7 @@ written and write it. Whatever was understood may then pass through a channel th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from dialgauge.agents.protocol import Reply, Streams, SystemContext, UserContext
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
@@ -61,7 +61,7 @@ class Ears:
         self._before: tuple[Act, ...] = ()
         self._said: set[Act] = set()
         if level == "text":
-            from dialgauge.agents.town.nlu import nlu_from
+            from dialgauge.agents.speech.nlu import nlu_from
 
             if ontology is None:
                 raise DialgaugeError("to understand text an agent needs the values of its world (an ontology)")
@@ -70,7 +70,7 @@ class Ears:
     def hear(self, turn: Turn, own: tuple[Act, ...], domain: str, pending: str) -> tuple[Act, ...]:
         """What is understood of a turn."""
         if self._nlu is not None:
-            from dialgauge.agents.town.nlu import ParseContext
+            from dialgauge.agents.speech.nlu import ParseContext
 
             context = ParseContext(own=own, before=self._before, domain=domain, pending=pending)
             acts = self._nlu.parse(turn.text, self._speaker, context).acts
@@ -90,7 +90,7 @@ class Mouth:
     """How one side puts acts into words."""
 
     def __init__(self, speaker: Speaker, streams: Streams, style: str) -> None:
-        from dialgauge.agents.town.nlg import template_nlg
+        from dialgauge.agents.speech.nlg import template_nlg
 
         self._speaker = speaker
         self._nlg = template_nlg(style)
@@ -104,30 +104,44 @@ class Mouth:
 def _model_file(name: str) -> str:
     """The name of a model's file, once it was seen to be one: better now than in every conversation."""
     if name:
-        from dialgauge.agents.town.nlu_model import NluModel
+        from dialgauge.agents.speech.nlu_model import NluModel
 
         NluModel.load(name)
     return name
 
 
-class TownUser:
-    """A simulated user of the town."""
+class _Pipeline:
+    """What both sides share: how they hear and speak, whatever they decide."""
 
-    side = "user"
+    side: Speaker
+    _partner: Speaker
 
     def __init__(
-        self,
-        name: str,
-        core: Callable[[TownGoal, Draws], UserCore],
-        *,
-        channel: Channel,
-        style: str = "varied",
-        render: bool = False,
-        nlu: str = "",
+        self, name: str, *, channel: Channel, style: str = "varied", render: bool = False, nlu: str = ""
     ) -> None:
         self.name = name
-        self._make, self._channel, self._style, self._render = core, channel, style, render
+        self._channel, self._style, self._render = channel, style, render
         self._nlu = _model_file(nlu)
+
+    def _begin(self, context: UserContext | SystemContext, streams: Streams) -> None:
+        self._ears = Ears(self._partner, context.level, context.ontology, streams, self._channel, self._nlu)
+        words = context.level == "text" or self._render
+        self._mouth = Mouth(self.side, streams, self._style) if words else None
+        self._own: tuple[Act, ...] = ()
+
+    def _worded(self, acts: tuple[Act, ...]) -> str:
+        self._own = acts
+        return self._mouth.say(acts) if self._mouth else ""
+
+
+class TownUser(_Pipeline):
+    """A simulated user of the town."""
+
+    side, _partner = "user", "system"
+
+    def __init__(self, name: str, core: Callable[[TownGoal, Draws], UserCore], **speech: Any) -> None:
+        super().__init__(name, **speech)
+        self._make = core
 
     def start(self, context: UserContext) -> None:
         """A new goal."""
@@ -137,23 +151,15 @@ class TownUser:
         if not isinstance(goal, TownGoal) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
         self._core = self._make(goal, streams("user-core"))
-        self._ears = Ears("system", context.level, context.ontology, streams, self._channel, self._nlu)
-        words = context.level == "text" or self._render
-        self._mouth = Mouth("user", streams, self._style) if words else None
-        self._own: tuple[Act, ...] = ()
+        self._begin(context, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
         """The next turn."""
         core = self._core
         heard = None if turn is None else self._ears.hear(turn, self._own, core.domain, core.pending)
-        said = self._own = core.step(heard or ())
+        said = core.step(heard or ())
         return Reply(
-            turn=Turn(
-                speaker="user",
-                text=self._mouth.say(said) if self._mouth else "",
-                acts=said,
-                requested=requested(said),
-            ),
+            turn=Turn(speaker="user", text=self._worded(said), acts=said, requested=requested(said)),
             heard=heard,
             done=bool(core.end_reason),
             end_reason=core.end_reason,
@@ -161,33 +167,14 @@ class TownUser:
         )
 
 
-def requested(acts: Sequence[Act]) -> dict[str, Values]:
-    """What acts ask for, by domain, as records keep it."""
-    asked: dict[str, Values] = {}
-    for act in acts:
-        if act.name.endswith(_REQUEST):
-            asked[act.domain] = (*asked.get(act.domain, ()), f"{act.domain}-{act.slot}")
-    return asked
-
-
-class TownSystem:
+class TownSystem(_Pipeline):
     """A system of the town."""
 
-    side = "system"
+    side, _partner = "system", "user"
 
-    def __init__(
-        self,
-        name: str,
-        core: Callable[[Backend, Draws], RuleSystem],
-        *,
-        channel: Channel,
-        style: str = "varied",
-        render: bool = False,
-        nlu: str = "",
-    ) -> None:
-        self.name = name
-        self._make, self._channel, self._style, self._render = core, channel, style, render
-        self._nlu = _model_file(nlu)
+    def __init__(self, name: str, core: Callable[[Backend, Draws], RuleSystem], **speech: Any) -> None:
+        super().__init__(name, **speech)
+        self._make = core
 
     def start(self, context: SystemContext) -> None:
         """A new conversation."""
@@ -197,10 +184,7 @@ class TownSystem:
         if not isinstance(office, Backend) or streams is None:
             raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
         self._core = self._make(office, streams("system-core"))
-        self._ears = Ears("user", context.level, context.ontology, streams, self._channel, self._nlu)
-        words = context.level == "text" or self._render
-        self._mouth = Mouth("system", streams, self._style) if words else None
-        self._own: tuple[Act, ...] = ()
+        self._begin(context, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
         """The answer to a turn."""
@@ -208,9 +192,17 @@ class TownSystem:
             raise DialgaugeError(f"{self.name} was asked to begin; in the town the user does")
         core = self._core
         heard = self._ears.hear(turn, self._own, core.belief.domain, core.belief.domain)
-        said = self._own = core.step(heard)
-        text = self._mouth.say(said) if self._mouth else ""
-        return Reply(turn=Turn(speaker="system", text=text, acts=said), heard=heard, state=core.state)
+        said = core.step(heard)
+        return Reply(turn=Turn(speaker="system", text=self._worded(said), acts=said), heard=heard, state=core.state)
+
+
+def requested(acts: Sequence[Act]) -> dict[str, Values]:
+    """What acts ask for, by domain, as records keep it."""
+    asked: dict[str, Values] = {}
+    for act in acts:
+        if act.name.endswith(_REQUEST):
+            asked[act.domain] = (*asked.get(act.domain, ()), f"{act.domain}-{act.slot}")
+    return asked
 
 
 def _at_least_zero(**settings: int) -> None:

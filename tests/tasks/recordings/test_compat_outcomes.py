@@ -12,7 +12,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Task, Turn
 from dialgauge.formats import read
 from dialgauge.tasks import judge_outcomes
-from dialgauge.tasks.compat import looks_right
+from dialgauge.tasks.recordings.compat import looks_right
 from dialgauge.worlds.town import TownSearch, load_town
 from support.recorded import BYE, acts, booked, compat, conversation, system, user
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from dialgauge.agents.town.nlu_model import VERSION, NluModel
-from dialgauge.agents.town.phrase_book import PHRASES
+from dialgauge.agents.speech.nlu_model import VERSION, NluModel
+from dialgauge.agents.speech.phrase_book import PHRASES
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS
 
@@ -32,8 +32,8 @@ def recipe_checksum() -> str:
 
 def train_default() -> NluModel:
     """The default model, from nothing but templates and vocabulary."""
-    from dialgauge.agents.town.nlu_samples import PRACTICE_ONTOLOGY, practice_samples
-    from dialgauge.agents.town.nlu_training import train_nlu
+    from dialgauge.agents.speech.nlu_samples import PRACTICE_ONTOLOGY, practice_samples
+    from dialgauge.agents.speech.nlu_training import train_nlu
 
     turns = practice_samples(RECIPE["turns"], seed=RECIPE["seed"])
     return train_nlu(turns, PRACTICE_ONTOLOGY, epochs=RECIPE["epochs"], recipe=recipe_checksum())

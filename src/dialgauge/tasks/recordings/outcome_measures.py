@@ -23,10 +23,10 @@ from dialgauge.measures import (
     Settings,
 )
 from dialgauge.tasks import measures as task_measures
-from dialgauge.tasks.compat import CompatVerdict
-from dialgauge.tasks.conduct import Listener
-from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations
-from dialgauge.tasks.outcomes import StrictVerdict, TaskOutcome
+from dialgauge.tasks.recordings.compat import CompatVerdict
+from dialgauge.tasks.recordings.conduct import Listener
+from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations
+from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
 
 FAMILY = "outcomes"
 STRICT, COMPAT = "strict", "compat"

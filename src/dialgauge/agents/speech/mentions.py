@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dialgauge.agents.town.spoken_words import (
+from dialgauge.agents.speech.spoken_words import (
     ALSO_SAID,
     BEFORE_PLACE,
     COLOURS,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
+from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
 from dialgauge.worlds.town import SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.agents.town import (
+from dialgauge.agents.speech import (
     PRACTICE_ONTOLOGY,
     LinearNlu,
     MentionFinder,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dialgauge.agents.town import PhraseBook, TemplateNlg
+from dialgauge.agents.speech import PhraseBook, TemplateNlg
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import act
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from dialgauge.agents.town.mentions import Delexicalised, ValueMention
+from dialgauge.agents.speech.mentions import Delexicalised, ValueMention
 from dialgauge.dialogue import Act
 
 #: Words that tell which domain is spoken of.

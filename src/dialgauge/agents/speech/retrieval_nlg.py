@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from dialgauge.agents.town.mentions import SLOT_KINDS, MentionFinder
-from dialgauge.agents.town.nlg import TemplateNlg, Wording
-from dialgauge.agents.town.nlu_samples import human_samples
-from dialgauge.agents.town.nlu_training import UNSPOKEN, NluSample, aligned
+from dialgauge.agents.speech.mentions import SLOT_KINDS, MentionFinder
+from dialgauge.agents.speech.nlg import TemplateNlg, Wording
+from dialgauge.agents.speech.nlu_samples import human_samples
+from dialgauge.agents.speech.nlu_training import UNSPOKEN, NluSample, aligned
 from dialgauge.dialogue import Act, Dialogue, Ontology, Span, Speaker
 from dialgauge.draws import Draws
 

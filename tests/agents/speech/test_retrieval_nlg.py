@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialgauge.agents.town import PRACTICE_ONTOLOGY, RetrievalNlg, TemplateNlg
+from dialgauge.agents.speech import PRACTICE_ONTOLOGY, RetrievalNlg, TemplateNlg
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import act

@@ -13,10 +13,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
-from dialgauge.agents.town.nlu import ParseContext
-from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.town.nlu_model import SCALE, Label, LinearScorer, NluModel, SpeakerPart
+from dialgauge.agents.speech.mentions import SLOT_KINDS, Delexicalised, MentionFinder
+from dialgauge.agents.speech.nlu import ParseContext
+from dialgauge.agents.speech.nlu_features import context_features, mention_features, utterance_features
+from dialgauge.agents.speech.nlu_model import SCALE, Label, LinearScorer, NluModel, SpeakerPart
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError

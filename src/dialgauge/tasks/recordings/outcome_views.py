@@ -11,8 +11,8 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score
 from dialgauge.report import Cell, Column, Table
-from dialgauge.tasks.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
-from dialgauge.tasks.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
+from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
+from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
 from dialgauge.text import counted
 
 if TYPE_CHECKING:

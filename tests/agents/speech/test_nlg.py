@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.agents.town import STYLES, PhraseBook, TemplateNlg
+from dialgauge.agents.speech import STYLES, PhraseBook, TemplateNlg
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError

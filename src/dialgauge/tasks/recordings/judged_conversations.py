@@ -12,9 +12,9 @@ from msgspec import Struct
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.tasks.compat import CompatRules, CompatVerdict
-from dialgauge.tasks.conduct import Conduct, HeardActs, conduct
-from dialgauge.tasks.outcomes import StrictRules, StrictVerdict
+from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
+from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
+from dialgauge.tasks.recordings.outcomes import StrictRules, StrictVerdict
 from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
 #: What parts the number of a trial from the id of its goal.

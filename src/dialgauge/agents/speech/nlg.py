@@ -13,7 +13,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from dialgauge.agents.town.phrase_book import Hole, PhraseBook, PhraseTemplate, phrase_book
+from dialgauge.agents.speech.phrase_book import Hole, PhraseBook, PhraseTemplate, phrase_book
 from dialgauge.dialogue import Act, Span, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest

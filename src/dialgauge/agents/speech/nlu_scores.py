@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from dialgauge.agents.town.nlu import LinearNlu
-from dialgauge.agents.town.nlu_training import NluSample
+from dialgauge.agents.speech.nlu import LinearNlu
+from dialgauge.agents.speech.nlu_training import NluSample
 from dialgauge.dialogue import Act, Speaker
 
 #: Act and slot, with the value where values count.

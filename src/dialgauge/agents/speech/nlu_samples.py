@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.agents.town.nlg import TemplateNlg
-from dialgauge.agents.town.nlu import ParseContext
-from dialgauge.agents.town.nlu_training import NluSample
-from dialgauge.agents.town.phrase_book import NO_SLOT
+from dialgauge.agents.speech.nlg import TemplateNlg
+from dialgauge.agents.speech.nlu import ParseContext
+from dialgauge.agents.speech.nlu_training import NluSample
+from dialgauge.agents.speech.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import (

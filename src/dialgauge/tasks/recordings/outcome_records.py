@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.conduct import Conduct, HeardActs, conduct
-from dialgauge.tasks.judged_conversations import JudgedConversation, JudgedConversations, goal_of
-from dialgauge.tasks.outcome_measures import COMPAT, STRICT
+from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
+from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
+from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
 
 if TYPE_CHECKING:
     import polars

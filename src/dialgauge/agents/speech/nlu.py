@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from dialgauge.agents.town.mentions import SLOT_KINDS, Delexicalised, MentionFinder
-from dialgauge.agents.town.nlu_features import context_features, mention_features, utterance_features
-from dialgauge.agents.town.nlu_model import SCALE, LinearScorer, NluModel
+from dialgauge.agents.speech.mentions import SLOT_KINDS, Delexicalised, MentionFinder
+from dialgauge.agents.speech.nlu_features import context_features, mention_features, utterance_features
+from dialgauge.agents.speech.nlu_model import SCALE, LinearScorer, NluModel
 from dialgauge.dialogue import Act, Ontology, Span, Speaker
 from dialgauge.worlds.town import act
 
@@ -127,7 +127,7 @@ def nlu_from(file: str, ontology: Ontology) -> LinearNlu:
 def _loaded(file: str) -> NluModel:
     if file:
         return NluModel.load(file)
-    from dialgauge.agents.town.nlu_default import default_model
+    from dialgauge.agents.speech.nlu_default import default_model
 
     return default_model()
 

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Task, Turn
-from dialgauge.tasks.spoken_of import said
+from dialgauge.tasks.recordings.spoken_of import said
 from dialgauge.worlds.town import ASKED, REFERENCE, TownDatabase
 
 #: Slots that can count as told.

@@ -26,8 +26,8 @@ from dialgauge.measures import (
     intervals,
     score_systems,
 )
-from dialgauge.tasks.judged_conversations import JudgedConversations, judge_outcomes
-from dialgauge.tasks.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
+from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, judge_outcomes
+from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
 from dialgauge.worlds.town import BOOK_SLOTS, Failures, TownSearch
 
 #: Measures that are also given for each domain of the goals.

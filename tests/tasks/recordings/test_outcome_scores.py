@@ -115,7 +115,7 @@ def test_pass_k_by_hand() -> None:
 
 
 def test_pass_2_of_single_trials_says_what_is_missing() -> None:
-    from dialgauge.tasks.outcome_measures import OutcomeEvidence
+    from dialgauge.tasks.recordings.outcome_measures import OutcomeEvidence
 
     evidence = OutcomeEvidence(judge_outcomes([good("A"), bad("B")], SEARCH))
     assert parse_measure("pass^2(rules=strict)").obstacle(evidence) == "no goal was tried 2 times"

@@ -1,0 +1,47 @@
+"""How the agents of the town put acts into words, and find acts in words."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.agents.speech.mentions import MentionFinder, ValueMention
+    from dialgauge.agents.speech.nlg import STYLES, Nlg, TemplateNlg, Wording, template_nlg
+    from dialgauge.agents.speech.nlu import LinearNlu, Parse, ParseContext, default_nlu
+    from dialgauge.agents.speech.nlu_default import default_model, train_default
+    from dialgauge.agents.speech.nlu_model import NluModel
+    from dialgauge.agents.speech.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
+    from dialgauge.agents.speech.nlu_scores import Understanding, understanding
+    from dialgauge.agents.speech.nlu_training import NluSample, train_nlu
+    from dialgauge.agents.speech.phrase_book import PhraseBook
+    from dialgauge.agents.speech.retrieval_nlg import RetrievalNlg
+
+__all__ = [
+    "PRACTICE_ONTOLOGY",
+    "STYLES",
+    "LinearNlu",
+    "MentionFinder",
+    "Nlg",
+    "NluModel",
+    "NluSample",
+    "Parse",
+    "ParseContext",
+    "PhraseBook",
+    "RetrievalNlg",
+    "TemplateNlg",
+    "Understanding",
+    "ValueMention",
+    "Wording",
+    "default_model",
+    "default_nlu",
+    "human_samples",
+    "practice_samples",
+    "template_nlg",
+    "train_default",
+    "train_nlu",
+    "understanding",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)
