@@ -3,8 +3,8 @@
 DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py [repetitions] [dialogues ...]
 
 Prints Markdown, as docs/measures.md has it. Dialogues are drawn with replacement from MultiWOZ 2.1's test set; the
-trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns: trackers near
-perfection.
+trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns, ``SA, 1 in 20`` of
+their wrong slots: trackers near perfection.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from dialgauge.stats import INTERVAL_METHODS, paired_bootstrap, paired_randomisa
 
 Floats = NDArray[np.float64]
 
+_SLOTS = 30
 TRACKERS = ("augpt", "dots", "mintl", "ubar")
 MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FinalJGA", "DialogueExact")
-RARE = "JGA, 1 in 20"
+RARE = ("JGA", "SA")
+COLUMNS = (*MEASURES, *(f"{name}, 1 in 20" for name in RARE))
 
 
 def population(data: Path) -> tuple[Floats, Floats]:
@@ -33,9 +35,13 @@ def population(data: Path) -> tuple[Floats, Floats]:
     files = {name: str(data / "dst_predictions" / f"{name}.json.gz") for name in TRACKERS}
     results = score(str(data / "multiwoz21" / "test.json.gz"), files, measures=list(MEASURES), intervals=False)
     scores = paired_scores({run.name: run.table("dialogue_scores") for run in results.runs}).only(MEASURES)
-    turns = scores.den[:, :1]
-    wrong = np.random.default_rng(1).binomial((turns - scores.num[:, :1]).round().astype(int), 0.05)
-    return np.concatenate([scores.num, turns - wrong], axis=1), np.concatenate([scores.den, turns], axis=1)
+    places = [MEASURES.index(name) for name in RARE]
+    whole = scores.den[:, places]
+    # Most turns have an inventory of 30 slots; SA's numerator and denominator are shares of turns.
+    parts = np.array([1.0 if name == "JGA" else _SLOTS for name in RARE])[:, None]
+    mistakes = ((whole - scores.num[:, places]) * parts).round().astype(int)
+    wrong = np.random.default_rng(1).binomial(mistakes, 0.05) / parts
+    return np.concatenate([scores.num, whole - wrong], axis=1), np.concatenate([scores.den, whole], axis=1)
 
 
 def main() -> None:
@@ -43,8 +49,8 @@ def main() -> None:
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     sizes = [int(text) for text in sys.argv[2:]] or [20, 30, 100, 300]
     num, den = population(Path(os.environ["DIALGAUGE_DATA"]))
-    print("| dialogues | interval |", " | ".join((*MEASURES, RARE)), "|")
-    print("| --- | --- |" + " --- |" * (len(MEASURES) + 1))
+    print("| dialogues | interval |", " | ".join(COLUMNS), "|")
+    print("| --- | --- |" + " --- |" * len(COLUMNS))
     for size in sizes:
         for method, shares in covered(num, den, size, repetitions).items():
             print(f"| {size} | {method} |", " | ".join(f"{100 * share:.1f}" for share in shares), "|", flush=True)
@@ -54,11 +60,11 @@ def main() -> None:
 
 
 def covered(num: Floats, den: Floats, size: int, repetitions: int) -> dict[str, Floats]:
-    """By method and measure, the share of 95% intervals that hold the value of the whole set."""
+    """By method and column, the share of 95% intervals that hold the value of the whole set."""
     random = np.random.default_rng(size)
     truth = num.sum(axis=2) / den.sum(axis=2)
-    bounds = np.tile([(-np.inf if name == "SA" else 0.0, 1.0) for name in (*MEASURES, RARE)], (len(TRACKERS), 1))
-    held: dict[str, Floats] = defaultdict(lambda: np.zeros(len(MEASURES) + 1))
+    bounds = np.tile([(-np.inf if name.startswith("SA") else 0.0, 1.0) for name in COLUMNS], (len(TRACKERS), 1))
+    held: dict[str, Floats] = defaultdict(lambda: np.zeros(len(COLUMNS)))
     for seed in range(repetitions):
         drawn = random.integers(0, num.shape[2], size)
         flat = (part[:, :, drawn].reshape(-1, size) for part in (num, den))
