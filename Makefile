@@ -14,11 +14,12 @@ SECONDS ?= 3600
 SEED ?= 0
 TARGET ?=
 
-.PHONY: help demo test fuzz lint bench docs lock clean
+.PHONY: help demo test properties fuzz lint bench docs lock clean
 
 help:
 	@echo "make demo    environment, install, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
+	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
 	@echo "make docs    the documentation site, into site/"
@@ -44,6 +45,9 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
+
+properties: $(READY)
+	DIALGAUGE_EXAMPLES=new $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis $(TESTS)
 
 fuzz: $(READY)
 	cd tests && RUST_BACKTRACE=0 ../$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --target "$(TARGET)"

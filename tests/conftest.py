@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,8 +15,11 @@ from hypothesis import settings
 from dialgauge import plugins
 from support.shared import shared_folder
 
-settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
-settings.load_profile("untimed")
+# No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
+# it says the same of the same code; `make properties` draws new ones.
+settings.register_profile("same", deadline=None, derandomize=True, database=None)
+settings.register_profile("new", deadline=None)
+settings.load_profile(os.environ.get("DIALGAUGE_EXAMPLES", "same"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -217,6 +217,13 @@ def test_a_size_that_cannot_be_is_a_sentence(sizes: dict[str, int]) -> None:
         generate_town(**sizes)
 
 
+@pytest.mark.parametrize(("seed", "sizes"), [(7594, {}), (7595, {"restaurants": 120, "hotels": 45, "attractions": 90})])
+def test_no_seed_runs_out_of_names(seed: int, sizes: dict[str, int]) -> None:
+    """With these two, too many words met a word that made a name like another's; the words left over now meet anew."""
+    found = names(generate_town(seed, **sizes))
+    assert len(found) == len(set(found)) == sum(sizes.values() or (110, 33, 79))
+
+
 def test_a_seed_gives_the_same_bytes_whatever_the_hash_seed() -> None:
     """Nor the machine or the version of Python: the fingerprint changes with the generator only."""
     program = (

@@ -103,15 +103,21 @@ class _Places:
 
     def named(self, forms: Sequence[str], flavour: str = "local") -> str:
         """A name in one of the forms."""
-        pool = self._single[flavour]
-        return self._first_unlike(forms, pool) if pool else self.two_words()
+        return self._first_unlike(forms, self._single[flavour]) or self.two_words()
 
     def two_words(self) -> str:
-        """A name like "the velvet otter"."""
-        return self._first_unlike(words.TWO_WORD_FORMS, self._first, self._second)
+        """A name like "the velvet otter"; once every word was tried, words meet other words."""
+        name = self._first_unlike(words.TWO_WORD_FORMS, self._first, self._second)
+        if not name:
+            self._first = self._draws.shuffled(words.FIRST_WORDS)
+            self._second = self._draws.shuffled(words.SECOND_WORDS)
+            name = self._first_unlike(words.TWO_WORD_FORMS, self._first, self._second)
+        if not name:
+            raise DialgaugeError("the synthetic town has run out of names; ask for fewer venues")
+        return name
 
     def _first_unlike(self, forms: Sequence[str], *pools: list[str]) -> str:
-        """A name that is not alike to another: who asks for one of the two would be shown both."""
+        """A name unlike every other (who asks for one of two alike would be shown both), "" where none is left."""
         while all(pools):
             parts = [pool.pop() for pool in pools]
             for form in self._draws.shuffled(forms):
@@ -121,7 +127,7 @@ class _Places:
                 if not any(alike(other, name) or alike(name, other) for other in near):
                     self._taken.append(name)
                     return name
-        raise DialgaugeError("the synthetic town has run out of names; ask for fewer venues")
+        return ""
 
     def phone(self) -> str:
         return f"{words.PHONE_PREFIX}{next(self._phones):03}"
