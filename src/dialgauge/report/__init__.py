@@ -16,7 +16,19 @@ if TYPE_CHECKING:
         slot_histogram,
     )
     from dialgauge.report.escape import markdown
-    from dialgauge.report.figures import ENDINGS, INK, PAPER, SHADES, altair, check_ending, data, save, save_all, styled
+    from dialgauge.report.figures import (
+        ENDINGS,
+        INK,
+        PAPER,
+        SHADES,
+        altair,
+        check_ending,
+        data,
+        save,
+        save_all,
+        shades,
+        styled,
+    )
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import inert
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
@@ -71,6 +83,7 @@ __all__ = [
     "save_all",
     "score_column",
     "score_tables",
+    "shades",
     "slot_histogram",
     "styled",
     "write_page",

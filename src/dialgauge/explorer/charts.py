@@ -1,0 +1,79 @@
+"""Charts of pages: those of the report room, and a few that only pages have, as Vega-Lite specifications."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.report import INK, altair, data, interval_plot, shades, styled
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+
+#: Bars that a chart shows; the rest is told in a line below its title.
+_MOST_BARS = 20
+#: Scores that the chart of a run shows.
+_MOST_SCORES = 12
+
+
+def stacked_bars(
+    bars: Mapping[str, Mapping[str, float]], groups: Sequence[str], *, title: str, value: str, note: str = ""
+) -> Any:
+    """Horizontal bars made of groups, the longest first; those beyond the twentieth are counted in the note."""
+    alt = altair()
+    ranked = sorted(bars, key=lambda name: (-sum(bars[name].values()), name))
+    kept = ranked[:_MOST_BARS]
+    present = [group for group in groups if any(group in bars[name] for name in kept)]
+    rows = [
+        {"bar": name, "group": group, "value": bars[name][group], "order": place}
+        for name in kept
+        for place, group in enumerate(present)
+        if group in bars[name]
+    ]
+    left = f"the first {_MOST_BARS} of {len(ranked)}" if len(ranked) > _MOST_BARS else ""
+    chart = (
+        alt.Chart(data(rows))
+        .mark_bar(stroke=INK, strokeWidth=0.6)
+        .encode(
+            y=alt.Y("bar:N", sort=kept, title=None),
+            x=alt.X("value:Q", title=value, stack="zero", axis=alt.Axis(grid=False, tickMinStep=1)),
+            color=alt.Color(
+                "group:N", sort=present, title=None, scale=alt.Scale(domain=present, range=shades(len(present)))
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=["bar:N", "group:N", "value:Q"],
+        )
+        .properties(width=420, height=alt.Step(20))
+    )
+    return styled(chart, title=title, note=" · ".join(part for part in (note, left) if part))
+
+
+def score_chart(run: Run, measures: Sequence[str]) -> Any:
+    """The scores of a run with their intervals."""
+    rows = [
+        {"system": run.name, "measure": name, "value": score.value, "low": score.low, "high": score.high}
+        for name, score in run.scores.items()
+        if name in measures[:_MOST_SCORES] and None not in (score.value, score.low, score.high)
+    ]
+    return interval_plot(rows, title="Scores with 95% intervals") if rows else None
+
+
+def histogram(values: Sequence[float], *, title: str, value: str, bins: int = 20) -> Any:
+    """How many dialogues have which value of a share."""
+    alt = altair()
+    counts = [0] * bins
+    for one in values:
+        counts[min(int(one * bins), bins - 1)] += 1
+    rows = [{"low": 100 * at / bins, "high": 100 * (at + 1) / bins, "n": count} for at, count in enumerate(counts)]
+    chart = (
+        alt.Chart(data(rows))
+        .mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
+        .encode(
+            x=alt.X("low:Q", title=value, bin="binned", axis=alt.Axis(grid=False, tickCount=5)),
+            x2="high:Q",
+            y=alt.Y("n:Q", title="dialogues", axis=alt.Axis(grid=False, tickMinStep=1)),
+            tooltip=["low:Q", "high:Q", "n:Q"],
+        )
+        .properties(width=420, height=180)
+    )
+    return styled(chart, title=title)

@@ -1,0 +1,318 @@
+"""The dialogues of a run as a list that can be filtered, sorted and paged through, 100,000 of them as well as ten.
+
+A run's dialogues have places, from 0; every filter is a set of places, held as an array of booleans. What a filter
+needs of a table is worked out once per run and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.families import Facet, FamilyPages, pages_of
+from dialgauge.report import SHARE
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.explorer.library import Library
+    from dialgauge.runs import Run
+
+PAGE_SIZE = 50
+#: Values that a filter offers; the most frequent ones.
+_OFFERED = 200
+#: Facets that every run has.
+_DOMAIN = "domain"
+_LABEL = "label"
+_SORTS = ("dialogue", "turns")
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a list of dialogues is asked for, as its address says it."""
+
+    text: str = ""
+    facets: Mapping[str, str] = field(default_factory=dict)
+    measure: str = ""
+    least: float | None = None
+    most: float | None = None
+    sort: str = ""
+    falling: bool = False
+    page: int = 1
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str], pages: FamilyPages) -> Query:
+        """From the parameters of an address; what cannot be understood is an error."""
+        names = [*(facet.name for facet in pages.facets), _DOMAIN, _LABEL]
+        return cls(
+            text=parameters.get("q", "").strip(),
+            facets={name: parameters[name] for name in names if parameters.get(name)},
+            measure=parameters.get("measure", ""),
+            least=_number(parameters.get("least", ""), "least"),
+            most=_number(parameters.get("most", ""), "most"),
+            sort=parameters.get("sort", ""),
+            falling=parameters.get("falling", "") == "1",
+            page=max(int(_number(parameters.get("page", ""), "page") or 1), 1),
+        )
+
+    def address(self, **changes: Any) -> str:
+        """The parameters of the address that asks for this, with some of them changed; the page is not kept."""
+        values: dict[str, Any] = {
+            "q": self.text, **self.facets, "measure": self.measure, "least": _written(self.least),
+            "most": _written(self.most), "sort": self.sort, "falling": "1" if self.falling else "",
+        } | changes  # fmt: skip
+        return urlencode({name: value for name, value in values.items() if value not in ("", None)})
+
+    @property
+    def filtered(self) -> bool:
+        """Whether it leaves anything out."""
+        return bool(self.text or self.facets or self.least is not None or self.most is not None)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A filter as a form offers it: its values with the number of dialogues that have each, and the chosen one."""
+
+    name: str
+    label: str
+    values: Sequence[tuple[str, int]]
+    chosen: str
+
+
+@dataclass(frozen=True)
+class ListRow:
+    """A line of the list."""
+
+    dialogue: str
+    turns: int
+    domains: Sequence[str]
+    values: Sequence[float | None]
+    opening: str
+
+
+@dataclass(frozen=True)
+class ListPage:
+    """A page of the list; ``number`` of ``pages``, ``found`` of ``all`` dialogues."""
+
+    rows: Sequence[ListRow]
+    columns: Sequence[str]
+    found: int
+    all: int
+    number: int
+    pages: int
+
+
+class DialogueList:
+    """The dialogues of one run."""
+
+    def __init__(self, library: Library, run: Run) -> None:
+        self._library, self._run = library, run
+        self.pages = pages_of(run.kind)
+        self.columns = self.pages.columns(run)
+        heads = library.table(run, "dialogues")
+        self.ids: polars.Series = heads["dialogue"]
+        self._heads = heads
+        self._facets = {facet.name: facet for facet in self.pages.facets if facet.table in run.tables}
+
+    def page(self, query: Query) -> ListPage:
+        """The page that a query asks for; the last one where it asks for a later one."""
+        order = self.order(query)
+        pages = max(-(-len(order) // PAGE_SIZE), 1)
+        number = min(query.page, pages)
+        places = order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        return ListPage(list(self._rows(places)), self.columns, len(order), len(self.ids), number, pages)
+
+    def order(self, query: Query) -> NDArray[np.int64]:
+        """The places of the dialogues that a query finds, in its order."""
+        if _LABEL in query.facets:  # people add labels while they look
+            return self._ordered(query)
+        return self._library.of_run(f"order {query.address()}", self._run, lambda: self._ordered(query))
+
+    def neighbours(self, query: Query, dialogue: str) -> tuple[str | None, str | None, int, int]:
+        """The dialogues before and after one in the order of a query, its number there from 1, and how many there."""
+        order = self.order(query)
+        place = np.flatnonzero((self.ids == dialogue).to_numpy())
+        at = np.flatnonzero(order == place[0]) if len(place) else place
+        if not len(at):
+            return None, None, 0, len(order)
+        here = int(at[0])
+        before = self.ids[int(order[here - 1])] if here else None
+        after = self.ids[int(order[here + 1])] if here + 1 < len(order) else None
+        return before, after, here + 1, len(order)
+
+    def choices(self, query: Query) -> list[Choice]:
+        """The filters that make sense for this run, with what each can be set to."""
+        offered = [(facet.name, facet.label) for facet in self._facets.values()]
+        found = []
+        for name, label in [(_DOMAIN, "domain"), *offered, (_LABEL, "label")]:
+            values = self._counted(name)
+            if len(values) > 1 or name in query.facets or (values and name == _LABEL):
+                found.append(Choice(name, label, values, query.facets.get(name, "")))
+        return found
+
+    def value(self, measure: str) -> NDArray[np.float64]:
+        """A measure's value on each dialogue; NaN where it has none."""
+        return self._library.of_run(f"values {measure}", self._run, lambda: self._measured(measure))
+
+    def _ordered(self, query: Query) -> NDArray[np.int64]:
+        found = np.flatnonzero(self._matching(query))
+        if not query.sort:
+            return found
+        keys = self._sort_key(query.sort)[found]
+        undefined = np.isnan(keys)
+        ranked = np.argsort(-keys if query.falling else keys, kind="stable")
+        # Undefined values stand last whichever way the list is sorted.
+        order: NDArray[np.int64] = found[np.concatenate([ranked[~undefined[ranked]], ranked[undefined[ranked]]])]
+        return order
+
+    def _sort_key(self, sort: str) -> NDArray[np.float64]:
+        if sort == "dialogue":
+            ranks: NDArray[np.float64] = self.ids.rank("ordinal").to_numpy().astype(np.float64)
+            return ranks
+        if sort == "turns":
+            return self._heads["turns"].to_numpy().astype(np.float64)
+        return self.value(sort)
+
+    def _matching(self, query: Query) -> Flags:
+        flags = np.ones(len(self.ids), bool)
+        for name, value in query.facets.items():
+            flags &= self._with(name, value)
+        if query.least is not None or query.most is not None:
+            flags &= self._between(query)
+        if query.text:
+            flags &= self._saying(query.text)
+        return flags
+
+    def _between(self, query: Query) -> Flags:
+        measure = query.measure or (self.columns[0] if self.columns else "")
+        values = self.value(measure)
+        scale = 100.0 if self._run.scores[measure].unit == SHARE else 1.0
+        # What the screen shows is rounded to two digits; a limit typed from there must hold what it shows.
+        least = -np.inf if query.least is None else (query.least - 0.005) / scale
+        most = np.inf if query.most is None else (query.most + 0.005) / scale
+        flags: Flags = (values >= least) & (values <= most)
+        return flags
+
+    def _saying(self, text: str) -> Flags:
+        """Dialogues with a turn that holds the text, or whose id does, whatever the case."""
+        small = text.lower()
+        turns = self._library.table(self._run, "turns")
+        lines = self._library.of_run("lower-case text", self._run, turns["text"].str.to_lowercase)
+        spoken = turns["dialogue"].filter(lines.str.contains(small, literal=True))
+        named = self.ids.str.to_lowercase().str.contains(small, literal=True)
+        return (self.ids.is_in(spoken.unique().to_list()) | named).to_numpy()
+
+    def _with(self, name: str, value: str) -> Flags:
+        flags = np.zeros(len(self.ids), bool)
+        if name == _LABEL:
+            flags[[place for place, labels in self._labelled() if value in labels]] = True
+            return flags
+        import polars
+
+        pairs = self._pairs(name)
+        flags[pairs.filter(polars.col("value") == value)["place"].to_numpy()] = True
+        return flags
+
+    def _counted(self, name: str) -> list[tuple[str, int]]:
+        """The values of a facet with the number of dialogues that have each, the most frequent first."""
+        if name == _LABEL:
+            tally: dict[str, int] = {}
+            for _, labels in self._labelled():
+                for label in labels:
+                    tally[label] = tally.get(label, 0) + 1
+            return sorted(tally.items(), key=lambda item: (-item[1], item[0]))
+
+        def count() -> list[tuple[str, int]]:
+            counts = self._pairs(name)["value"].value_counts()
+            return counts.sort(["count", "value"], descending=[True, False]).head(_OFFERED).rows()
+
+        return self._library.of_run(f"counts of {name}", self._run, count)
+
+    def _pairs(self, name: str) -> polars.DataFrame:
+        """``place`` and ``value`` of a facet, each pair once."""
+        return self._library.of_run(f"facet {name}", self._run, lambda: self._facet_pairs(name))
+
+    def _facet_pairs(self, name: str) -> polars.DataFrame:
+        import polars
+
+        if name == _DOMAIN:
+            exploded = self._placed().select("place", polars.col("domains").alias("value")).explode("value")
+            return exploded.drop_nulls().unique(maintain_order=True)
+        facet = self._facets.get(name)
+        if facet is None:
+            raise DialgaugeError(f"dialogues of a {self._run.kind} run cannot be filtered by '{name}'")
+        frame = _only(self._library.table(self._run, facet.table), facet)
+        value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+        values = frame.select("dialogue", value.alias("value")).drop_nulls().filter(polars.col("value") != "").unique()
+        return values.join(self._placed().select("place", "dialogue"), on="dialogue").select("place", "value")
+
+    def _placed(self) -> polars.DataFrame:
+        return self._heads.with_row_index("place")
+
+    def _labelled(self) -> list[tuple[int, Sequence[str]]]:
+        """Places of the dialogues that people labelled, with their labels; read anew, as people add to them."""
+        store = self._library.store
+        if store is None or not self._run.stored:
+            return []
+        notes = store.annotations(self._run.id).dialogues
+        places = {name: place for place, name in enumerate(self.ids) if name in notes} if notes else {}
+        return [(places[name], note.labels) for name, note in notes.items() if name in places]
+
+    def _measured(self, measure: str) -> NDArray[np.float64]:
+        import polars
+
+        if measure not in self._run.scores:
+            raise DialgaugeError(f"the run '{self._run.id}' has no measure '{measure}'")
+        rows = self._library.table(self._run, "dialogue_scores").filter(polars.col("measure") == measure)
+        values = rows.select("dialogue", (polars.col("num") / polars.col("den")).alias("value"))
+        joined = self._heads.select("dialogue").join(values, on="dialogue", how="left", maintain_order="left")
+        return joined["value"].cast(polars.Float64).fill_null(np.nan).to_numpy()
+
+    def _rows(self, places: NDArray[np.int64]) -> Iterator[ListRow]:
+        columns = [self.value(measure) for measure in self.columns]
+        heads = self._heads[places.tolist()]
+        openings = self._openings(heads["dialogue"].to_list())
+        for place, (name, turns, domains, *_) in zip(places, heads.iter_rows(), strict=True):
+            values = [None if np.isnan(column[place]) else float(column[place]) for column in columns]
+            yield ListRow(name, turns, domains, values, openings.get(name, ""))
+
+    def _openings(self, names: list[str]) -> dict[str, str]:
+        """What each dialogue begins with."""
+        import polars
+
+        turns = self._library.table(self._run, "turns")
+        first = turns.filter((polars.col("turn") == 0) & polars.col("dialogue").is_in(names))
+        return dict(first.select("dialogue", "text").rows())
+
+
+def _only(frame: polars.DataFrame, facet: Facet) -> polars.DataFrame:
+    if facet.only is None:
+        return frame
+    import polars
+
+    column, value = facet.only
+    return frame.filter(polars.col(column) == value)
+
+
+def _number(text: str, name: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = np.nan
+    if not np.isfinite(number) or abs(number) > 1e12:
+        raise DialgaugeError(f"'{name}' must be a number (got '{text}')")
+    return number
+
+
+def _written(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"

@@ -1,0 +1,176 @@
+"""Runs and their tables, kept in memory for the pages that show them.
+
+A page asks for a few rows of a large table, again and again. What was read is kept, the least recently used going
+first, until a run's folder changes or is gone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from dialgauge.comparison import Comparison, compare_runs
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Run, Store, Survey
+
+if TYPE_CHECKING:
+    import polars
+
+T = TypeVar("T")
+
+#: Bytes of tables that are kept, and other things (lists of dialogues, comparisons).
+_MOST_BYTES = 2 * 2**30
+_MOST_THINGS = 64
+_MANIFEST = "run.json"
+
+
+class MissingRun(DialgaugeError):
+    """A run that an address names is not there, or not there any more."""
+
+
+class Library:
+    """The runs of a store, or given ones, with their tables at hand."""
+
+    def __init__(self, store: Store | None = None, runs: Sequence[Run] = ()) -> None:
+        self.store = store
+        self._given = {run.id: run for run in runs}
+        self._opened: dict[str, tuple[int, Run]] = {}
+        self._tables = _Kept(_MOST_BYTES, lambda frame: int(frame.estimated_size()))
+        self._things = _Kept(_MOST_THINGS, lambda _: 1)
+
+    def survey(self) -> Survey:
+        """All runs, newest first, and what is wrong with folders that should be runs and are not."""
+        if self.store is None:
+            return Survey(list(self._given.values()), [])
+        survey = self.store.survey()
+        runs = [self._known(run) for run in reversed(survey.runs)]
+        return Survey(runs, survey.problems)
+
+    def run(self, id: str) -> Run:
+        """The run with this id; one that was removed while its page stood open is an error that says so."""
+        if id in self._given:
+            return self._given[id]
+        if self.store is None or id not in _folders(self.store.folder):
+            raise MissingRun(f"there is no run '{id}' in this store; it may have been removed or renamed")
+        return self._known(Run.load(self.store.folder / id))
+
+    def _known(self, run: Run) -> Run:
+        """The run as it was opened before, unless its manifest was written anew."""
+        try:
+            written = (run.path / _MANIFEST).stat().st_mtime_ns
+        except OSError:
+            raise MissingRun(f"the run '{run.id}' has been removed") from None
+        if self._opened.get(run.id, (0,))[0] != written:
+            self._opened[run.id] = (written, run)
+        return self._opened[run.id][1]
+
+    def table(self, run: Run, name: str) -> polars.DataFrame:
+        """A table of a run; an empty name-only frame where the run has no such table is an error of the caller."""
+        owner = run.manifest.corpus if name in ("dialogues", "turns") and run.stored else ""
+        return self._tables.get((owner or self._stamp(run), name), lambda: run.table(name))
+
+    def rows(self, run: Run, name: str, dialogue: str) -> list[dict[str, Any]]:
+        """The rows of one dialogue in a table, as records; none where the run has no such table."""
+        if name not in run.tables:
+            return []
+        import polars
+
+        return self.table(run, name).filter(polars.col("dialogue") == dialogue).to_dicts()
+
+    def dialogue(self, run: Run, id: str) -> Dialogue:
+        """One dialogue of a run, by its id however that is written."""
+        import polars
+
+        heads = self.table(run, "dialogues")
+        found = heads.filter(polars.col("dialogue") == id)
+        if not found.height:
+            found = heads.filter(polars.col("dialogue") == self._spelling(run, heads).get(dialogue_key(id), id))
+        if not found.height:
+            raise DialgaugeError(f"the run '{run.id}' has no dialogue '{id}'")
+        name, _, domains, goal, outcome = found.row(0)
+        records = self.table(run, "turns").filter(polars.col("dialogue") == name)["record"]
+        try:
+            return Dialogue(
+                id=name,
+                turns=tuple(msgspec.json.decode(record, type=Turn) for record in records),
+                goal=None if goal is None else msgspec.json.decode(goal, type=Goal),
+                domains=tuple(domains),
+                outcome=None if outcome is None else msgspec.json.decode(outcome, type=Outcome),
+            )
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DialgaugeError(
+                f"the run '{run.id}' is damaged: this is no dialogue ({error})", dialogue=id
+            ) from error
+
+    def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
+        return self.kept(
+            ("spelling", self._stamp(run)), lambda: {dialogue_key(name): name for name in heads["dialogue"]}
+        )
+
+    def comparison(self, ids: Sequence[str]) -> Comparison:
+        """The comparison of these runs, in this order."""
+        runs = [self.run(name) for name in dict.fromkeys(ids)]
+        key = ("comparison", *(self._stamp(run) for run in runs))
+        return self.kept(key, lambda: compare_runs(runs))
+
+    def of_run(self, what: str, run: Run, make: Callable[[], T]) -> T:
+        """Something made from a run, kept while the run stays as it is."""
+        return self.kept((what, self._stamp(run)), make)
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made before under this key, or is made now."""
+        return self._things.get(key, make)
+
+    def _stamp(self, run: Run) -> tuple[str, int]:
+        return run.id, self._opened.get(run.id, (0,))[0]
+
+
+def _folders(store: Path) -> set[str]:
+    """The names in the store: an id is looked up among them and never becomes part of a path by itself."""
+    try:
+        return {entry.name for entry in store.iterdir() if not entry.name.startswith(".")}
+    except OSError:
+        return set()
+
+
+class _Kept:
+    """A cache that several threads share; one thing is made once, however many ask for it meanwhile."""
+
+    def __init__(self, most: int, weigh: Callable[[Any], int]) -> None:
+        self._most, self._weigh = most, weigh
+        self._content: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._weight = 0
+        self._lock = Lock()
+        self._making: dict[Hashable, RLock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        with self._lock:
+            making = self._making.setdefault(key, RLock())
+        with making:
+            with self._lock:
+                if key in self._content:
+                    self._content.move_to_end(key)
+                    kept: T = self._content[key][0]
+                    return kept
+            try:
+                made = make()
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+            self._keep(key, made)
+            return made
+
+    def _keep(self, key: Hashable, made: Any) -> None:
+        weight = self._weigh(made)
+        with self._lock:
+            self._content[key] = (made, weight)
+            self._weight += weight
+            while self._weight > self._most and len(self._content) > 1:
+                _, (_, gone) = self._content.popitem(last=False)
+                self._weight -= gone

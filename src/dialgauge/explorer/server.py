@@ -1,0 +1,296 @@
+"""The web pages over a run store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from dialgauge._version import __version__
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.charts import score_chart
+from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.families import pages_of
+from dialgauge.explorer.library import Library, MissingRun
+from dialgauge.explorer.templating import PageLinks, render
+from dialgauge.measures import Coverage, Score, parse_measure
+from dialgauge.report import run_tables
+from dialgauge.runs import Run, Store
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Annotations
+
+_STATIC = {
+    "explorer.css": "text/css; charset=utf-8",
+    "explorer.js": "text/javascript; charset=utf-8",
+    "theme.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+_SCORES_IN_LIST = 3
+_SHOWN_SCORES = 12
+_OTHERS = 8
+_SORTS: Mapping[str, Callable[[RunRow], Any]]
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A line of the list of runs."""
+
+    run: Run
+    created: datetime
+    scored: str
+    scores: Sequence[tuple[str, Score]]
+    tags: Sequence[str]
+    note: str
+
+
+_SORTS = {
+    "newest": lambda row: (-row.created.timestamp(), row.run.id),
+    "oldest": lambda row: (row.created.timestamp(), row.run.id),
+    "name": lambda row: (row.run.name.lower(), row.run.id),
+    "kind": lambda row: (row.run.kind, row.run.name.lower(), row.run.id),
+    "score": lambda row: (row.run.kind, -(row.scores[0][1].value or 0.0) if row.scores else 1.0, row.run.id),
+}
+
+
+class Explorer:
+    """What every page needs: the library, and where its links go."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.library = Library(store)
+        self.links = PageLinks()
+
+    def page(self, template: str, here: str = "", **content: Any) -> str:
+        """A page with what all pages share."""
+        return render(template, here=here, links=self.links, place=self.store.folder, version=__version__, **content)
+
+    def runs(self, asked: Mapping[str, str]) -> str:
+        """All runs: searched, sorted, some of them chosen."""
+        survey = self.library.survey()
+        rows = [self._row(run) for run in survey.runs]
+        wanted = {name: asked.get(name, "") for name in ("q", "kind", "tag", "sort")}
+        sort = wanted["sort"] if wanted["sort"] in _SORTS else "newest"
+        found = sorted((row for row in rows if _fits(row, wanted)), key=_SORTS[sort])
+        return self.page(
+            "runs.html", "runs", rows=found, total=len(rows), problems=survey.problems, asked=wanted | {"sort": sort},
+            kinds=sorted({row.run.kind for row in rows}), tags=sorted({tag for row in rows for tag in row.tags}),
+            sorts=list(_SORTS),
+        )  # fmt: skip
+
+    def run(self, id: str) -> str:
+        """One run: its answers, scores, charts, tables and provenance."""
+        run = self.library.run(id)
+        pages = pages_of(run.kind)
+        columns = pages.columns(run) if run.scores else []
+        worst = {name: f"sort={name}" + ("" if run.scores[name].higher_is_better else "&falling=1") for name in columns}
+        tables = self.library.of_run("tables", run, lambda: pages.tables(self.library, run))
+        facts = [table for table in run_tables(run) if not table.title.startswith(("Scores", "What each", "Notes"))]
+        return self.page(
+            "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
+            dialogues=run.tables["dialogues"].rows, columns=columns, worst=worst, others=self._others(run),
+            annotated=True, notes=self.store.annotations(run.id), titles=_titles(run), shown_scores=_SHOWN_SCORES,
+            charts=list(self._charts(run)), tables=tables, facts=facts,
+        )  # fmt: skip
+
+    def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
+        """The specification of a chart of a run."""
+        run = self.library.run(id)
+        charts = self._charts(run)
+        name = asked.get("name", "")
+        if name not in charts:
+            raise MissingRun(f"the run '{id}' has no chart '{name}'")
+        specification: Mapping[str, Any] = self.library.of_run(f"chart {name}", run, lambda: charts[name]().to_dict())
+        return specification
+
+    def dialogues(self, id: str, asked: Mapping[str, str]) -> str:
+        """The dialogues of a run, filtered and sorted, a page of them."""
+        run = self.library.run(id)
+        listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
+        query = Query.read(asked, listed.pages)
+        page = listed.page(query)
+        units = [run.scores[name].unit for name in page.columns]
+        return self.page(
+            "dialogues.html", "runs", run=run, query=query, page=page, choices=listed.choices(query), units=units,
+            measures=[name for name in run.scores if run.scores[name].value is not None],
+        )  # fmt: skip
+
+    def dialogue(self, id: str, asked: Mapping[str, str]) -> str:
+        """One dialogue of a run."""
+        run = self.library.run(id)
+        dialogue = self.library.dialogue(run, asked.get("id", ""))
+        listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
+        query = Query.read(asked, listed.pages)
+        before, after, number, found = listed.neighbours(query, dialogue.id)
+        notes = self.store.annotations(run.id).dialogues
+        return self.page(
+            "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
+            number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
+            values=self._values(run, dialogue.id), others=self._others(run), annotated=True,
+            note=notes.get(dialogue.id) or _NoNote(),
+        )  # fmt: skip
+
+    def annotate(self, id: str, form: Mapping[str, str]) -> str:
+        """Keep labels and a note; the address to go back to."""
+        run = self.library.run(id)
+        labels = [label for part in form.get("labels", "").split(",") if (label := part.strip())]
+        note = form.get("note", "").replace("\r\n", "\n").strip()
+        if "dialogue" in form:
+            self.store.annotate_dialogue(run.id, form["dialogue"], labels=labels, note=note)
+            return self.links.dialogue(run.id, form["dialogue"], _query_of(form.get("back", "")))
+        self.store.annotate(run.id, tags=labels, note=note)
+        return self.links.run(run.id)
+
+    def _row(self, run: Run) -> RunRow:
+        notes = self._annotations(run)
+        scores = [(name, score) for name, score in run.scores.items() if score.value is not None]
+        heads = pages_of(run.kind).columns(run)
+        first = [(name, score) for name, score in scores if name in heads] or scores
+        coverage = _scored(run.coverage)
+        return RunRow(run, run.manifest.created, coverage, first[:_SCORES_IN_LIST], notes.tags, notes.note)
+
+    def _annotations(self, run: Run) -> Annotations:
+        return self.store.annotations(run.id)
+
+    def _others(self, run: Run) -> list[Run]:
+        """Newer and older runs of the same kind over the same dialogues, to look at beside this one."""
+        like = [one for one in self.library.survey().runs if one.kind == run.kind and one.id != run.id]
+        like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
+        return like[:_OTHERS]
+
+    def _sentences(self, run: Run) -> list[str]:
+        return []
+
+    def _charts(self, run: Run) -> dict[str, Callable[[], Any]]:
+        pages = pages_of(run.kind)
+        own = {"scores": partial(score_chart, run, pages.columns(run))} if run.scores else {}
+        return {**own, **pages.charts(self.library, run)}
+
+    def _values(self, run: Run, dialogue: str) -> list[tuple[str, float | None, str | None]]:
+        """What the measures say of one dialogue."""
+        rows = self.library.rows(run, "dialogue_scores", dialogue)
+        return [
+            (row["measure"], row["num"] / row["den"], run.scores[row["measure"]].unit)
+            for row in rows
+            if row["measure"] in run.scores
+        ][:_SHOWN_SCORES]
+
+
+class _NoNote(msgspec.Struct, frozen=True):
+    """Stands for a note that nobody wrote."""
+
+    labels: tuple[str, ...] = ()
+    note: str = ""
+
+
+def create_app(store: Store) -> Starlette:
+    """The pages over a store, as an ASGI application; :class:`Guard` stands in front of it when it is served."""
+    explorer = Explorer(store)
+
+    def page(make: Callable[..., str], *names: str) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            given = [request.path_params[name] for name in names]
+            asked = [] if make == explorer.run else [dict(request.query_params)]
+            return Response(await _made(partial(make, *given, *asked)), media_type="text/html; charset=utf-8")
+
+        return endpoint
+
+    async def chart(request: Request) -> Response:
+        make = partial(explorer.chart, request.path_params["id"], dict(request.query_params))
+        return JSONResponse(await run_in_threadpool(make))
+
+    async def annotate(request: Request) -> Response:
+        form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+        given = {name: values[-1] for name, values in form.items()}
+        back = await run_in_threadpool(explorer.annotate, request.path_params["id"], given)
+        return RedirectResponse(back, status_code=303)
+
+    async def error(request: Request, failure: Exception) -> Response:
+        status = 404 if isinstance(failure, MissingRun) else 400
+        title = "Not here" if status == 404 else "That did not work"
+        content = await run_in_threadpool(partial(explorer.page, "error.html", title=title, message=str(failure)))
+        return Response(content, status_code=status, media_type="text/html; charset=utf-8")
+
+    async def missing(request: Request, failure: Exception) -> Response:
+        return await error(request, MissingRun(f"there is no page {request.url.path}"))
+
+    routes = [
+        Route("/", page(explorer.runs)),
+        Route("/runs/{id}", page(explorer.run, "id")),
+        Route("/runs/{id}/chart", chart),
+        Route("/runs/{id}/dialogues", page(explorer.dialogues, "id")),
+        Route("/runs/{id}/dialogue", page(explorer.dialogue, "id")),
+        Route("/runs/{id}/annotate", annotate, methods=["POST"]),
+        Route("/static/{name}", _static),
+    ]
+    return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing})
+
+
+async def _made(make: Callable[[], str]) -> bytes:
+    text = await run_in_threadpool(make)
+    return text.encode("utf-8", "backslashreplace")
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name == "vega.js":
+        return Response(await run_in_threadpool(_vega), media_type="text/javascript; charset=utf-8")
+    if name not in _STATIC:
+        raise MissingRun(f"there is no file '{name}'")
+    content = files("dialgauge.explorer").joinpath("static", name).read_bytes()
+    return Response(content, media_type=_STATIC[name], headers={"cache-control": f"private, max-age={_DAY}"})
+
+
+@cache
+def _vega() -> str:
+    """Vega-Lite with all it needs, as vl-convert carries it."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return bundle
+
+
+def _fits(row: RunRow, asked: Mapping[str, str]) -> bool:
+    text = " ".join([row.run.id, row.run.name, row.run.kind, row.note, *row.tags]).lower()
+    return (
+        all(word in text for word in asked["q"].lower().split())
+        and asked["kind"] in ("", row.run.kind)
+        and (not asked["tag"] or asked["tag"] in row.tags)
+    )
+
+
+def _scored(coverage: Coverage) -> str:
+    unit = next(iter(coverage.units.items()), None)
+    if unit is None:
+        return ""
+    name, count = unit
+    whole = count.expected or count.read
+    return f"{count.scored:,} {name}" if count.scored == whole else f"{count.scored:,} of {whole:,} {name}"
+
+
+def _titles(run: Run) -> dict[str, str]:
+    """What each measure is, in words, where a card says so."""
+    titles = dict.fromkeys(run.scores, "")
+    for name in titles:
+        with suppress(DialgaugeError):
+            titles[name] = parse_measure(name).card.title
+    return titles
+
+
+def _query_of(address: str) -> str:
+    """The filters in an address of a dialogue, to go back to the same list."""
+    pieces = address.partition("?")[2].partition("#")[0].split("&")
+    return "&".join(piece for piece in pieces if piece and not piece.startswith("id="))

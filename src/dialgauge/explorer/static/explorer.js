@@ -1,0 +1,96 @@
+// Keys, the theme, and charts. Every page works without it.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const typing = (target) => target.closest("input, textarea, select, [contenteditable]") !== null;
+
+function toggleTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* not kept, then */ }
+}
+
+// Rows of a list or turns of a dialogue: the one with the class "here" is where the keyboard stands.
+function stops(marked) {
+  const turns = [...document.querySelectorAll(marked ? ".turn.marked, .turn.differs" : ".turn")];
+  return turns.length || marked ? turns : [...document.querySelectorAll(".row")];
+}
+
+function step(by, marked = false) {
+  const all = stops(false);
+  const wanted = stops(marked);
+  if (!wanted.length) return;
+  const here = all.findIndex((one) => one.classList.contains("here"));
+  const places = wanted.map((one) => all.indexOf(one));
+  const found = by > 0 ? places.find((place) => place > here) : places.reverse().find((place) => place < here);
+  if (found === undefined) return;
+  all.forEach((one) => one.classList.remove("here"));
+  all[found].classList.add("here");
+  (all[found].querySelector("a.open") || all[found]).focus({ preventScroll: true });
+  all[found].scrollIntoView({ block: "nearest" });
+}
+
+const actions = {
+  "/": () => byId("search")?.focus(),
+  j: () => step(1),
+  k: () => step(-1),
+  e: () => step(1, true),
+  E: () => step(-1, true),
+  n: () => byId("next")?.click(),
+  p: () => byId("previous")?.click(),
+  u: () => byId("up")?.click(),
+  l: () => byId("label")?.focus(),
+  t: toggleTheme,
+  "?": () => byId("help")?.showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && typing(event.target)) { event.target.blur(); return; }
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || byId("help")?.open) return;
+  const action = actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+byId("theme")?.addEventListener("click", toggleTheme);
+byId("keys")?.addEventListener("click", () => byId("help").showModal());
+
+const target = location.hash ? byId(location.hash.slice(1)) : null;
+if (target?.classList.contains("turn")) target.classList.add("here");
+
+// Charts are drawn when they come into sight, from a specification that this server makes; expressions in it are
+// interpreted and never become code.
+let bundle;
+function drawing() {
+  bundle ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = "/static/vega.js";
+    script.type = "module";
+    script.onload = done;
+    script.onerror = failed;
+    document.head.append(script);
+  });
+  return bundle;
+}
+
+async function draw(figure) {
+  try {
+    const [answer] = await Promise.all([fetch(figure.dataset.chart), drawing()]);
+    if (!answer.ok) throw new Error(String(answer.status));
+    const specification = await answer.json();
+    await window.vegaEmbed(figure, specification, { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: false });
+    figure.dataset.drawn = "";
+  } catch {
+    figure.textContent = "This chart could not be drawn; the tables have its numbers.";
+  }
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries.filter((one) => one.isIntersecting)) {
+    seen.unobserve(entry.target);
+    draw(entry.target);
+  }
+}, { rootMargin: "300px" });
+document.querySelectorAll("[data-chart]").forEach((figure) => seen.observe(figure));

@@ -1,0 +1,7 @@
+"""Pages of tasks runs."""
+
+from __future__ import annotations
+
+from dialgauge.explorer.families import FamilyPages
+
+PAGES = FamilyPages()

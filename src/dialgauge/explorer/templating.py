@@ -1,0 +1,118 @@
+"""Templates of pages and of the report file: everything escaped, numbers as people read them, links of either kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote, urlencode
+
+from dialgauge.errors import missing_extra
+from dialgauge.report import SHARE
+from dialgauge.text import encodable, plain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from dialgauge.measures import Score
+    from dialgauge.report import Table
+
+_SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "plain": ""}
+
+
+class Links(Protocol):
+    """Where things are: addresses of the server's pages, or places in the one file of a report."""
+
+    def run(self, run: str) -> str: ...
+
+    def dialogues(self, run: str, query: str = "") -> str: ...
+
+    def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str: ...
+
+    def compare(self, runs: Iterable[str]) -> str: ...
+
+    def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str: ...
+
+
+class PageLinks:
+    """Addresses of the server's pages. An id is always part of a query or quoted whole: it cannot leave its place."""
+
+    def run(self, run: str) -> str:
+        return f"/runs/{quote(run, safe='')}"
+
+    def dialogues(self, run: str, query: str = "") -> str:
+        return f"{self.run(run)}/dialogues{f'?{query}' if query else ''}"
+
+    def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str:
+        place = f"#turn-{turn}" if turn is not None else ""
+        more = f"&{query}" if query else ""
+        return f"{self.run(run)}/dialogue?{urlencode({'id': encodable(dialogue)})}{more}{place}"
+
+    def compare(self, runs: Iterable[str]) -> str:
+        return f"/compare?{urlencode([('run', run) for run in runs])}"
+
+    def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str:
+        named = [("run", run) for run in runs]
+        chosen = [("measure", measure)] if measure else []
+        return f"/side?{urlencode([*named, ('id', encodable(dialogue)), *chosen])}"
+
+
+@cache
+def templates() -> Environment:
+    """The templates; a name that a template does not get is an error, and every text is escaped."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise missing_extra("jinja2", "explorer", "The explorer and the report") from error
+    environment = Environment(
+        loader=PackageLoader("dialgauge.explorer", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "shown": shown, "number": number, "score": score_text, "interval": interval_text, "table": table_html,
+        "sign": _SIGNS.__getitem__, "commas": "{:,}".format,
+    }  # fmt: skip
+    environment.globals |= {"SHARE": SHARE}
+    return environment
+
+
+def render(template: str, **content: Any) -> str:
+    """A template with its content."""
+    return templates().get_template(template).render(**content)
+
+
+def shown(text: object) -> str:
+    """A text from anywhere, line by line, without what would act on the page's reading order or cannot be encoded."""
+    return "\n".join(plain(line) for line in encodable(str(text)).split("\n"))
+
+
+def number(value: float | None, unit: str | None = SHARE) -> str:
+    """A value as people read it: shares in percent with two digits, others with four that count; a dash for none."""
+    if value is None:
+        return "–"
+    if unit == SHARE:
+        return f"{100 * value:.2f}"
+    return f"{value:.4g}".replace("-", "−")
+
+
+def score_text(score: Score) -> str:
+    """A score with its sign for percent."""
+    return number(score.value, score.unit) + ("%" if score.unit == SHARE and score.value is not None else "")
+
+
+def interval_text(score: Score) -> str:
+    """The interval of a score, empty where it has none."""
+    if score.low is None or score.high is None:
+        return ""
+    return f"[{number(score.low, score.unit)}, {number(score.high, score.unit)}]"
+
+
+def table_html(table: Table) -> Any:
+    """A table of the report room, which escapes its texts itself."""
+    from markupsafe import Markup
+
+    content = Markup(table.render("html"))  # noqa: S704 - escaped where it is rendered
+    return Markup('<div class="scroll" tabindex="0">{}</div>').format(content)

@@ -1,0 +1,165 @@
+"""Pages of tracking runs: gold and predicted states side by side, differences marked by kind, weights of turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.dialogue import State
+from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, TurnView
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from dialgauge.dialogue import Dialogue
+    from dialgauge.explorer.library import Library
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+_ERRORS, _TURNS, _PREDICTIONS = "slot_errors", "turn_scores", "predictions"
+
+#: Kinds of slot errors in words.
+KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
+#: What flexible goal accuracy calls a turn.
+_TYPES = {
+    "type1": Badge("new error", "bad", "type 1: this turn made an error itself"),
+    "type2": Badge("carried error", "warn", "type 2: this turn only carries an earlier error"),
+    "exact": Badge("exact", "good", "the predicted state is the gold state"),
+}
+_FGA = "FGA@"
+
+
+@dataclass(frozen=True)
+class SlotRow:
+    """A slot of a state, gold beside predicted; ``kind`` is ``right`` or the kind of error, ``new`` in this turn."""
+
+    slot: str
+    gold: str
+    predicted: str
+    kind: str
+    new: bool
+
+
+@dataclass(frozen=True)
+class StateCell:
+    """What stands beside a user turn: its slots that are new or wrong, the others, and what the turn weighs."""
+
+    rows: tuple[SlotRow, ...]
+    rest: tuple[SlotRow, ...]
+    weights: Mapping[str, float]
+
+
+class TrackingPages(FamilyPages):
+    """Tracking runs."""
+
+    template = "tracking.html"
+    facets = (
+        Facet("error", "kind of error", _ERRORS, ("kind",)),
+        Facet("slot", "slot with an error", _ERRORS, ("domain", "slot")),
+        Facet("type", "error type of a turn", _TURNS, ("error_type",)),
+    )
+
+    def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
+        """The words, and beside each user turn both states."""
+        scores = {row["turn"]: row for row in library.rows(run, _TURNS, dialogue.id)}
+        states = dict(_states(library.rows(run, _PREDICTIONS, dialogue.id)))
+        errors = _by_turn(library.rows(run, _ERRORS, dialogue.id))
+        turns: list[TurnView] = []
+        before: dict[str, tuple[str, str, str]] = {}
+        for place, turn in enumerate(dialogue.turns):
+            row = scores.get(place)
+            cell, badges = None, []
+            if row is not None:
+                slots = _slots(errors.get(place, {}), states.get(place, {}))
+                cell, before = _cell(slots, before, row), slots
+                badges = [_badge(row)]
+            turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
+        return DialogueView(self.template, turns, badges=list(_summary(scores.values())))
+
+    def tables(self, library: Library, run: Run) -> list[Table]:
+        """Scores by domain and by slot, and where it goes wrong."""
+        from dialgauge.tracking import present
+
+        results = present([run])
+        return results.tables(["domain", "slot"], faults=True)[1:]
+
+    def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
+        """Errors of each slot by kind, and where in a dialogue the first one falls."""
+        return {"errors by slot": partial(_slot_chart, library, run), "first error": partial(_onset_chart, run)}
+
+
+def _states(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, State]]:
+    for row in rows:
+        if row["state"] is not None:
+            yield row["turn"], msgspec.json.decode(row["state"], type=State)
+
+
+def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[str, Any]]]:
+    turns: dict[int, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        turns.setdefault(row["turn"], {})[f"{row['domain']}-{row['slot']}"] = row
+    return turns
+
+
+def _slots(errors: Mapping[str, Mapping[str, Any]], state: State) -> dict[str, tuple[str, str, str]]:
+    """Each slot with its gold value, its predicted value and the kind of error; a slot without an error is right."""
+    right = {
+        f"{domain}-{slot}": (" | ".join(values),) * 2
+        for domain, slots in state.items()
+        for slot, values in slots.items()
+    }
+    found = {name: (*values, "right") for name, values in right.items() if name not in errors}
+    wrong = {name: (row["gold"] or "", row["predicted"] or "", row["kind"]) for name, row in errors.items()}
+    return dict(sorted((found | wrong).items()))
+
+
+def _cell(
+    slots: Mapping[str, tuple[str, str, str]], before: Mapping[str, tuple[str, str, str]], row: Mapping[str, Any]
+) -> StateCell:
+    rows = [SlotRow(name, *values, new=before.get(name) != values) for name, values in slots.items()]
+    weights = {name: row[name] for name in row if name.startswith(_FGA)}
+    return StateCell(
+        tuple(one for one in rows if one.new or one.kind != "right"),
+        tuple(one for one in rows if not one.new and one.kind == "right"),
+        weights,
+    )
+
+
+def _badge(row: Mapping[str, Any]) -> Badge:
+    if row["exact"]:
+        return _TYPES["exact"]
+    return _TYPES.get(row["error_type"], Badge("wrong", "bad", "the predicted state is not the gold state"))
+
+
+def _summary(rows: Iterable[Mapping[str, Any]]) -> Iterator[Badge]:
+    turns = list(rows)
+    exact = sum(row["exact"] for row in turns)
+    tone = "good" if exact == len(turns) else "bad"
+    if turns:
+        yield Badge(f"{exact} of {counted(len(turns), 'user turn')} exact", "good" if tone == "good" else "warn")
+    for kind, column in (("missed", "missed"), ("spurious", "spurious"), ("wrong value", "wrong_value")):
+        if count := max((row[column] for row in turns), default=0):
+            yield Badge(f"up to {count} {kind}", "bad")
+
+
+def _slot_chart(library: Library, run: Run) -> Any:
+    from dialgauge.explorer.charts import stacked_bars
+
+    counts = library.table(run, _ERRORS).group_by("domain", "slot", "kind").len().rows()
+    bars: dict[str, dict[str, int]] = {f"{domain}-{slot}": {} for domain, slot, _, _ in counts}
+    for domain, slot, kind, count in counts:
+        bars[f"{domain}-{slot}"][KINDS.get(kind, kind)] = count
+    return stacked_bars(bars, list(KINDS.values()), title="Errors by slot", value="turns in which the slot is wrong")
+
+
+def _onset_chart(run: Run) -> Any:
+    from dialgauge.report import error_onset
+    from dialgauge.tracking import SystemScores
+
+    return error_onset(SystemScores(run).faults.first_errors().histogram())
+
+
+PAGES = TrackingPages()

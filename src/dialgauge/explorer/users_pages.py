@@ -1,0 +1,7 @@
+"""Pages of users runs."""
+
+from __future__ import annotations
+
+from dialgauge.explorer.families import FamilyPages
+
+PAGES = FamilyPages()
