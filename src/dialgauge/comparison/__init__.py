@@ -10,7 +10,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.comparison.divergence import DialogueDivergence, divergences
+    from dialgauge.comparison.divergence import DialogueDivergence, divergence_sizes, divergences
     from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
     from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.missing import SCORED_AS_EMPTY, LackingSystem, missing_policy, missing_sentences
@@ -39,6 +39,7 @@ __all__ = [
     "comparison_json",
     "comparison_tables",
     "dialogue_rows",
+    "divergence_sizes",
     "divergences",
     "figure_label",
     "missing_policy",

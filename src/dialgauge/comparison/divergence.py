@@ -35,21 +35,30 @@ def divergences(comparison: Comparison, first: str, second: str, measure: str, m
     """
     scores = comparison.scores
     a, b = scores.place_of_system(first), scores.place_of_system(second)
-    place = scores.place_of_measure(measure)
-    sizes = [round(size, 12) for size in _contributions(scores, a, b, place)]
-    values = scores.by_dialogue[:, place]
-    differing = [row for row, size in enumerate(sizes) if size]
-    order = sorted(differing, key=lambda row: (-abs(sizes[row]), scores.dialogues[row]))
+    values = scores.by_dialogue[:, scores.place_of_measure(measure)]
+    sizes = divergence_sizes(comparison, first, second, measure)
+    rows = {name: row for row, name in enumerate(scores.dialogues)}
     return [
         DialogueDivergence(
-            scores.dialogues[row],
-            _defined(values[a, row]),
-            _defined(values[b, row]),
-            sizes[row],
-            comparison.divergence(first, second, scores.dialogues[row]),
+            name,
+            _defined(values[a, rows[name]]),
+            _defined(values[b, rows[name]]),
+            sizes[name],
+            comparison.divergence(first, second, name),
         )
-        for row in order[:most]
+        for name in list(sizes)[:most]
     ]
+
+
+def divergence_sizes(comparison: Comparison, first: str, second: str, measure: str) -> dict[str, float]:
+    """What each dialogue contributes to the difference of two systems, those that contribute most first."""
+    scores = comparison.scores
+    a, b = scores.place_of_system(first), scores.place_of_system(second)
+    place = scores.place_of_measure(measure)
+    sizes = [round(size, 12) for size in _contributions(scores, a, b, place)]
+    differing = [row for row, size in enumerate(sizes) if size]
+    order = sorted(differing, key=lambda row: (-abs(sizes[row]), scores.dialogues[row]))
+    return {scores.dialogues[row]: sizes[row] for row in order}
 
 
 def _contributions(scores: PairedScores, first: int, second: int, measure: int) -> list[float]:

@@ -123,15 +123,34 @@ def view_of(kind: str) -> ComparisonView:
     return view
 
 
-_tables: WeakKeyDictionary[Run, dict[str, dict[str, polars.DataFrame]]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[Run, dict[str, _ByDialogue]] = WeakKeyDictionary()
 
 
 def dialogue_rows(run: Run, table: str, dialogue: str) -> polars.DataFrame:
     """The rows of one dialogue in a table of a run, whatever way its id is written; the table is read once per run."""
     tables = _tables.setdefault(run, {})
     if table not in tables:
-        frame = run.table(table)
-        parts = frame.partition_by("dialogue", as_dict=True, maintain_order=True)
-        tables[table] = {"": frame.clear(), **{dialogue_key(str(name)): part for (name,), part in parts.items()}}
-    rows = tables[table]
-    return rows.get(dialogue_key(dialogue), rows[""])
+        tables[table] = _ByDialogue(run.table(table))
+    return tables[table].rows(dialogue)
+
+
+class _ByDialogue:
+    """A table, and where the rows of each dialogue lie in it: stretches, mostly one for each dialogue."""
+
+    def __init__(self, frame: polars.DataFrame) -> None:
+        self._frame = frame
+        self._places: dict[str, tuple[str, list[tuple[int, int]]]] = {}
+        start = 0
+        for length, name in frame["dialogue"].rle().struct.unnest().rows():
+            key = dialogue_key(name)
+            if self._places.get(key, ("",))[0] != name:
+                self._places[key] = (name, [])
+            self._places[key][1].append((start, length))
+            start += length
+
+    def rows(self, dialogue: str) -> polars.DataFrame:
+        import polars
+
+        _, stretches = self._places.get(dialogue_key(dialogue), ("", []))
+        parts = [self._frame.slice(*stretch) for stretch in stretches]
+        return polars.concat(parts) if parts else self._frame.clear()

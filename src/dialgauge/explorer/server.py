@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import msgspec
 from starlette.applications import Starlette
@@ -21,6 +21,7 @@ from starlette.routing import Route
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.charts import score_chart
+from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, Query
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library, MissingRun
@@ -143,6 +144,42 @@ class Explorer:
             note=notes.get(dialogue.id) or _NoNote(),
         )  # fmt: skip
 
+    def compare(self, ids: Sequence[str], asked: Mapping[str, str], pair: Sequence[str] = ()) -> str:
+        """Which of some runs is better; without runs, a choice of them."""
+        chosen, problem = list(dict.fromkeys(ids)), ""
+        if len(chosen) >= 2:
+            shown = ranking(self.library, chosen, asked.get("measure", ""), pair)
+            unit = shown.comparison.scores.run_score(shown.measure)
+            return self.page(
+                "compare.html", "compare", ranking=shown, sentences=[], charts=list(ranking_charts(shown.comparison)),
+                chart_query=urlencode([("run", run.id) for run in shown.runs]), unit=unit.unit if unit else None,
+                pair_ids=[shown.comparison.runs[name].id for name in shown.pair],
+            )  # fmt: skip
+        if chosen:
+            problem = "one run alone cannot be compared; choose another beside it"
+        groups: dict[str, list[Run]] = {}
+        for run in self.library.survey().runs:
+            groups.setdefault(run.kind, []).append(run)
+        several = [(kind, runs) for kind, runs in sorted(groups.items()) if len(runs) > 1]
+        return self.page("compare.html", "compare", ranking=None, problem=problem, groups=several, chosen=chosen)
+
+    def compare_chart(self, ids: Sequence[str], asked: Mapping[str, str]) -> Mapping[str, Any]:
+        """The specification of a chart of a comparison."""
+        comparison = self.library.comparison(ids)
+        charts = ranking_charts(comparison)
+        name = asked.get("name", "")
+        if name not in charts:
+            raise MissingRun(f"this comparison has no chart '{name}'")
+        specification: Mapping[str, Any] = charts[name]().to_dict()
+        return specification
+
+    def side(self, ids: Sequence[str], asked: Mapping[str, str]) -> str:
+        """One dialogue in two runs."""
+        dialogue = asked.get("id", "")
+        shown = side_by_side(self.library, ids, dialogue)
+        near = neighbours(self.library, ids, dialogue, asked.get("measure", ""))
+        return self.page("side.html", "compare", side=shown, near=near, ids=[run.id for run in shown.runs])
+
     def annotate(self, id: str, form: Mapping[str, str]) -> str:
         """Keep labels and a note; the address to go back to."""
         run = self.library.run(id)
@@ -212,6 +249,19 @@ def create_app(store: Store) -> Starlette:
         make = partial(explorer.chart, request.path_params["id"], dict(request.query_params))
         return JSONResponse(await run_in_threadpool(make))
 
+    def several(make: Callable[..., str]) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            asked = request.query_params
+            pair = [asked.getlist("pair")] if make == explorer.compare else []
+            made = partial(make, asked.getlist("run"), dict(asked), *pair)
+            return Response(await _made(made), media_type="text/html; charset=utf-8")
+
+        return endpoint
+
+    async def compare_chart(request: Request) -> Response:
+        asked = request.query_params
+        return JSONResponse(await run_in_threadpool(explorer.compare_chart, asked.getlist("run"), dict(asked)))
+
     async def annotate(request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
         given = {name: values[-1] for name, values in form.items()}
@@ -234,6 +284,9 @@ def create_app(store: Store) -> Starlette:
         Route("/runs/{id}/dialogues", page(explorer.dialogues, "id")),
         Route("/runs/{id}/dialogue", page(explorer.dialogue, "id")),
         Route("/runs/{id}/annotate", annotate, methods=["POST"]),
+        Route("/compare", several(explorer.compare)),
+        Route("/compare/chart", compare_chart),
+        Route("/side", several(explorer.side)),
         Route("/static/{name}", _static),
     ]
     return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing})

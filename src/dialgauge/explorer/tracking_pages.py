@@ -51,6 +51,10 @@ class StateCell:
     rest: tuple[SlotRow, ...]
     weights: Mapping[str, float]
 
+    def alike(self, row: SlotRow) -> bool:
+        """Whether this cell has the slot with the same values, new or not."""
+        return any(one.slot == row.slot and one.predicted == row.predicted for one in (*self.rows, *self.rest))
+
 
 class TrackingPages(FamilyPages):
     """Tracking runs."""

@@ -59,6 +59,11 @@ byId("keys")?.addEventListener("click", () => byId("help").showModal());
 
 const target = location.hash ? byId(location.hash.slice(1)) : null;
 if (target?.classList.contains("turn")) target.classList.add("here");
+const parting = document.querySelector("[data-scroll]");
+if (parting && !location.hash) {
+  parting.classList.add("here");
+  parting.scrollIntoView({ block: "center" });
+}
 
 // Charts are drawn when they come into sight, from a specification that this server makes; expressions in it are
 // interpreted and never become code.

@@ -1,0 +1,189 @@
+"""Which run is better, and two runs side by side: what is shown of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.comparison import (
+    Comparison,
+    DialogueDivergence,
+    TurnDivergence,
+    comparison_figures,
+    comparison_tables,
+    divergence_sizes,
+    divergences,
+)
+from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.families import DialogueView, TurnView, pages_of
+
+if TYPE_CHECKING:
+    from dialgauge.explorer.library import Library
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+#: Dialogues that the page of a comparison lists.
+_LISTED = 20
+_MOST_SIDES = 4
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A comparison as a page shows it: the standings, what can be told apart, every pair, and where they part."""
+
+    comparison: Comparison
+    runs: Sequence[Run]
+    standings: Sequence[Table]
+    noise: Sequence[Table]
+    pairs: Table
+    pair: tuple[str, str]
+    measure: str
+    parting: Sequence[DialogueDivergence]
+
+
+def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:
+    """The comparison of runs; ``measure`` and ``pair`` choose which dialogues are listed."""
+    comparison = library.comparison(ids)
+    runs = list(comparison.runs.values())
+    tables = comparison_tables(comparison)
+    many = len(comparison.systems) > 2
+    chosen = _measure(comparison, measure)
+    first, second = _pair(comparison, pair)
+    return Ranking(
+        comparison,
+        runs,
+        standings=tables[: 1 + many],
+        noise=tables[2 + many :],
+        pairs=tables[1 + many],
+        pair=(first, second),
+        measure=chosen,
+        parting=divergences(comparison, first, second, chosen, _LISTED),
+    )
+
+
+def ranking_charts(comparison: Comparison) -> dict[str, Callable[[], Any]]:
+    """The charts of a comparison by name; the spread over systems says nothing where there are two."""
+    figures = comparison_figures(comparison)
+    return {name: draw for name, draw in figures.items() if name != "mean_spread" or len(comparison.systems) > 2}
+
+
+@dataclass(frozen=True)
+class SideTurn:
+    """The turns of several runs at one place, any of which may be missing, and whether they differ."""
+
+    place: int
+    sides: tuple[TurnView | None, ...]
+    same_words: bool
+    differs: bool
+
+    @property
+    def speaker(self) -> str:
+        """Whose turn it is, in the first run that has it."""
+        return next(side.speaker for side in self.sides if side is not None)
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """One dialogue in several runs, turn by turn, and where the first two of them part."""
+
+    runs: tuple[Run, ...]
+    dialogues: tuple[Dialogue, ...]
+    views: tuple[DialogueView, ...]
+    turns: Sequence[SideTurn]
+    parting: TurnDivergence | None
+    problem: str = ""
+    prefix: str = ""
+
+    @property
+    def same_words(self) -> bool:
+        """Whether all runs are about the same words, so that those need to be shown once only."""
+        return all(turn.same_words for turn in self.turns)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Where a dialogue stands among those on which the first two runs score differently by a measure."""
+
+    measures: Sequence[str] = ()
+    measure: str = ""
+    before: str | None = None
+    after: str | None = None
+    number: int = 0
+    found: int = 0
+
+
+def side_by_side(library: Library, ids: Sequence[str], dialogue: str, prefix: str = "") -> SideBySide:
+    """One dialogue in two to four runs."""
+    if not 2 <= len(set(ids)) <= _MOST_SIDES:
+        raise DialgaugeError(f"two to {_MOST_SIDES} runs can be looked at side by side; choose so many")
+    runs = tuple(library.run(name) for name in dict.fromkeys(ids))
+    dialogues = tuple(library.dialogue(run, dialogue) for run in runs)
+    views = tuple(pages_of(run.kind).dialogue(library, run, one) for run, one in zip(runs, dialogues, strict=True))
+    comparison, problem = _comparable(library, runs)
+    parting = comparison.divergence(comparison.systems[0], comparison.systems[1], dialogue) if comparison else None
+    return SideBySide(runs, dialogues, views, _aligned(views), parting, problem, prefix)
+
+
+def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str = "") -> Neighbours:
+    """The dialogues before and after one, the largest difference first; nothing where runs cannot be compared."""
+    runs = tuple(library.run(name) for name in dict.fromkeys(ids))
+    comparison, _ = _comparable(library, runs)
+    if comparison is None:
+        return Neighbours()
+    chosen = _measure(comparison, measure)
+    order = _order(library, comparison, chosen)
+    before, after, number = _beside(order, dialogue)
+    return Neighbours(comparison.measures, chosen, before, after, number, len(order))
+
+
+def _comparable(library: Library, runs: Sequence[Run]) -> tuple[Comparison | None, str]:
+    try:
+        return library.comparison([run.id for run in runs]), ""
+    except DialgaugeError as error:
+        return None, str(error)
+
+
+def _order(library: Library, comparison: Comparison, measure: str) -> list[str]:
+    """The dialogues on which two systems score differently, the largest difference first."""
+    key = ("parting", comparison.signature, *(run.id for run in comparison.runs.values()), measure)
+    return library.kept(
+        key, lambda: list(divergence_sizes(comparison, comparison.systems[0], comparison.systems[1], measure))
+    )
+
+
+def _beside(order: Sequence[str], dialogue: str) -> tuple[str | None, str | None, int]:
+    keys: Mapping[str, int] = {dialogue_key(name): place for place, name in enumerate(order)}
+    place = keys.get(dialogue_key(dialogue))
+    if place is None:
+        return None, order[0] if order else None, 0
+    before = order[place - 1] if place else None
+    return before, order[place + 1] if place + 1 < len(order) else None, place + 1
+
+
+def _aligned(views: Sequence[DialogueView]) -> list[SideTurn]:
+    turns = []
+    for place in range(max(len(view.turns) for view in views)):
+        sides = tuple(view.turns[place] if place < len(view.turns) else None for view in views)
+        words = {(side.speaker, side.text) if side else None for side in sides}
+        first = sides[0]
+        cells = [side.cell for side in sides if side]
+        same = len(words) == 1 and first is not None
+        turns.append(SideTurn(place, sides, same, not same or any(cell != cells[0] for cell in cells)))
+    return turns
+
+
+def _measure(comparison: Comparison, wanted: str) -> str:
+    if not wanted:
+        return comparison.measures[0]
+    if wanted not in comparison.measures:
+        raise DialgaugeError(f"these runs share no measure '{wanted}'; they share {', '.join(comparison.measures)}")
+    return wanted
+
+
+def _pair(comparison: Comparison, wanted: Sequence[str]) -> tuple[str, str]:
+    names = {run.id: name for name, run in comparison.runs.items()}
+    known = [names[run] for run in wanted if run in names]
+    first, second = known if len(known) == 2 and known[0] != known[1] else comparison.systems[:2]
+    return first, second
