@@ -20,6 +20,8 @@ COMMANDS = {
     "users": "simulated users: GCDF1 scores, explanations, figures, and finding conversations",
     "tasks": "was the job done? Inform, Success, BLEU of recorded responses, and what they hide",
     "lab": "systems and users in conversation: held, recorded once, scored in every way there is",
+    "explore": "the run store as web pages: scores, dialogues, runs side by side",
+    "report": "runs as one HTML file to mail, and as Markdown for a pull request",
     "reproduce": "every table and figure of a paper, theirs beside ours",
     "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",

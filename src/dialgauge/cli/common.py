@@ -227,6 +227,10 @@ def _typed(ask: Callable[[], str]) -> str:
 
 # Options that several commands take, each worded once.
 
+ViewOption = Annotated[
+    bool, Option("--view", help="Store what was computed and open it in the explorer (Ctrl-C ends it).")
+]
+
 StoreOption = Annotated[
     Path | None, Option("--store", metavar="FOLDER", help="The run store; without it, $DIALGAUGE_RUNS or ./runs.")
 ]

@@ -16,6 +16,7 @@ from dialgauge.cli.common import (
     GoldFormatOption,
     PredFormatOption,
     StoreOption,
+    ViewOption,
     err,
     on_screen,
     out,
@@ -119,13 +120,14 @@ def main(
     json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
+    view: ViewOption = False,
     store: StoreOption = None,
 ) -> int:
     """Compare systems: scores with letters and ranks, paired tests, what the test set can resolve.
 
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
-    output = ComparisonOutput(format, table, json, figures, figure_format)
+    output = ComparisonOutput(format, table, json, figures, figure_format, view, store)
     request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
         "--profile": profile,
@@ -135,7 +137,7 @@ def main(
     }
     if systems is not None:
         needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--store": store, "--measures": measures}
+        arguments = {"GOLD PRED PRED": files, "--store": store, "--measures": measures, "--view": view}
         _refuse("--systems takes only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0
@@ -234,10 +236,17 @@ class ComparisonOutput:
     json: Path | None
     figures: Path | None
     figure_format: str
+    view: bool = False
+    store: Path | None = None
 
     def __post_init__(self) -> None:
         from dialgauge.errors import DialgaugeError, nearest
         from dialgauge.report import FORMATS, format_of
+
+        if self.view:
+            from dialgauge.cli.explore import require_explorer
+
+            require_explorer()
 
         if self.format not in FORMATS:
             raise DialgaugeError(f"there is no table format '{self.format}'.{nearest(self.format, FORMATS)}")
@@ -313,6 +322,10 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         lambda: comparison_figures(comparison),
         output,
     )
+    if output.view:
+        from dialgauge.cli.explore import view_runs
+
+        view_runs(list(comparison.runs.values()), output.store)
     return 0 if comparison.complete else EXIT_INCOMPLETE
 
 

@@ -12,6 +12,7 @@ from dialgauge.cli.common import (
     FiguresOption,
     JsonOption,
     StoreOption,
+    ViewOption,
     confirm,
     err,
     frame_table,
@@ -97,10 +98,11 @@ def compare(
     json: comparing.JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
+    view: ViewOption = False,
     store: StoreOption = None,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
-    output = comparing.ComparisonOutput(format, table, json, figures, figure_format)
+    output = comparing.ComparisonOutput(format, table, json, figures, figure_format, view, store)
     request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, output)
 

@@ -13,6 +13,7 @@ from dialgauge.cli.common import (
     GoldFormatOption,
     PredFormatOption,
     StoreOption,
+    ViewOption,
     err,
     kept_for_good,
     on_screen,
@@ -26,6 +27,7 @@ from dialgauge.cli.options import Argument, Option, OutputFile, application
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
     from dialgauge.measures import Measure, Resampling
+    from dialgauge.runs import Run
     from dialgauge.tracking import Matching, Results, SgdScoring, SystemInput
     from dialgauge.values import Profile
 
@@ -108,6 +110,7 @@ def score(
         Path | None, OutputFile(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
     ] = None,
     run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
+    view: ViewOption = False,
     store: StoreOption = None,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
@@ -124,7 +127,11 @@ def score(
         from dialgauge.report import format_of
 
         format_of(table)
-    if (run or store) and not from_runs:
+    if view:
+        from dialgauge.cli.explore import require_explorer
+
+        require_explorer()
+    if (run or store or view) and not from_runs:
         from dialgauge.runs import Store
 
         Store(store).check_writable()
@@ -171,8 +178,13 @@ def score(
             )
         _say_coverage(results)
     _present(results, by or [], faults=faults, worst=worst, ranking=ranking, json=json, table=table)
-    if not from_runs and (run or store):
-        _store(results, store)
+    runs = results.runs
+    if not from_runs and (run or store or view):
+        runs = _store(results, store)
+    if view:
+        from dialgauge.cli.explore import view_runs
+
+        view_runs(runs, store)
     return 0 if all(system.coverage.all_gold_scored for system in results) else EXIT_INCOMPLETE
 
 
@@ -336,12 +348,14 @@ def _sgd(schema: Path, train_schema: Path | None, *, matching: Matching, across_
     return SgdScoring(read_ontology(schema), seen, matching=matching, across_turn=across_turn)
 
 
-def _store(results: Results, folder: Path | None) -> None:
+def _store(results: Results, folder: Path | None) -> list[Run]:
     from dialgauge.runs import Store
 
     store = Store(folder)
-    for run in results.runs:
-        _say(f"stored as run {store.add(run).id}")
+    runs = [store.add(run) for run in results.runs]
+    for run in runs:
+        _say(f"stored as run {run.id}")
+    return runs
 
 
 def _explain_profile(name: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import spreads, turn_correlations
-from dialgauge.report import correlation_heatmap, interval_plot, mean_spread
+from dialgauge.report import SHARE, correlation_heatmap, interval_plot, mean_spread
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -40,12 +40,18 @@ def _intervals(comparison: Comparison) -> Any:
             "value": None if value != value else float(value),
             "low": float(comparison.intervals[row, column, 0]),
             "high": float(comparison.intervals[row, column, 1]),
+            "percent": _is_share(comparison, measure),
         }
         for row, system in enumerate(comparison.systems)
         for column, measure in enumerate(comparison.measures)
         for value in (comparison.values[row, column],)
     ]
     return interval_plot(rows, note=comparison.basis)
+
+
+def _is_share(comparison: Comparison, measure: str) -> bool:
+    score = comparison.scores.run_score(measure)
+    return score is not None and score.unit == SHARE
 
 
 def _mean_spread(comparison: Comparison) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.report import INK, altair, data, interval_plot, shades, styled
+from dialgauge.report import INK, SHARE, altair, data, interval_plot, shades, styled
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -51,7 +51,14 @@ def stacked_bars(
 def score_chart(run: Run, measures: Sequence[str]) -> Any:
     """The scores of a run with their intervals."""
     rows = [
-        {"system": run.name, "measure": name, "value": score.value, "low": score.low, "high": score.high}
+        {
+            "system": run.name,
+            "measure": name,
+            "value": score.value,
+            "low": score.low,
+            "high": score.high,
+            "percent": score.unit == SHARE,
+        }
         for name, score in run.scores.items()
         if name in measures[:_MOST_SCORES] and None not in (score.value, score.low, score.high)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlencode
@@ -55,6 +55,14 @@ class PageLinks:
         named = [("run", run) for run in runs]
         chosen = [("measure", measure)] if measure else []
         return f"/side?{urlencode([*named, ('id', encodable(dialogue)), *chosen])}"
+
+
+def page_address(runs: Sequence[str]) -> str:
+    """The page about some runs: all runs, one of them, or which of several is better."""
+    links = PageLinks()
+    if not runs:
+        return "/"
+    return links.run(runs[0]) if len(runs) == 1 else links.compare(runs)
 
 
 @cache

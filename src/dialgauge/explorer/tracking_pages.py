@@ -50,6 +50,7 @@ class StateCell:
     rows: tuple[SlotRow, ...]
     rest: tuple[SlotRow, ...]
     weights: Mapping[str, float]
+    exact: bool
 
     def alike(self, row: SlotRow) -> bool:
         """Whether this cell has the slot with the same values, new or not."""
@@ -129,6 +130,7 @@ def _cell(
         tuple(one for one in rows if one.new or one.kind != "right"),
         tuple(one for one in rows if not one.new and one.kind == "right"),
         weights,
+        bool(row["exact"]),
     )
 
 

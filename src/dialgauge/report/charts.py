@@ -64,10 +64,11 @@ def mean_spread(
 def interval_plot(rows: Sequence[Mapping[str, Any]], *, title: str = "", note: str = "") -> Any:
     """One panel per measure, one line per system: the score as a point in its confidence interval.
 
-    Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``.
+    Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``; with ``percent``, these are shares and shown
+    in percent.
     """
     alt = altair()
-    shown = [dict(row, text=f"{row['value']:.3f}") for row in rows if row["value"] is not None]
+    shown = [_scaled(row) for row in rows if row["value"] is not None]
     measures = list(dict.fromkeys(row["measure"] for row in shown))
     systems = list(dict.fromkeys(row["system"] for row in shown))
     panels = [
@@ -78,6 +79,14 @@ def interval_plot(rows: Sequence[Mapping[str, Any]], *, title: str = "", note: s
     ]
     chart = rows_of_panels[0] if len(rows_of_panels) == 1 else alt.vconcat(*rows_of_panels, spacing=18)
     return styled(chart, title=title or "Scores with confidence intervals", note=note)
+
+
+def _scaled(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row as it is drawn: shares in percent, with the sign in the panel's title."""
+    if not row.get("percent"):
+        return dict(row, text=f"{row['value']:.3f}")
+    numbers = {name: 100 * row[name] for name in ("value", "low", "high")}
+    return dict(row, **numbers, measure=f"{row['measure']} (%)", text=f"{numbers['value']:.1f}")
 
 
 def _panel(alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, labelled: bool) -> Any:

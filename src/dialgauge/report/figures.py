@@ -106,7 +106,7 @@ def save(chart: Any, path: str | Path) -> Path:
 def save_all(charts: Mapping[Path, Callable[[], Any]]) -> list[Path]:
     """Write several charts: all are drawn before the first is written, so there are all of them or none."""
     endings = {path: check_ending(path) for path in charts}
-    write_all({path: _rendered(draw(), endings[path]) for path, draw in charts.items()})
+    write_all({path: drawn(draw(), endings[path]) for path, draw in charts.items()})
     return list(charts)
 
 
@@ -118,7 +118,8 @@ def check_ending(target: Path) -> str:
     return ending
 
 
-def _rendered(chart: Any, ending: str) -> bytes:
+def drawn(chart: Any, ending: str) -> bytes:
+    """The chart as the content of a file with this ending."""
     specification: dict[str, Any] = _inert(chart.to_dict())
     if ending == ".json":
         return json.dumps(specification, indent=1, ensure_ascii=False).encode() + b"\n"
@@ -133,10 +134,10 @@ def _rendered(chart: Any, ending: str) -> bytes:
         ".pdf": lambda: vl_convert.vegalite_to_pdf(specification, **allowed),
     }
     try:
-        drawn = draw[ending]()
+        content = draw[ending]()
     except ValueError as error:
         raise DialgaugeError(f"the figure cannot be drawn ({' '.join(str(error).split())[:200]})") from error
-    return drawn.encode() if isinstance(drawn, str) else drawn
+    return content.encode() if isinstance(content, str) else content
 
 
 def _inert(value: Any) -> Any:

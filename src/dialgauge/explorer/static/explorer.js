@@ -13,7 +13,9 @@ function toggleTheme() {
 
 // Rows of a list or turns of a dialogue: the one with the class "here" is where the keyboard stands.
 function stops(marked) {
-  const turns = [...document.querySelectorAll(marked ? ".turn.marked, .turn.differs" : ".turn")];
+  const place = document.querySelector("details.dialogue[open]") ? "details.dialogue[open] " : "";
+  const shape = marked ? [".turn.marked", ".turn.differs"] : [".turn"];
+  const turns = [...document.querySelectorAll(shape.map((one) => place + one).join(", "))];
   return turns.length || marked ? turns : [...document.querySelectorAll(".row")];
 }
 
@@ -31,14 +33,30 @@ function step(by, marked = false) {
   all[found].scrollIntoView({ block: "nearest" });
 }
 
+// In a report all dialogues are in one file: one of them is open.
+function openDialogue(by) {
+  const all = [...document.querySelectorAll("details.dialogue:not([hidden])")];
+  if (!all.length) return;
+  const here = all.findIndex((one) => one.open);
+  const next = all[Math.max(0, Math.min(all.length - 1, here + by))];
+  all.forEach((one) => { one.open = one === next; });
+  next.querySelector("summary").focus({ preventScroll: true });
+  next.scrollIntoView({ block: "start" });
+}
+
+function follow(by) {
+  const link = byId(by > 0 ? "next" : "previous");
+  if (link) link.click(); else openDialogue(by);
+}
+
 const actions = {
   "/": () => byId("search")?.focus(),
   j: () => step(1),
   k: () => step(-1),
   e: () => step(1, true),
   E: () => step(-1, true),
-  n: () => byId("next")?.click(),
-  p: () => byId("previous")?.click(),
+  n: () => follow(1),
+  p: () => follow(-1),
   u: () => byId("up")?.click(),
   l: () => byId("label")?.focus(),
   t: toggleTheme,
@@ -56,6 +74,20 @@ document.addEventListener("keydown", (event) => {
 
 byId("theme")?.addEventListener("click", toggleTheme);
 byId("keys")?.addEventListener("click", () => byId("help").showModal());
+
+if (document.body.classList.contains("report")) {
+  byId("search")?.addEventListener("input", (event) => {
+    const wanted = event.target.value.trim().toLowerCase();
+    for (const one of document.querySelectorAll("details.dialogue")) one.hidden = !one.textContent.toLowerCase().includes(wanted);
+  });
+  const reveal = () => {
+    const place = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
+    for (let one = place || null; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    if (place) place.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+}
 
 const target = location.hash ? byId(location.hash.slice(1)) : null;
 if (target?.classList.contains("turn")) target.classList.add("here");

@@ -1,0 +1,94 @@
+"""``dialgauge explore``: the run store as web pages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from dialgauge.cli.common import StoreOption, err, out
+from dialgauge.cli.options import Argument, Option, application
+from dialgauge.runs import Run, Store
+
+app = application("The run store as web pages on this machine.")
+
+
+@app.command()
+def explore(
+    runs: Annotated[
+        list[str] | None,
+        Argument(metavar="[RUN...]", help="Open this run, or these side by side (ids or unique prefixes)."),
+    ] = None,
+    port: Annotated[
+        int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
+    ] = None,
+    host: Annotated[
+        str, Option(metavar="ADDRESS", help="Address to listen on; anything but this machine needs --allow-remote.")
+    ] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, Option("--allow-remote", help="Let other machines in; the address then carries a token.")
+    ] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
+    store: StoreOption = None,
+) -> None:
+    """Look at runs in the browser: scores, charts, dialogues, two runs side by side, which is better, SQL.
+
+    Labels and notes on dialogues are kept in the store. Nothing leaves this machine, and nothing is fetched.
+    """
+    place = Store(store)
+    chosen = [place.open(name) for name in runs or ()]
+    show_pages(place, chosen, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
+
+
+def show_pages(
+    store: Store,
+    runs: Sequence[Run],
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    allow_remote: bool = False,
+    browser: bool = True,
+) -> None:
+    """Serve the explorer, opened at some runs, until the keyboard stops it."""
+    from dialgauge.explorer import page_address, serve
+
+    def ready(address: str) -> None:
+        out.print(f"Explorer of {store.folder} at {address}")
+        err.print("Press Ctrl-C to stop it.")
+        if browser and _has_screen():
+            import webbrowser
+
+            webbrowser.open(address)
+
+    path = page_address([run.id for run in runs])
+    serve(store, host=host, port=port, allow_remote=allow_remote, path=path, ready=ready)
+
+
+def _has_screen() -> bool:
+    """Whether a browser would get a window of its own; one for the terminal would take it over."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def require_explorer() -> None:
+    """An error now, before the work, where the pages could not be shown after it."""
+    from importlib.util import find_spec
+
+    from dialgauge.errors import missing_extra
+
+    for package in ("jinja2", "starlette", "uvicorn"):
+        if find_spec(package) is None:
+            raise missing_extra(package, "explorer", "Looking at runs in the browser")
+
+
+def view_runs(runs: Sequence[Run], store: Path | None) -> None:
+    """Open runs in the explorer; those that lie in no store yet are added to it."""
+    place = Store(store)
+    stored = []
+    for run in runs:
+        if not run.stored:
+            run = place.add(run)  # noqa: PLW2901 - the same run, now on disk
+            err.print(f"stored as run {run.id}")
+        stored.append(run)
+    show_pages(place, stored)

@@ -1,0 +1,263 @@
+"""Runs as one HTML file to mail: the answers, the tables, and a choice of dialogues, with no server and no network.
+
+It is made of the same views and templates as the pages. Its one script is named by checksum in its own content policy,
+so nothing else in the file could run, wherever it came from.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dialgauge._version import __version__
+from dialgauge.comparison import divergence_sizes
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.charts import score_chart
+from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
+from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.families import DialogueView, pages_of
+from dialgauge.explorer.library import Library
+from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+from dialgauge.explorer.templating import render
+from dialgauge.files import atomic
+from dialgauge.report import drawn, run_tables
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from dialgauge.dialogue import Dialogue
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+#: Dialogues of a report unless asked for more or others.
+DIALOGUES = 40
+#: Charts of a comparison that a report shows, in this order.
+_CHARTS = ("intervals",)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as a picture inside the file."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
+class RunPart:
+    """A run in a report."""
+
+    run: Run
+    sentences: Sequence[str]
+    tables: Sequence[Table]
+    facts: Sequence[Table]
+    charts: Sequence[Chart]
+
+
+@dataclass(frozen=True)
+class DialoguePart:
+    """A dialogue in a report: one run's view of it, or several side by side."""
+
+    anchor: str
+    dialogue: Dialogue
+    view: DialogueView | None
+    side: SideBySide | None
+    scores: Sequence[tuple[str, float | None, str | None]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one kind, which of them is better, and a choice of their dialogues."""
+
+    kind: str
+    runs: Sequence[RunPart]
+    ranking: Ranking | None
+    problem: str
+    sentences: Sequence[str]
+    charts: Sequence[Chart]
+    dialogues: Sequence[DialoguePart]
+    chosen: str
+
+
+def write_report(
+    path: str | Path, runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequence[str] = (), title: str = ""
+) -> Path:
+    """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen."""
+    target = Path(path)
+    content = report_html(runs, dialogues=dialogues, only=only, title=title)
+    with atomic(target) as scratch:
+        scratch.write_bytes(content.encode("utf-8", "backslashreplace"))
+    return target
+
+
+def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequence[str] = (), title: str = "") -> str:
+    """The text of the report."""
+    if not runs:
+        raise DialgaugeError("a report needs at least one run; name some")
+    library = Library(runs=runs)
+    kinds = list(dict.fromkeys(run.kind for run in runs))
+    groups = [
+        _group(library, [run for run in runs if run.kind == kind], _share(dialogues, len(kinds), place), only, place)
+        for place, kind in enumerate(kinds)
+    ]
+    _refuse_unknown(only, groups)
+    script = _static("explorer.js")
+    text = render(
+        "report.html",
+        title=title or ", ".join(dict.fromkeys(run.name for run in runs)),
+        groups=groups,
+        style=_static("explorer.css"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        links=_FileLinks(groups),
+        version=__version__,
+        made=datetime.now(UTC),
+    )
+    return _compact(text)
+
+
+def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence[str], place: int) -> Group:
+    ranked, problem = None, ""
+    if len(runs) > 1:
+        try:
+            ranked = ranking(library, [run.id for run in runs])
+        except DialgaugeError as error:
+            problem = str(error)
+    chosen, words = _chosen(library, runs, ranked, dialogues, only)
+    shown = _shown_runs(runs, ranked)
+    if len(runs) > len(shown):
+        words += f"; {', '.join(run.name for run in shown)} are shown, the best {len(shown)} of {len(runs)} runs"
+    figures = ranking_charts(ranked.comparison) if ranked else {}
+    return Group(
+        runs[0].kind,
+        [_run_part(library, run) for run in runs],
+        ranked,
+        problem,
+        comparison_sentences(ranked.comparison) if ranked else [],
+        _pictures({name: figures[name] for name in _CHARTS if name in figures}),
+        [_dialogue_part(library, shown, name, f"k{place}-d{at}-") for at, name in enumerate(chosen)],
+        words,
+    )
+
+
+def _run_part(library: Library, run: Run) -> RunPart:
+    pages = pages_of(run.kind)
+    own: dict[str, Callable[[], Any]] = {"scores": lambda: score_chart(run, pages.columns(run))} if run.scores else {}
+    return RunPart(
+        run,
+        run_sentences(run),
+        pages.tables(library, run),
+        [table for table in run_tables(run) if not table.title.startswith("What each")],
+        _pictures({**own, **pages.charts(library, run)}),
+    )
+
+
+def _pictures(charts: dict[str, Callable[[], Any]]) -> list[Chart]:
+    """Charts as pictures; one that has nothing to draw is left out."""
+    made = [(name, draw()) for name, draw in charts.items()]
+    contents = [(name, drawn(chart, ".svg")) for name, chart in made if chart is not None]
+    return [
+        Chart(name, f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}") for name, content in contents
+    ]
+
+
+def _chosen(
+    library: Library, runs: Sequence[Run], ranked: Ranking | None, most: int, only: Sequence[str]
+) -> tuple[list[str], str]:
+    """The ids of the dialogues to show, and in words which these are."""
+    if only:
+        keys = {dialogue_key(name) for name in library.table(runs[0], "dialogues")["dialogue"]}
+        return [name for name in only if dialogue_key(name) in keys], "the dialogues that were asked for"
+    if ranked is not None:
+        first, second = ranked.pair
+        names = list(divergence_sizes(ranked.comparison, first, second, ranked.measure))[:most]
+        return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
+    listed = DialogueList(library, runs[0])
+    if not listed.columns:
+        return list(listed.ids[:most]), f"the first {min(most, len(listed.ids))} dialogues"
+    measure = listed.columns[0]
+    falling = runs[0].scores[measure].higher_is_better is False
+    order = listed.order(Query(sort=measure, falling=falling))[:most]
+    names = [listed.ids[int(at)] for at in order]
+    return names, f"the {counted(len(names), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+
+
+def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:
+    """The runs whose dialogues stand side by side: the best ones where there are too many."""
+    if ranked is None or len(runs) <= MOST_SIDES:
+        return runs[:MOST_SIDES] if ranked is not None else runs[:1]
+    values = ranked.comparison.oriented[:, 0]
+    best = sorted(range(len(runs)), key=lambda place: -values[place])[:MOST_SIDES]
+    return [ranked.runs[place] for place in best]
+
+
+def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str) -> DialoguePart:
+    dialogue = library.dialogue(runs[0], name)
+    scores = [
+        (row["measure"], row["num"] / row["den"], runs[0].scores[row["measure"]].unit)
+        for row in library.rows(runs[0], "dialogue_scores", dialogue.id)
+        if row["measure"] in pages_of(runs[0].kind).columns(runs[0])
+    ]
+    if len(runs) > 1:
+        side = side_by_side(library, [run.id for run in runs], name, anchor)
+        return DialoguePart(anchor, dialogue, None, side, scores)
+    view = pages_of(runs[0].kind).dialogue(library, runs[0], dialogue)
+    return DialoguePart(anchor, dialogue, replace(view, prefix=anchor), None, scores)
+
+
+def _refuse_unknown(only: Sequence[str], groups: Iterable[Group]) -> None:
+    known = {dialogue_key(part.dialogue.id) for group in groups for part in group.dialogues}
+    for name in only:
+        if dialogue_key(name) not in known:
+            raise DialgaugeError(f"no run of this report has a dialogue '{name}'")
+
+
+def _share(whole: int, parts: int, place: int) -> int:
+    return whole // parts + (place < whole % parts)
+
+
+class _FileLinks:
+    """Places in the file; what is not in it has no link, and stands as plain text."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self._runs = {part.run.id: f"#{part.run.id}" for group in groups for part in group.runs}
+        self._dialogues = {
+            (part.run.id, dialogue.dialogue.id): dialogue.anchor
+            for group in groups
+            for part in group.runs
+            for dialogue in group.dialogues
+        }
+
+    def run(self, run: str) -> str:
+        return self._runs.get(run, "#main")
+
+    def dialogues(self, run: str, query: str = "") -> str:
+        return self.run(run)
+
+    def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str:
+        anchor = self._dialogues.get((run, dialogue))
+        if anchor is None:
+            return self.run(run)
+        return f"#{anchor}" if turn is None else f"#{anchor}turn-{turn}"
+
+    def compare(self, runs: Iterable[str]) -> str:
+        return "#main"
+
+    def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str:
+        return self.dialogue(next(iter(runs), ""), dialogue)
+
+
+def _static(name: str) -> str:
+    return files("dialgauge.explorer").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _compact(text: str) -> str:
+    """The page without the white space that only lays out its source; texts keep theirs."""
+    return re.sub(r">\s*\n\s*<", "><", text)
