@@ -180,11 +180,8 @@ def _reply(header: _Reply, table: bytes = b"") -> None:
 
 def _confine(question: _Question) -> None:
     """From here on this process gets no more memory and computing time than agreed, where the system can see to it."""
-    import duckdb  # noqa: F401 - what a query needs is loaded before it is counted
-    import polars
-    import pyarrow  # noqa: F401
-
-    polars.DataFrame({"a": [1]}).write_ipc_stream(io.BytesIO())
+    # What a query needs is loaded before its memory is counted.
+    _encoded(select("SELECT 1", (), lambda problem: None))
     if sys.platform == "linux":
         import resource
 
