@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dialgauge.explorer.guard import LARGEST_BODY, LONGEST_ADDRESS, POLICY, Guard, local_hosts
+from support.event_loop import completed
 
 HOST = "localhost:8123"
 OWN = f"http://{HOST}"
@@ -60,7 +60,7 @@ def ask(
             sent = [(name.encode(), value.encode("latin-1")) for name, value in pairs]
             return await client.request(method, path, headers=sent, content=content)
 
-    return asyncio.run(send())
+    return completed(send())
 
 
 def refused(response: httpx.Response, status: int) -> bool:
@@ -111,7 +111,7 @@ def raw(headers: Iterable[tuple[str, str]], *, method: str = "GET", **facts: Any
         "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers], **facts,
     }  # fmt: skip
     guarded = Guard(Starlette(routes=ROUTES), hosts=local_hosts(8123), token=facts.get("token"))
-    asyncio.run(guarded(scope, receive, send))
+    completed(guarded(scope, receive, send))
     body = b"".join(message.get("body", b"") for message in told[1:])
     return httpx.Response(told[0]["status"], headers=told[0]["headers"], content=body)
 
@@ -245,7 +245,7 @@ def test_no_redirect_leads_elsewhere_or_adds_a_header() -> None:
         (b"/a\r\nX-Evil: 1", "/a%0D%0AX-Evil:%201"),
         (b"/\xc3\xa4", "/%C3%A4"),
     ):
-        scope = {"raw_path": path, "query_string": b"token=t&a=\r\nX: 1", "token": "t"}
+        scope: dict[str, Any] = {"raw_path": path, "query_string": b"token=t&a=\r\nX: 1", "token": "t"}
         answer = raw([("Host", HOST)], **scope)
         assert answer.headers["location"] == f"{OWN}{led}?a=%0D%0AX:%201"
         assert answer.status_code == 303
@@ -317,7 +317,7 @@ def test_sockets_are_closed_and_the_life_of_the_server_passes() -> None:
 
     guarded = Guard(app, hosts=local_hosts(8123), token=None)
     for kind in ("websocket", "lifespan"):
-        asyncio.run(guarded({"type": kind, "headers": []}, receive, send))
+        completed(guarded({"type": kind, "headers": []}, receive, send))
     assert seen == ["lifespan"]
     assert [message["type"] for message in told] == ["websocket.close"]
 
@@ -336,4 +336,4 @@ def test_whoever_left_before_the_body_was_read_is_not_answered() -> None:
         "type": "http", "method": "POST", "path": "/", "raw_path": b"/", "query_string": b"", "scheme": "http",
         "headers": [(b"host", HOST.encode()), (b"origin", OWN.encode())],
     }  # fmt: skip
-    asyncio.run(Guard(app, hosts=local_hosts(8123), token=None)(scope, gone, send))
+    completed(Guard(app, hosts=local_hosts(8123), token=None)(scope, gone, send))
