@@ -37,6 +37,8 @@ _SCORES_IN_LIST = 3
 
 #: Columns of a screen, the space between two columns of a table, and letters of a text before it is cut.
 _SCREEN, _GAP, _LONGEST = 80, 3, 36
+#: Letters of one line of a note.
+_NOTE = 66
 
 
 @app.command("list")
@@ -200,13 +202,15 @@ def _texts(given: list[str] | None) -> list[str] | None:
 
 
 def _annotation_tables(written: Annotations) -> list[Table]:
-    """Tags and notes of a run and its dialogues, one line each, long ones in several."""
-    table = Table("Annotations", ["of", "kind", "text"])
+    """Tags and note of a run, long texts in several lines, and on how many dialogues there is something."""
+    table = Table("Annotations", ["kind", "text"])
     for dialogue, kind, text in written.rows():
-        lines = [piece for line in text.splitlines() for piece in textwrap.wrap(line, _SCREEN // 2)] or [text]
-        table.add(_cut("run" if dialogue is None else dialogue), kind, lines[0])
-        for line in lines[1:]:
-            table.add("", "", line)
+        if dialogue is None:
+            pieces = [piece for line in text.splitlines() for piece in textwrap.wrap(line, _NOTE)] or [text]
+            for place, piece in enumerate(pieces):
+                table.add(kind if place == 0 else "", piece)
+    if written.dialogues:
+        table.add("dialogues", f"{counted(len(written.dialogues), 'dialogue')} with labels or notes")
     return [table] if table.cells else []
 
 
