@@ -33,7 +33,6 @@ _THREADS = 2  # of a query whose memory is limited
 #: What takes all reach beyond memory from a connection. The last one keeps the others as they are.
 _CONFINEMENT = (
     "SET python_enable_replacements = false",
-    "SET temp_directory = ''",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
@@ -65,7 +64,8 @@ def select(
         raise DialgaugeError("the query is not UTF-8 text")
     holders = holders_of(runs)
     limits: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": _THREADS} if memory else {}
-    with duckdb.connect(":memory:", config=limits) as connection:
+    # Without a place to put them, tables that do not fit into memory are an error and not files in the current folder.
+    with duckdb.connect(":memory:", config={"temp_directory": "", **limits}) as connection:
         try:
             load_tables(connection, query, runs, holders, leave_out)
             for setting in _CONFINEMENT:
