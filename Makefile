@@ -14,11 +14,12 @@ SECONDS ?= 3600
 SEED ?= 0
 TARGET ?=
 
-.PHONY: help demo test properties fuzz lint bench docs lock clean
+.PHONY: help demo test browser properties fuzz lint bench docs lock clean
 
 help:
 	@echo "make demo    environment, install, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
+	@echo "make browser  chromium for the tests of the web pages, which make test installs when it is missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
@@ -43,8 +44,13 @@ lint: $(READY)
 	$(BIN)/deptry src
 	$(BIN)/mkdocs build --strict --site-dir .venv/site  # not --quiet: that would silence strictness too
 
-test: lint
+test: lint browser
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
+
+# Debian's chromium, which the tests of the web pages drive; without it they skip and say so.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; } \
+	  || echo "chromium is missing and cannot be installed here (that takes Debian's apt-get and its rights): the browser tests will be skipped"
 
 properties: $(READY)
 	DIALGAUGE_EXAMPLES=new $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis $(TESTS)

@@ -11,7 +11,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
-from dialgauge.runs import Store, new_run
+from dialgauge.runs import Annotations, Store, new_run
 from support.commands import Outcome, dialgauge
 from support.forgery import forge
 
@@ -132,6 +132,71 @@ def test_showing_a_run(place: Place) -> None:
     manifest = json.loads(place.run("runs", "show", id_, "--json", "-").out)
     assert (manifest["id"], manifest["seeds"], manifest["scores"]["undefined"]["value"]) == (id_, [7], None)
     assert manifest["scores"]["JGA"]["higher_is_better"] is True
+
+
+def test_annotating_a_run_and_its_dialogues(place: Place) -> None:
+    id_, other = place.add("augpt"), place.add("other")
+    assert "tags" not in place.run("runs", "list").out
+    note = "a note of more words than one line of a screen has room for,\nso that it \x1b[31mgoes on in the next one"
+    said = place.run("runs", "annotate", id_[:-2], "--tag", "baseline", "--tag", "half", "--note", note)
+    assert (said.code, said.out, said.err) == (0, "", "")
+    assert place.run("runs", "annotate", id_, "--dialogue", "b", "--label", "wrong area", "--note", "x").code == 0
+    listed = place.run("runs", "list").out.splitlines()
+    assert [line.endswith("baseline, half") for line in listed if line.startswith("2")] == [True, False]
+    shown = place.run("runs", "show", id_).out
+    assert ["tag", "baseline"] in [line.split() for line in shown.splitlines()]
+    assert "1 dialogue with labels or notes" in shown
+    assert "\x1b[31m" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "Annotations" not in place.run("runs", "show", other).out
+    (row, _) = json.loads(place.run("runs", "list", "--json", "-").out)
+    assert (row["tags"], row["note"]) == (["baseline", "half"], note)
+    written = json.loads(place.run("runs", "show", id_, "--json", "-").out)["annotations"]
+    assert written["dialogues"] == {"b": {"labels": ["wrong area"], "note": "x"}}
+    assert "wrong area" in place.run("sql", "SELECT text FROM annotations WHERE kind = 'label'").out
+
+
+def test_an_empty_text_removes_an_annotation(place: Place) -> None:
+    id_ = place.add("augpt")
+    place.run("runs", "annotate", id_, "--tag", "t", "--note", "n")
+    place.run("runs", "annotate", id_, "--dialogue", "a", "--label", "l")
+    assert place.run("runs", "annotate", id_, "--tag", "").code == 0
+    assert place.store.annotations(id_).note == "n"
+    assert place.run("runs", "annotate", id_, "--note", "").code == 0
+    assert place.run("runs", "annotate", id_, "--dialogue", "a", "--label", "").code == 0
+    assert place.store.annotations(id_) == Annotations()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "nothing to write down: give --tag, --label or --note"),
+        (["--dialogue", "a"], "nothing to write down"),
+        (["--label", "x"], "--label is for dialogues: give --dialogue too"),
+        (["--dialogue", "a", "--tag", "x"], "--tag is for runs"),
+        (["--dialogue", "nobody", "--note", "x"], "has no dialogue 'nobody'"),
+        (["--note", "x" * 10_001], "a note can have 10,000 characters"),
+        (["--tag", "a", "--tag", ""], "a tag cannot be empty"),
+    ],
+)
+def test_what_cannot_be_annotated_is_one_sentence(place: Place, arguments: list[str], said: str) -> None:
+    id_ = place.add("augpt")
+    outcome = place.run("runs", "annotate", id_, *arguments)
+    assert outcome.code == 2
+    assert said in " ".join(outcome.err.split())
+    assert "Traceback" not in outcome.err
+    assert place.store.annotations(id_) == Annotations()
+
+
+def test_damaged_annotations_are_told_and_the_run_still_shown(place: Place) -> None:
+    id_ = place.add("augpt")
+    (place.store.folder / id_ / "annotations.json").write_text("{")
+    for arguments in (["list"], ["show", id_]):
+        outcome = place.run("runs", *arguments)
+        assert outcome.code == 1
+        assert "the annotations are damaged" in " ".join(outcome.err.split())
+        assert "66.67" in outcome.out
+    assert place.run("runs", "annotate", id_, "--note", "x").code == 2
 
 
 @pytest.mark.parametrize("kind", ["tracking", "responses", "users", "interaction", "training", "juggling"])

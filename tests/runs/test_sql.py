@@ -58,7 +58,7 @@ def test_columns_are_matched_by_name_and_missing_ones_are_null(store: Store) -> 
 def test_show_tables_lists_all_of_them(store: Store, two: tuple[str, str]) -> None:
     stored(store, "c", turn_scores=polars.DataFrame({"x": [1]}))
     assert store.sql("SHOW TABLES")["name"].to_list() == [
-        "dialogue_scores", "dialogues", "runs", "scores", "turn_scores", "turns",
+        "annotations", "dialogue_scores", "dialogues", "runs", "scores", "turn_scores", "turns",
     ]  # fmt: skip
     assert store.sql("DESCRIBE turn_scores")["column_name"].to_list() == ["run", "x"]
 

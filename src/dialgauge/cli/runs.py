@@ -22,9 +22,10 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Table, Value, plain, run_tables, score_column
-from dialgauge.runs import Manifest, Run, Store
+from dialgauge.runs import Annotations, Manifest, Run, Store
 from dialgauge.runs import plain as as_json
 from dialgauge.text import counted
 
@@ -37,6 +38,8 @@ _SCORES_IN_LIST = 3
 
 #: Columns of a screen, the space between two columns of a table, and letters of a text before it is cut.
 _SCREEN, _GAP, _LONGEST = 80, 3, 36
+#: Letters of one line of a note.
+_NOTE = 66
 
 
 @app.command("list")
@@ -53,11 +56,12 @@ def list_runs(
         _say(problem)
     for name in place.unfinished():
         _say(f"unfinished: {name} (run the same command again to go on, or 'dialgauge runs rm {name}')")
+    annotated = _Annotated(place)
     if json is not None:
-        write_json(json, [_summary(run) for run in runs])
+        write_json(json, [_summary(run, annotated[run.id]) for run in runs])
     if on_screen(json):
-        _print_list(place, [run.manifest for run in runs])
-    if survey.problems:
+        _print_list(place, [run.manifest for run in runs], annotated)
+    if survey.problems or annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
 
@@ -69,13 +73,54 @@ def show(
     store: StoreOption = None,
 ) -> None:
     """Show one run: where it comes from, its scores, and the beginning of its tables, after verifying their bytes."""
-    stored = Store(store).open(run)
+    place = Store(store)
+    stored = place.open(run)
     stored.verify()
+    annotated = _Annotated(place)
+    written = annotated[stored.id]
     if json is not None:
-        write_json(json, as_json(stored.manifest))
+        write_json(json, {**as_json(stored.manifest), "annotations": as_json(written)})
     if on_screen(json):
-        for table in (*run_tables(stored), *_heads(stored, rows)):
+        facts, *others = run_tables(stored)
+        for table in (facts, *_annotation_tables(written), *others, *_heads(stored, rows)):
             out.print(table.render("terminal"))
+    if annotated.damaged:
+        raise SystemExit(EXIT_INCOMPLETE)
+
+
+@app.command()
+def annotate(
+    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")],
+    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag of the run; may be repeated.")] = None,
+    dialogue: Annotated[
+        str | None, Option("--dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
+    ] = None,
+    label: Annotated[
+        list[str] | None, Option("--label", metavar="LABEL", help="A label of the dialogue; may be repeated.")
+    ] = None,
+    note: Annotated[str | None, Option("--note", metavar="TEXT", help="A note on the run, or on the dialogue.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Write down tags and a note of a run, or labels and a note of one of its dialogues.
+
+    What is given takes the place of what was there, and the rest stays. An empty text removes: --note "", --tag "",
+    --label "". The table **annotations** of 'dialgauge sql' holds all of them.
+
+    dialgauge runs annotate RUN --tag baseline --note "trained on half of the data"
+
+    dialgauge runs annotate RUN --dialogue MUL0001 --label "wrong area" --label "user gave up"
+    """
+    if tag is None and label is None and note is None:
+        raise DialgaugeError("nothing to write down: give --tag, --label or --note")
+    place = Store(store)
+    if dialogue is None:
+        if label is not None:
+            raise DialgaugeError("--label is for dialogues: give --dialogue too, or use --tag")
+        place.annotate(run, tags=_texts(tag), note=note)
+    else:
+        if tag is not None:
+            raise DialgaugeError("--tag is for runs: leave out --dialogue, or use --label")
+        place.annotate_dialogue(run, dialogue, labels=_texts(label), note=note)
 
 
 @app.command()
@@ -134,20 +179,59 @@ def path(
     out.print(str(place.folder / place.resolve(run)))
 
 
+class _Annotated:
+    """The annotations of the runs of a store; what is wrong with them is said once, and they then count as none."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Annotations] = {}
+        self.damaged = False
+
+    def __getitem__(self, run: str) -> Annotations:
+        if run not in self._known:
+            try:
+                self._known[run] = self._store.annotations(run)
+            except DialgaugeError as problem:
+                _say(problem)
+                self.damaged = True
+                self._known[run] = Annotations()
+        return self._known[run]
+
+
+def _texts(given: list[str] | None) -> list[str] | None:
+    """The tags or labels of a command line, where a single empty one stands for none."""
+    return [] if given == [""] else given
+
+
+def _annotation_tables(written: Annotations) -> list[Table]:
+    """Tags and note of a run, long texts in several lines, and on how many dialogues there is something."""
+    table = Table("Annotations", ["kind", "text"])
+    for dialogue, kind, text in written.rows():
+        if dialogue is None:
+            pieces = [piece for line in text.splitlines() for piece in textwrap.wrap(line, _NOTE)] or [text]
+            for place, piece in enumerate(pieces):
+                table.add(kind if place == 0 else "", piece)
+    if written.dialogues:
+        table.add("dialogues", f"{counted(len(written.dialogues), 'dialogue')} with labels or notes")
+    return [table] if table.cells else []
+
+
 def _say(message: object) -> None:
     err.print(plain(str(message)))
 
 
-def _print_list(store: Store, manifests: list[Manifest]) -> None:
+def _print_list(store: Store, manifests: list[Manifest], annotated: _Annotated) -> None:
     if not manifests:
         _say(f"no runs in {store.folder}: commands that measure store one, such as 'dialgauge score --run'")
         return
-    table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores"])
+    tagged = any(annotated[manifest.id].tags for manifest in manifests)
+    table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores", *(["tags"] if tagged else [])])
     for manifest in manifests:
         numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
         more = ", ..." if len(numbers) > _SCORES_IN_LIST else ""
         scores = ", ".join(numbers[:_SCORES_IN_LIST]) + more
-        table.add(manifest.id, manifest.name, _scored(manifest.coverage), scores)
+        tags = [", ".join(annotated[manifest.id].tags) or None] if tagged else []
+        table.add(manifest.id, manifest.name, _scored(manifest.coverage), scores, *tags)
     out.print(table.render("terminal"))
 
 
@@ -165,10 +249,11 @@ def _scored(coverage: Coverage) -> str | None:
     return None
 
 
-def _summary(run: Run) -> dict[str, Any]:
+def _summary(run: Run, written: Annotations) -> dict[str, Any]:
     fields = ("id", "kind", "name", "created", "signature", "coverage", "scores", "notes")
     facts = {field: as_json(getattr(run.manifest, field)) for field in fields}
-    return facts | {"tables": {name: info.rows for name, info in run.tables.items()}}
+    tables = {name: info.rows for name, info in run.tables.items()}
+    return facts | {"tags": list(written.tags), "note": written.note, "tables": tables}
 
 
 def _heads(run: Run, rows: int) -> list[Table]:

@@ -10,16 +10,21 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.runs.annotations import Annotations, DialogueNote
     from dialgauge.runs.manifest import Input, Manifest, plain
     from dialgauge.runs.resumable import Parts, Resumable
     from dialgauge.runs.run import Run, SharedCorpus, new_run
+    from dialgauge.runs.sql_process import LimitedAnswer
     from dialgauge.runs.store import Store, Survey
     from dialgauge.runs.tables import FIXED, TableInfo
     from dialgauge.runs.writer import RunWriter
 
 __all__ = [
     "FIXED",
+    "Annotations",
+    "DialogueNote",
     "Input",
+    "LimitedAnswer",
     "Manifest",
     "Parts",
     "Resumable",

@@ -14,6 +14,14 @@ import msgspec
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import probe
 from dialgauge.measures import Signature
+from dialgauge.runs.annotations import (
+    Annotations,
+    check_dialogue,
+    read_annotations,
+    with_dialogue_note,
+    with_run_note,
+    write_annotations,
+)
 from dialgauge.runs.corpora import Corpora
 from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
 from dialgauge.runs.provenance import Source, draft, with_origin
@@ -26,7 +34,11 @@ from dialgauge.runs.writer import RunWriter
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.runs.sql_process import LimitedAnswer
+
 ENVIRONMENT = "DIALGAUGE_RUNS"
+
+_PATIENCE = 60.0  # seconds; annotations are locked for the time of reading and writing a small file
 
 
 class Survey(NamedTuple):
@@ -52,6 +64,8 @@ class Store:
             for name in run.tables:
                 if name not in RESERVED:
                     writer.table(name, run.table(name))
+            if run.stored:
+                writer.annotate(read_annotations(run.path))
         return self.open(writer.id)
 
     def __repr__(self) -> str:
@@ -162,6 +176,8 @@ class Store:
 
     def resolve(self, id: str, *, unfinished: bool = False) -> str:
         """The full id for an id or a prefix that fits one run only; names of unfinished work too, if asked for."""
+        if is_run_id(id) and (self.folder / id).is_dir():
+            return id
         names = [*self._names(), *(self.unfinished() if unfinished else ())]
         if id in names:
             return id
@@ -187,6 +203,32 @@ class Store:
         else:
             self._workspace.remove(name, lambda claim: self._corpora.pin(self.folder / name, claim))
 
+    def annotations(self, id: str) -> Annotations:
+        """What people wrote about a run and its dialogues; empty where nobody did."""
+        return read_annotations(self.folder / self.resolve(id))
+
+    def annotate(self, id: str, *, tags: Iterable[str] | None = None, note: str | None = None) -> Annotations:
+        """Replace the tags or the note of a run; None leaves them, and an empty text or list removes them."""
+        return self._rewrite(self.resolve(id), lambda old: with_run_note(old, tags, note))
+
+    def annotate_dialogue(
+        self, id: str, dialogue: str, *, labels: Iterable[str] | None = None, note: str | None = None
+    ) -> Annotations:
+        """The same for the labels or the note of one dialogue of a run."""
+        run = self.open(id)
+        if dialogue not in read_annotations(run.path).dialogues:
+            check_dialogue(run, dialogue)
+        return self._rewrite(run.id, lambda old: with_dialogue_note(old, dialogue, labels, note))
+
+    def _rewrite(self, name: str, change: Callable[[Annotations], Annotations]) -> Annotations:
+        """Change the annotations of a run while no other process does."""
+        with self._workspace.locked(f"annotations-{name}", _PATIENCE):
+            old = read_annotations(self.folder / name)
+            new = change(old)
+            if new != old:
+                write_annotations(self.folder / name, new)
+            return new
+
     def sql(self, query: str, *, on_problem: Callable[[DialgaugeError], None] | None = None) -> polars.DataFrame:
         """The answer to one SELECT over all runs (see ``runs.sql``).
 
@@ -199,6 +241,29 @@ class Store:
         for problem in problems:
             tell(problem)
         return select(query, runs, tell, problems)
+
+    def ask(
+        self,
+        query: str,
+        *,
+        seconds: float = 10.0,
+        rows: int = 1000,
+        memory: int | None = None,
+        on_problem: Callable[[DialgaugeError], None] | None = None,
+    ) -> LimitedAnswer:
+        """The same for a query that nobody vouches for: at most so many seconds, rows and bytes of memory.
+
+        It runs in a process of its own (see ``runs.sql_process``); a query past its time or memory is an error.
+        """
+        from dialgauge.runs.sql_process import ask
+
+        return ask(self.folder, query, on_problem or _raise, seconds=seconds, rows=rows, memory=memory)
+
+    def columns(self) -> dict[str, dict[str, str]]:
+        """Every table that SQL knows, with its columns and their types; quick, as no table is read."""
+        from dialgauge.runs.sql_tables import columns_of
+
+        return columns_of(self.survey().runs)
 
     @contextmanager
     def _building(self, facts: Manifest) -> Iterator[RunWriter]:

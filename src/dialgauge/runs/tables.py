@@ -32,8 +32,10 @@ FIXED = {
 
 #: The tables of a corpus.
 CORPUS_TABLES = (DIALOGUES, TURNS)
-#: What SQL calls the runs and their scores, and what only a corpus brings: no run writes tables of these names.
-RESERVED = ("runs", "scores", *CORPUS_TABLES)
+#: What SQL calls the runs, their scores and what people wrote about them.
+RUNS, SCORES, ANNOTATIONS = "runs", "scores", "annotations"
+#: Those, and what only a corpus brings: no run writes tables of these names.
+RESERVED = (RUNS, SCORES, ANNOTATIONS, *CORPUS_TABLES)
 
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,62}")
 

@@ -198,6 +198,19 @@ class Workspace:
             finally:
                 claim.discard()
 
+    @contextmanager
+    def locked(self, name: str, patience: float) -> Iterator[None]:
+        """Hold the lock of a name that has no folder; an error while another process has it for long."""
+        with writing(self._store):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = try_lock(self._folder / f"{name}{_LOCK}", patience)
+        if lock is None:
+            raise DialgaugeError("another process holds the lock; wait for it", file=str(self._folder / name))
+        try:
+            yield
+        finally:
+            drop_lock(lock)
+
     def sweep(self) -> None:
         """Delete what dead processes left; of resumable work, only a lock whose folder is gone."""
         for name in sorted({entry.name.removesuffix(_LOCK) for entry in self._folder.iterdir()}):

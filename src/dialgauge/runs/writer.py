@@ -10,6 +10,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import Coverage, Score, Signature
+from dialgauge.runs.annotations import Annotations, write_annotations
 from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
 from dialgauge.runs.manifest import MANIFEST, Manifest, encode, left_out, plain, shared_signature
 from dialgauge.runs.tables import (
@@ -86,6 +87,11 @@ class RunWriter:
         if corpus.ids:
             self._corpora.add(corpus, self._folder)
             self._corpus = corpus.checksum
+
+    def annotate(self, annotations: Annotations) -> None:
+        """What people wrote about the run where it is copied from."""
+        if annotations != Annotations():
+            write_annotations(self._folder, annotations)
 
     def write_manifest(self) -> None:
         """The last file of a run: it names and seals all others."""

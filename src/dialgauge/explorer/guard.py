@@ -1,0 +1,267 @@
+"""Who may ask the explorer, and what a browser may do with its answers: an ASGI application around another.
+
+The explorer has no users and no passwords, but what it shows is private, and a browser carries requests for every page
+that is open in it. So:
+
+- the ``Host`` must be a name of this server, or a foreign name that was made to point here could read everything
+  (DNS rebinding);
+- a request that changes something must come from a page of this very server, and no other page may embed or fetch ours;
+- on another address than loopback every request needs the token that the explorer printed: once in the address, then
+  in a cookie;
+- a browser runs no script and loads nothing that does not come from here, whatever markup the dialogues hold;
+- requests are small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+#: Bytes of a request's body, and of its path with the query.
+LARGEST_BODY, LONGEST_ADDRESS = 64 * 1024, 32 * 1024
+
+READING, METHODS = ("GET", "HEAD"), ("GET", "HEAD", "POST")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    b"content-security-policy": POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+}
+_TOKEN = b"token"
+_HTTP_PORT = 80
+
+
+class _Refusal(Exception):
+    """A request that is not answered: the status and one sentence."""
+
+    def __init__(self, status: int, sentence: str, *headers: tuple[bytes, bytes]) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers
+
+
+def local_hosts(port: int, address: str = "127.0.0.1") -> frozenset[str]:
+    """What the ``Host`` header of a request may be for a server on this port and address.
+
+    On all addresses (``0.0.0.0``, ``::``) it may be any name or address of this machine that can be found out.
+    """
+    names = {"localhost", "127.0.0.1", "::1", address, *(_own_names() if address in ("0.0.0.0", "::", "") else ())}  # noqa: S104
+    written = {f"[{name}]" if ":" in name else name.lower() for name in names if name}
+    return frozenset(f"{name}:{port}" for name in written) | (written if port == _HTTP_PORT else frozenset())
+
+
+def _own_names() -> Iterable[str]:
+    import socket
+
+    yield socket.gethostname()
+    try:
+        yield from (str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the address that would be used
+            yield str(probe.getsockname()[0])
+    except OSError:  # a machine without a network has no more names
+        return
+
+
+class Guard:
+    """Wraps an application. ``hosts`` as :func:`local_hosts` gives them; ``token`` only where one is needed."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str | None) -> None:
+        if token is not None and not token:
+            raise ValueError("an empty token would let everybody in")
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._token = None if token is None else token.encode("utf-8", "surrogatepass")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, _with_headers(send))
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            _check_size(scope)
+            host = self._checked_host(scope)
+            _check_method(scope)
+            _check_origin(scope, host)
+            entrance = self._checked_token(scope, host)
+            body = await _body(receive)
+        except _Refusal as refusal:
+            await _refuse(scope, send, refusal)
+            return
+        if entrance is not None:
+            await self._let_in(send, entrance)
+        elif body is not None:
+            await self._app(scope, _replay(body, receive), send)
+
+    def _checked_host(self, scope: Scope) -> str:
+        given = _values(scope, b"host")
+        host = given[0].lower() if len(given) == 1 else ""
+        if host not in self._hosts:
+            raise _Refusal(403, "This server does not answer to that name: use the address that dialgauge printed.")
+        return host
+
+    def _checked_token(self, scope: Scope, host: str) -> str | None:
+        """None if the request may pass; the address to go on to for a browser that gave the token in its own."""
+        if self._token is None:
+            return None
+        pieces = [piece for piece in scope["query_string"].split(b"&") if piece]
+        given = [piece.partition(b"=")[2] for piece in pieces if piece.partition(b"=")[0] == _TOKEN]
+        if given and scope["method"] in READING:
+            if len(given) == 1 and hmac.compare_digest(unquote_to_bytes(given[0]), self._token):
+                rest = b"&".join(piece for piece in pieces if piece.partition(b"=")[0] != _TOKEN)
+                return _address(scope, host, rest)
+        elif any(hmac.compare_digest(value.encode("latin-1"), self._secret) for value in self._cookies(scope)):
+            return None
+        raise _Refusal(401, "This explorer needs its token: open the address with ?token=... that dialgauge printed.")
+
+    @property
+    def _cookie(self) -> str:
+        """The cookie's name: its own for each token, as cookies do not tell the ports of a host apart."""
+        return f"dialgauge-{hashlib.sha256(b'name' + (self._token or b'')).hexdigest()[:12]}"
+
+    @property
+    def _secret(self) -> bytes:
+        """The cookie's value: it proves that the token was known, and does not tell it."""
+        return hmac.new(self._token or b"", b"dialgauge explorer", hashlib.sha256).hexdigest().encode()
+
+    def _cookies(self, scope: Scope) -> Iterable[str]:
+        for header in _values(scope, b"cookie"):
+            for pair in header.split(";"):
+                name, _, value = pair.strip().partition("=")
+                if name == self._cookie:
+                    yield value
+
+    async def _let_in(self, send: Send, address: str) -> None:
+        cookie = f"{self._cookie}={self._secret.decode()}; Path=/; HttpOnly; SameSite=Strict"
+        headers = [(b"location", address.encode("ascii")), (b"set-cookie", cookie.encode("ascii"))]
+        await send({"type": "http.response.start", "status": 303, "headers": [*headers, (b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key.lower() == name]
+
+
+def _check_size(scope: Scope) -> None:
+    path: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+    if len(path) + len(scope["query_string"]) > LONGEST_ADDRESS:
+        raise _Refusal(414, f"The address is longer than {LONGEST_ADDRESS:,} bytes.")
+    for length in _values(scope, b"content-length"):
+        if not (length.isascii() and length.isdigit()):
+            raise _Refusal(400, "The request says no length of its body that is a number.")
+        if len(length) > len(str(LARGEST_BODY)) or int(length) > LARGEST_BODY:
+            raise _too_large()
+
+
+def _too_large() -> _Refusal:
+    return _Refusal(413, f"The request is larger than {LARGEST_BODY:,} bytes.")
+
+
+def _check_method(scope: Scope) -> None:
+    if scope["method"] not in METHODS:
+        raise _Refusal(405, "The explorer answers GET, HEAD and POST only.", (b"allow", ", ".join(METHODS).encode()))
+
+
+def _check_origin(scope: Scope, host: str) -> None:
+    """Refuse what a page of another server sends; that it opens one of ours by a link is all it may do."""
+    site, mode = _values(scope, b"sec-fetch-site"), _values(scope, b"sec-fetch-mode")
+    ours = site in (["same-origin"], ["none"])
+    if scope["method"] in READING:
+        if site and not ours and mode != ["navigate"]:
+            raise _Refusal(403, "A page of another server asked for this; open it by its address instead.")
+        return
+    own = f"{scope.get('scheme', 'http')}://{host}"
+    origins = _values(scope, b"origin")
+    if origins:
+        welcome = [origin.lower() for origin in origins] == [own]
+    elif site:
+        welcome = ours
+    else:
+        welcome = [_origin_of(referer) for referer in _values(scope, b"referer")] == [own]
+    if not welcome or (site and not ours):
+        raise _Refusal(403, "Only a page of this explorer may change something: the request does not come from one.")
+
+
+def _origin_of(address: str) -> str:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def _address(scope: Scope, host: str, query: bytes) -> str:
+    """The address of a request with another query. It names the host: a path may begin with two slashes."""
+    path = scope.get("raw_path") or scope["path"].encode()
+    address = f"{scope.get('scheme', 'http')}://{host}{quote(path, safe=_SAFE)}"
+    return f"{address}?{quote(query, safe=_SAFE)}" if query else address
+
+
+#: What stands in an address as it is: all that has a meaning there, and what is escaped already.
+_SAFE = "/%:@!$&'()*+,;=-._~?"
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body, which is small; None if whoever asked has gone."""
+    body: bytes = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY:
+            raise _too_large()
+        if not message.get("more_body", False):
+            return body
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """What the application receives: the body that was read, then what else comes."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def read() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return read
+
+
+def _with_headers(send: Send) -> Send:
+    """The same with our headers on every answer, in the place of what the application set under these names."""
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = [(key.lower(), value) for key, value in message.get("headers", ())]
+            ours = dict(_HEADERS)
+            known = dict(given)
+            if b"cache-control" not in known or known.get(b"content-type", b"").startswith(b"text/html"):
+                ours[b"cache-control"] = b"no-store"
+            kept = [(key, value) for key, value in given if key not in ours]
+            message = {**message, "headers": [*kept, *ours.items()]}
+        await send(message)
+
+    return guarded
+
+
+async def _refuse(scope: Scope, send: Send, refusal: _Refusal) -> None:
+    text = f"{refusal.sentence}\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
+    # What is left of the request is not read.
+    headers += [(b"connection", b"close"), *refusal.headers]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else text})

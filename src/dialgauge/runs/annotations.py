@@ -1,0 +1,146 @@
+"""``annotations.json`` beside ``run.json``: what people write down while they look at a run and its dialogues.
+
+Invariants
+- The file is no part of what was measured: no checksum covers it, and a run without it is whole.
+- It changes by one rename, after its bytes are on the disk, so that readers need no lock.
+- Whoever changes it holds the run's lock from reading to renaming, so that two writers lose nothing.
+- It disappears with its run: writing never makes the folder of a run that was removed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs.run import Run
+from dialgauge.runs.tables import DIALOGUE_SCORES, DIALOGUES
+from dialgauge.runs.workspace import sync_folder, write_durably, writing
+from dialgauge.text import encodable, plain
+
+ANNOTATIONS_FILE = "annotations.json"
+#: Letters of a note, letters of a label or tag, and how many of them one thing bears.
+LONGEST_NOTE, LONGEST_LABEL, MOST_LABELS = 10_000, 60, 50
+
+_SCRATCH = f"{ANNOTATIONS_FILE}.new"
+#: Letters of a text that a sentence repeats.
+_SHOWN = 30
+
+
+class DialogueNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What people wrote about one dialogue."""
+
+    labels: tuple[str, ...] = ()
+    note: str = ""
+
+
+class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What people wrote about one run and its dialogues. It is never changed in place: the store gives new ones."""
+
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    dialogues: dict[str, DialogueNote] = {}
+
+    def rows(self) -> Iterator[tuple[str | None, str, str]]:
+        """Dialogue (None for the run itself), kind and text of each annotation."""
+        yield from ((None, "tag", tag) for tag in self.tags)
+        if self.note:
+            yield None, "note", self.note
+        for dialogue, written in self.dialogues.items():
+            yield from ((dialogue, "label", label) for label in written.labels)
+            if written.note:
+                yield dialogue, "note", written.note
+
+
+def read_annotations(run: Path) -> Annotations:
+    """The annotations in a run's folder, none where nobody wrote any; a damaged file is an error."""
+    path = run / ANNOTATIONS_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Annotations)
+    except FileNotFoundError:
+        return Annotations()
+    except OSError as error:
+        raise DialgaugeError(f"the annotations cannot be read ({error.strerror})", file=str(path)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DialgaugeError(
+            f"the annotations are damaged ({error}); mend the file, or delete it to do without them", file=str(path)
+        ) from error
+
+
+def write_annotations(run: Path, content: Annotations) -> None:
+    """Replace the annotations in a run's folder; an error where the run is gone."""
+    data = msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
+    with writing(run):
+        try:
+            write_durably(run / _SCRATCH, data)
+            (run / _SCRATCH).replace(run / ANNOTATIONS_FILE)
+            sync_folder(run)
+        except FileNotFoundError as error:
+            raise DialgaugeError("the run was removed meanwhile, and its annotations with it", file=str(run)) from error
+
+
+def with_run_note(old: Annotations, tags: Iterable[str] | None, note: str | None) -> Annotations:
+    """The annotations with other tags or another note of the run; None leaves them."""
+    return msgspec.structs.replace(
+        old,
+        tags=old.tags if tags is None else _labels(tags, "tag"),
+        note=old.note if note is None else _note(note),
+    )
+
+
+def with_dialogue_note(old: Annotations, dialogue: str, labels: Iterable[str] | None, note: str | None) -> Annotations:
+    """The annotations with other labels or another note of a dialogue; None leaves them."""
+    before = old.dialogues.get(dialogue, DialogueNote())
+    after = DialogueNote(
+        labels=before.labels if labels is None else _labels(labels, "label"),
+        note=before.note if note is None else _note(note),
+    )
+    changed = {**old.dialogues, dialogue: after}
+    if after == DialogueNote():
+        del changed[dialogue]
+    return msgspec.structs.replace(old, dialogues=changed)
+
+
+def check_dialogue(run: Run, dialogue: str) -> None:
+    """An error unless the run has the dialogue: in its corpus or, where it has none, among its scores."""
+    table = DIALOGUES if run.tables[DIALOGUES].rows else DIALOGUE_SCORES
+    if dialogue not in run.table(table)["dialogue"].unique().to_list():
+        raise DialgaugeError(
+            f"run {run.id} has no dialogue '{_cut(dialogue)}'; its table '{table}' lists them", file=str(run.path)
+        )
+
+
+def _labels(texts: Iterable[str], what: str) -> tuple[str, ...]:
+    """Each text once, in its order, without the space around it."""
+    if isinstance(texts, str):
+        raise TypeError(f"give a list of {what}s, not one text")
+    known = tuple(dict.fromkeys(_label(text, what) for text in texts))
+    if len(known) > MOST_LABELS:
+        raise DialgaugeError(f"there can be {MOST_LABELS} {what}s, not {len(known):,}; leave some out")
+    return known
+
+
+def _label(text: str, what: str) -> str:
+    label = " ".join(encodable(text).split())
+    if not label:
+        raise DialgaugeError(f"a {what} cannot be empty; leave it out")
+    if len(label) > LONGEST_LABEL:
+        raise DialgaugeError(
+            f"a {what} can have {LONGEST_LABEL} characters, and '{_cut(label)}' has {len(label):,}; "
+            "shorten it, or write a note"
+        )
+    return label
+
+
+def _note(text: str) -> str:
+    note = encodable(text).strip()
+    if len(note) > LONGEST_NOTE:
+        raise DialgaugeError(f"a note can have {LONGEST_NOTE:,} characters, not {len(note):,}; shorten it")
+    return note
+
+
+def _cut(text: str) -> str:
+    shown = plain(text)
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"

@@ -1,0 +1,61 @@
+"""A browser for the whole session, and for each test a page of its own that is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.browser import PATIENCE, AppFactory, Watch, browsing, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+#: Starts a server for an application and gives its address; it stops when the test ends.
+Serve = Callable[[AppFactory], str]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a session."""
+    with browsing() as started:
+        yield started
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    """What the pages of a test do wrong; any of it fails the test."""
+    watching = Watch()
+    yield watching
+    assert watching.problems == []
+
+
+@pytest.fixture
+def serve(watch: Watch) -> Iterator[Serve]:
+    """Start real servers on free ports."""
+    with ExitStack() as running:
+
+        def start(make_app: AppFactory) -> str:
+            address = running.enter_context(serving(make_app))
+            watch.servers.add(address)
+            return address
+
+        yield start
+
+
+@pytest.fixture
+def context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
+    """A browser without history, cookies or cache; every page that opens in it is watched."""
+    fresh = browser.new_context()
+    fresh.set_default_timeout(PATIENCE)
+    fresh.on("page", watch.over)
+    yield fresh
+    fresh.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """An empty page."""
+    return context.new_page()
