@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -27,11 +26,8 @@ from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.templating import PageLinks, render
 from dialgauge.measures import Coverage, Score, parse_measure
-from dialgauge.report import run_tables
-from dialgauge.runs import Run, Store
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Annotations
+from dialgauge.report import Table, run_tables
+from dialgauge.runs import Annotations, DialogueNote, Run, Store
 
 _STATIC = {
     "explorer.css": "text/css; charset=utf-8",
@@ -42,8 +38,17 @@ _STATIC = {
 _SCORES_IN_LIST = 3
 _SHOWN_SCORES = 12
 _OTHERS = 8
-_SORTS: Mapping[str, Callable[[RunRow], Any]]
 _DAY = 86_400
+_SQL_SECONDS, _SQL_ROWS = 10, 500
+_EXAMPLES = (
+    ("all scores, the best first",
+     "SELECT r.name, s.* FROM scores s JOIN runs r ON r.id = s.run ORDER BY measure, value DESC"),
+    ("the hardest dialogues over all tracking runs",
+     "SELECT dialogue, avg(num / den) AS JGA, count(*) AS runs FROM dialogue_scores WHERE measure = 'JGA' "
+     "GROUP BY dialogue ORDER BY JGA, dialogue LIMIT 50"),
+    ("turns that say a word", "SELECT run, dialogue, turn, text FROM turns WHERE text ILIKE '%museum%' LIMIT 100"),
+    ("what people wrote", "SELECT * FROM annotations"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class RunRow:
     note: str
 
 
-_SORTS = {
+_SORTS: Mapping[str, Callable[[RunRow], Any]] = {
     "newest": lambda row: (-row.created.timestamp(), row.run.id),
     "oldest": lambda row: (row.created.timestamp(), row.run.id),
     "name": lambda row: (row.run.name.lower(), row.run.id),
@@ -98,13 +103,13 @@ class Explorer:
         pages = pages_of(run.kind)
         columns = pages.columns(run) if run.scores else []
         worst = {name: f"sort={name}" + ("" if run.scores[name].higher_is_better else "&falling=1") for name in columns}
-        tables = self.library.of_run("tables", run, lambda: pages.tables(self.library, run))
+        tables, problem = self._tables(run)
         facts = [table for table in run_tables(run) if not table.title.startswith(("Scores", "What each", "Notes"))]
         return self.page(
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
             dialogues=run.tables["dialogues"].rows, columns=columns, worst=worst, others=self._others(run),
-            annotated=True, notes=self.store.annotations(run.id), titles=_titles(run), shown_scores=_SHOWN_SCORES,
-            charts=list(self._charts(run)), tables=tables, facts=facts,
+            annotated=True, notes=self._annotations(run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
+            charts=list(self._charts(run)), tables=tables, facts=facts, problem=problem,
         )  # fmt: skip
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
@@ -136,12 +141,12 @@ class Explorer:
         listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
         query = Query.read(asked, listed.pages)
         before, after, number, found = listed.neighbours(query, dialogue.id)
-        notes = self.store.annotations(run.id).dialogues
+        notes = self._annotations(run).dialogues
         return self.page(
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
             number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
             values=self._values(run, dialogue.id), others=self._others(run), annotated=True,
-            note=notes.get(dialogue.id) or _NoNote(),
+            note=notes.get(dialogue.id) or DialogueNote(),
         )  # fmt: skip
 
     def compare(self, ids: Sequence[str], asked: Mapping[str, str], pair: Sequence[str] = ()) -> str:
@@ -180,6 +185,21 @@ class Explorer:
         near = neighbours(self.library, ids, dialogue, asked.get("measure", ""))
         return self.page("side.html", "compare", side=shown, near=near, ids=[run.id for run in shown.runs])
 
+    def sql(self, asked: Mapping[str, str]) -> str:
+        """A SELECT over all runs and its answer, or what is wrong with it."""
+        query, problem, answer = asked.get("q", "").strip(), "", None
+        left_out: list[DialgaugeError] = []
+        if query:
+            try:
+                answer = self.store.ask(query, seconds=_SQL_SECONDS, rows=_SQL_ROWS, on_problem=left_out.append)
+            except DialgaugeError as error:
+                problem = str(error)
+        return self.page(
+            "sql.html", "sql", query=query, problem=problem, answer=answer, left_out=left_out, rows=_SQL_ROWS,
+            seconds=_SQL_SECONDS, tables=self.store.columns(), examples=_EXAMPLES,
+            known={run.id for run in self.library.survey().runs},
+        )  # fmt: skip
+
     def annotate(self, id: str, form: Mapping[str, str]) -> str:
         """Keep labels and a note; the address to go back to."""
         run = self.library.run(id)
@@ -200,7 +220,18 @@ class Explorer:
         return RunRow(run, run.manifest.created, coverage, first[:_SCORES_IN_LIST], notes.tags, notes.note)
 
     def _annotations(self, run: Run) -> Annotations:
-        return self.store.annotations(run.id)
+        """What people wrote about a run; a damaged file of theirs does not hide the run."""
+        try:
+            return self.store.annotations(run.id)
+        except DialgaugeError as error:
+            return Annotations(note=f"({error})")
+
+    def _tables(self, run: Run) -> tuple[list[Table], str]:
+        """The tables of the family, and why there are none; a table that is damaged does not hide the scores."""
+        try:
+            return self.library.of_run("tables", run, lambda: pages_of(run.kind).tables(self.library, run)), ""
+        except DialgaugeError as error:
+            return [], str(error)
 
     def _others(self, run: Run) -> list[Run]:
         """Newer and older runs of the same kind over the same dialogues, to look at beside this one."""
@@ -224,13 +255,6 @@ class Explorer:
             for row in rows
             if row["measure"] in run.scores
         ][:_SHOWN_SCORES]
-
-
-class _NoNote(msgspec.Struct, frozen=True):
-    """Stands for a note that nobody wrote."""
-
-    labels: tuple[str, ...] = ()
-    note: str = ""
 
 
 def create_app(store: Store) -> Starlette:
@@ -287,6 +311,7 @@ def create_app(store: Store) -> Starlette:
         Route("/compare", several(explorer.compare)),
         Route("/compare/chart", compare_chart),
         Route("/side", several(explorer.side)),
+        Route("/sql", page(explorer.sql)),
         Route("/static/{name}", _static),
     ]
     return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing})

@@ -42,7 +42,7 @@ def serve(
     listening = _listening(host, port)
     at = listening.getsockname()[1]
     token = None if local else secrets.token_urlsafe(24)
-    server = _server(store, _hosts(host, at), token)
+    server = _server(store, host, at, token)
     shown = f"http://{_bracketed(host)}:{at}{path}"
     address = f"{shown}{'&' if '?' in path else '?'}token={token}" if token else shown
     Thread(target=_tell, args=(server, lambda: ready(address)), daemon=True).start()
@@ -50,15 +50,15 @@ def serve(
         server.run(sockets=[listening])
 
 
-def _server(store: Store, hosts: frozenset[str], token: str | None) -> _Server:
+def _server(store: Store, host: str, port: int, token: str | None) -> _Server:
     try:
         import uvicorn
 
-        from dialgauge.explorer.guard import Guard
+        from dialgauge.explorer.guard import Guard, local_hosts
         from dialgauge.explorer.server import create_app
     except ImportError as error:
         raise missing_extra(str(error.name), "explorer", "The explorer") from error
-    app = Guard(create_app(store), hosts=hosts, token=token)
+    app = Guard(create_app(store), hosts=local_hosts(port, host), token=token)
     return uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, server_header=False, lifespan="off"))
 
 
@@ -84,7 +84,7 @@ def served(store: Store) -> Iterator[str]:
     """The pages in a thread of this process, on a free port of this machine: the address, without a closing slash."""
     listening = _listening(HOST, 0)
     at = listening.getsockname()[1]
-    server = _server(store, _hosts(HOST, at), None)
+    server = _server(store, HOST, at, None)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     _tell(server, lambda: None)
@@ -125,19 +125,3 @@ def _is_local(host: str) -> bool:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _hosts(host: str, port: int) -> frozenset[str]:
-    """The Host headers that this server answers to; on all addresses of the machine, by its names and numbers."""
-    names = {"localhost", "127.0.0.1", "[::1]", _bracketed(host)}
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - asked for
-        names |= {socket.gethostname(), *_own_addresses()}
-    return frozenset(f"{name}:{port}" for name in names)
-
-
-def _own_addresses() -> set[str]:
-    try:
-        found = socket.getaddrinfo(socket.gethostname(), None)
-    except OSError:
-        return set()
-    return {_bracketed(str(entry[4][0])) for entry in found}
