@@ -52,16 +52,16 @@ def tracking_store(
     return store, [store.add(run) for run in scored.runs]
 
 
-def large_run(count: int, name: str = "large") -> Run:
+def large_run(count: int, called: str = "large") -> Run:
     """A run over very many short dialogues, one measure."""
     ids = [f"D{number:06}" for number in range(count)]
     dialogues = [
         Dialogue(
-            id=id,
+            id=name,
             turns=(Turn(speaker="user", text=f"number {number} please"), Turn(speaker="system", text="here it is")),
             domains=(DOMAINS[number % 2],),
         )
-        for number, id in enumerate(ids)
+        for number, name in enumerate(ids)
     ]
     num = np.arange(count, dtype=float) % 11
     den = np.full(count, 10.0)
@@ -73,4 +73,4 @@ def large_run(count: int, name: str = "large") -> Run:
         dialogues=ids, sums={"JGA": (num, den)}, scores={"JGA": value},
         coverage=Coverage({"dialogues": Count(expected=count, read=count, scored=count, failed=0)}),
     )  # fmt: skip
-    return new_run(kind="tracking", name=name, scores=scores, corpus=dialogues)
+    return new_run(kind="tracking", name=called, scores=scores, corpus=dialogues)

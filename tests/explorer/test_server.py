@@ -1,0 +1,258 @@
+"""The pages as a browser gets them, without one: addresses, errors, hostile content, annotations."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import httpx
+import pytest
+
+from dialgauge import Store, score
+from dialgauge.explorer.server import create_app
+from dialgauge.runs import Run, new_run
+from support.explorer_store import tracked, tracking_store
+
+HOSTILE = "<script>hacked()</script>\"><img src=x onerror=hacked()>'{{7*7}}</textarea></title>\x1b[31m\u202e"
+
+
+class Client:
+    """Asks an application as a browser would."""
+
+    def __init__(self, store: Store) -> None:
+        self.app = create_app(store)
+
+    def get(self, address: str) -> httpx.Response:
+        return asyncio.run(self._asked("GET", address))
+
+    def post(self, address: str, **form: str) -> httpx.Response:
+        return asyncio.run(self._asked("POST", address, urlencode(form)))
+
+    async def _asked(self, method: str, address: str, content: str = "") -> httpx.Response:
+        transport = httpx.ASGITransport(self.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.request(method, address, content=content)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, list[Run]]:
+    return tracking_store(tmp_path_factory.mktemp("pages") / "runs", systems=("alpha", "beta", "gamma"))
+
+
+@pytest.fixture(scope="module")
+def client(stored: tuple[Store, list[Run]]) -> Client:
+    return Client(stored[0])
+
+
+def pages(runs: list[Run], dialogue: str) -> list[str]:
+    """Every page there is about some runs."""
+    one, two = runs[0].id, runs[1].id
+    named = urlencode({"id": dialogue})
+    return [
+        "/", "/?q=alpha&kind=tracking&sort=score", f"/runs/{one}", f"/runs/{one}/dialogues",
+        f"/runs/{one}/dialogues?sort=JGA&error=missed", f"/runs/{one}/dialogue?{named}", "/compare",
+        f"/compare?run={one}&run={two}", f"/side?run={one}&run={two}&{named}", "/sql", "/sql?q=SHOW+TABLES",
+    ]  # fmt: skip
+
+
+def test_every_page_answers(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    for address in pages(stored[1], "D0004"):
+        answer = client.get(address)
+        assert (answer.status_code, address) == (200, address)
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert "<h1" in answer.text and "</html>" in answer.text
+
+
+def test_links_of_a_page_lead_to_pages(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    """Whatever a page links to is there: followed over all pages from the first one."""
+    seen, waiting = set(), ["/"]
+    while waiting and len(seen) < 120:
+        address = waiting.pop()
+        if address in seen:
+            continue
+        seen.add(address)
+        answer = client.get(address)
+        assert (answer.status_code, address) == (200, address)
+        waiting += [
+            link.replace("&amp;", "&").partition("#")[0] for link in re.findall(r'href="(/[^"#]*)', answer.text)
+        ]
+    assert any("/side?" in address for address in seen) and any("dialogue?" in address for address in seen)
+
+
+def test_a_run_shows_what_its_manifest_says(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    run = stored[1][0]
+    text = client.get(f"/runs/{run.id}").text
+    for name, one in run.scores.items():
+        assert name in text and f"{100 * (one.value or 0):.2f}%" in text and one.signature in text.replace("&#39;", "'")
+    assert run.id in text and "60 dialogues" in text
+
+
+def test_side_by_side_starts_where_the_runs_part(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    from dialgauge import compare_runs
+
+    one, two = stored[1][:2]
+    comparison = compare_runs([one, two])
+    parted = [name for name in comparison.dialogues if comparison.divergence("alpha", "beta", name)]
+    assert parted
+    for name in parted[:5]:
+        divergence = comparison.divergence("alpha", "beta", name)
+        assert divergence is not None
+        text = client.get(f"/side?run={one.id}&run={two.id}&id={name}").text
+        assert f'id="turn-{divergence.turn}" tabindex="-1" data-scroll' in text
+        assert f'part at <a href="#turn-{divergence.turn}">' in text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/runs/none", "/runs/%2e%2e", "/runs/%2e%2e%2f%2e%2e%2fetc", "/runs/corpora", "/runs/.work",
+        "/nowhere", "/static/../server.py", "/static/server.py", "/runs/{run}/chart?name=none",
+        "/side?run=a&run=b&id=x", "/runs/none/dialogue?id=1",
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_a_page_that_says_so(
+    client: Client, stored: tuple[Store, list[Run]], address: str
+) -> None:
+    answer = client.get(address.replace("{run}", stored[1][0].id))
+    assert answer.status_code in (400, 404)
+    assert "Traceback" not in answer.text and 'class="warning"' in answer.text
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["least=x", "page=x", "sort=XYZ", "measure=XYZ&least=1", "slot=none&error=none", "q=%00", "q=" + "x" * 9000],
+)
+def test_odd_filters_are_answered(client: Client, stored: tuple[Store, list[Run]], query: str) -> None:
+    answer = client.get(f"/runs/{stored[1][0].id}/dialogues?{query}")
+    assert answer.status_code in (200, 400) and "Traceback" not in answer.text
+
+
+def test_hostile_content_is_shown_and_never_acts(tmp_path: Path) -> None:
+    """Markup in ids, texts, domains, slots, values, names of runs, labels and notes."""
+    store = Store(tmp_path / "runs")
+
+    def say(text: str) -> str:
+        return f"{text}{HOSTILE}"
+
+    scored = score(
+        tracked(8, 0, say=say),
+        {say("one"): tracked(8, 1, say=say), say("two"): tracked(8, 2, say=say)},
+        profile="verbatim",
+    )
+    runs = [store.add(run) for run in scored.runs]
+    first = next(iter(runs[0].dialogues())).id
+    store.annotate(runs[0].id, tags=[HOSTILE.replace("\x1b", "").replace("\u202e", "")[:50]], note=HOSTILE)
+    client = Client(store)
+    for address in [*pages(runs, first), f"/runs/{runs[0].id}/dialogues?{urlencode({'q': HOSTILE, 'slot': HOSTILE})}"]:
+        text = client.get(address).text
+        assert "hacked" in text or address.startswith(("/compare", "/sql", "/?q"))
+        for markup in ("<script>hacked", "<img src=x", "</textarea></title>", "\x1b", "\u202e"):
+            assert markup not in text, (address, markup)
+        assert "49</textarea>" not in text
+
+
+def test_labels_and_notes_are_kept_in_the_store(tmp_path: Path) -> None:
+    store, (run, _) = tracking_store(tmp_path / "runs", count=8)
+    client = Client(store)
+    back = f"/runs/{run.id}/dialogue?id=D0002&sort=JGA"
+    answer = client.post(f"/runs/{run.id}/annotate", dialogue="D0002", labels="odd, ask, odd", note="who?", back=back)
+    assert (answer.status_code, answer.headers["location"]) == (303, back)
+    assert store.annotations(run.id).dialogues["D0002"].labels == ("odd", "ask")
+    assert 'value="odd, ask"' in client.get(back).text and "who?" in client.get(back).text
+    client.post(f"/runs/{run.id}/annotate", labels="baseline", note="the first try")
+    assert store.annotations(run.id).tags == ("baseline",)
+    assert "the first try" in client.get("/?q=baseline").text
+    client.post(f"/runs/{run.id}/annotate", dialogue="D0002", labels="", note="")
+    assert store.annotations(run.id).dialogues == {}
+
+
+@pytest.mark.parametrize("back", ["//evil.example", "https://evil.example/", "/\\evil", "javascript:x", ""])
+def test_a_form_never_sends_people_elsewhere(tmp_path: Path, back: str) -> None:
+    store, (run, _) = tracking_store(tmp_path / "runs", count=4)
+    answer = Client(store).post(f"/runs/{run.id}/annotate", dialogue="D0001", labels="x", note="", back=back)
+    assert answer.headers["location"].startswith(f"/runs/{run.id}/dialogue?id=D0001")
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [({"dialogue": "none", "labels": "x"}, "none"), ({"labels": "x" * 61}, "60"), ({"note": "x" * 10_001}, "10,000")],
+)
+def test_annotations_that_cannot_be_kept_are_refused(tmp_path: Path, form: dict[str, str], told: str) -> None:
+    store, (run, _) = tracking_store(tmp_path / "runs", count=4)
+    answer = Client(store).post(f"/runs/{run.id}/annotate", **form)
+    assert answer.status_code == 400 and told in answer.text
+
+
+def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+    client = Client(Store(tmp_path / "none"))
+    assert "This store is empty" in client.get("/").text
+    assert client.get("/compare").status_code == client.get("/sql").status_code == 200
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_run_that_was_removed_while_its_page_stood_open(tmp_path: Path) -> None:
+    store, (run, other) = tracking_store(tmp_path / "runs", count=6)
+    client = Client(store)
+    addresses = [address for address in pages([run, other], "D0001") if run.id in address]
+    for address in addresses:
+        client.get(address)
+    store.remove(run.id)
+    for address in addresses:
+        answer = client.get(address)
+        assert answer.status_code == 404 and "removed" in answer.text
+    assert client.get("/").status_code == 200
+
+
+def test_damage_is_told_and_hides_nothing_else(tmp_path: Path) -> None:
+    store, (run, other) = tracking_store(tmp_path / "runs", count=6)
+    (run.path / "annotations.json").write_bytes(b"{")
+    client = Client(store)
+    assert run.name in client.get("/").text and client.get(f"/runs/{run.id}").status_code == 200
+    (run.path / "slot_errors.parquet").write_bytes(b"PAR1")
+    assert "Damaged" in client.get("/").text and other.name in client.get("/").text
+    assert client.get(f"/runs/{run.id}/dialogues?error=missed").status_code == 400
+
+
+def test_runs_without_dialogues_or_scores_have_pages(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    run = store.add(new_run(kind="study", name="plain"))
+    client = Client(store)
+    assert "no scores" in client.get(f"/runs/{run.id}").text
+    assert "without its dialogues" in client.get(f"/runs/{run.id}/dialogues").text
+
+
+@pytest.mark.parametrize(
+    "query", ["DROP TABLE runs", "SELECT * FROM read_text('/etc/passwd')", "ATTACH '/tmp/x.db'", "SELEC"]
+)
+def test_sql_that_is_no_question_is_refused_with_a_sentence(client: Client, query: str) -> None:
+    text = client.get(f"/sql?q={quote(query)}").text
+    assert 'role="alert"' in text and "root:" not in text
+
+
+def test_sql_answers_link_to_runs(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    text = client.get("/sql?q=SELECT+id,+name,+NULL+AS+n+FROM+runs+ORDER+BY+name").text
+    assert f'<a href="/runs/{stored[1][0].id}">' in text and "3 rows" in text and "null" in text
+
+
+@pytest.mark.parametrize("name", ["scores", "errors by slot", "first error"])
+def test_charts_are_specifications_that_load_nothing(
+    client: Client, stored: tuple[Store, list[Run]], name: str
+) -> None:
+    specification = client.get(f"/runs/{stored[1][0].id}/chart?name={quote(name)}").json()
+    assert "vega-lite" in specification["$schema"]
+    urls: list[object] = []
+    _visit(specification, lambda key, value: urls.append(value) if key in ("url", "href") else None)
+    assert urls == []
+
+
+def _visit(value: object, see: Callable[[str, object], object]) -> None:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            see(key, item)
+            _visit(item, see)
+    elif isinstance(value, list):
+        for item in value:
+            _visit(item, see)
