@@ -46,8 +46,8 @@ def serve(watch: Watch) -> Iterator[Serve]:
 
 
 @pytest.fixture
-def context(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
-    """A browser without history, cookies or cache; every page that opens in it is watched."""
+def context(browser: Browser, watch: Watch, serve: Serve) -> Iterator[BrowserContext]:
+    """A browser without history, cookies or cache; every page in it is watched, and closed before its server stops."""
     fresh = browser.new_context()
     fresh.set_default_timeout(PATIENCE)
     fresh.on("page", watch.over)

@@ -52,6 +52,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "runs list": ("--store", "store"),
     "runs show": ("2", "--store", "store"),
     "runs compare": ("2", "2", "--store", "store", "--resamples", "9"),
+    "runs annotate": ("2", "--tag", "a tag", "--note", "text", "--store", "store"),
     "runs rm": ("2", "--yes", "--store", "store"),
     "runs path": ("2", "--store", "store"),
     "sql": ("SELECT * FROM dialogue_scores", "--store", "store"),

@@ -19,6 +19,7 @@ def store_targets() -> Iterator[Target]:
     """Each file of a run, and SQL."""
     yield damaging("side:manifest", partial(_files_of_run, "run.json"), mutations.JSON, _manifest, 1)
     yield damaging("side:corpus", partial(_files_of_run, "corpus.json"), mutations.JSON, _corpus_file, 1)
+    yield damaging("side:annotations", lambda: [_ANNOTATIONS], mutations.JSON, _annotations, 1)
     for name in ("dialogue_scores", "dialogues", "turns", "slot_scores"):
         seeds = partial(_files_of_run, f"{name}.parquet")
         yield damaging(f"side:{name}", seeds, mutations.BYTES, partial(_parquet, name), 1)
@@ -75,6 +76,19 @@ def _manifest(content: bytes, folder: Path) -> None:
     _read_store(folder / "store")
 
 
+def _annotations(content: bytes, folder: Path) -> None:
+    from dialgauge.runs import Store
+
+    shutil.copytree(stored_run(), folder / "store")
+    run = next((folder / "store").glob("2*"))
+    (run / "annotations.json").write_bytes(content)
+    store = Store(folder / "store")
+    store.sql("SELECT * FROM annotations").rows()
+    before = store.annotations(run.name)
+    assert store.annotate(run.name, note="another").dialogues == before.dialogues
+    assert store.annotations(run.name).note == "another"
+
+
 def _corpus_file(content: bytes, folder: Path) -> None:
     shutil.copytree(stored_run(), folder / "store")
     next((folder / "store").glob("corpora/*/corpus.json")).write_bytes(content)
@@ -113,3 +127,7 @@ _QUERIES = [
     b"WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT * FROM t",
     b"SELECT TIMESTAMP_NS '2262-04-11 23:47:16', DATE '9990-01-01', TIME '1:00'",
 ]
+_ANNOTATIONS = (
+    b'{"tags": ["a", "b c"], "note": "two\\nlines \\ud83d\\ude00", '
+    b'"dialogues": {"d1": {"labels": ["x"], "note": "y"}, "d2": {"note": "z"}}}'
+)

@@ -169,6 +169,29 @@ def test_two_processes_that_annotate_at_once_lose_nothing(store: Store) -> None:
     assert notes == {f"{who}{n}": f"{who} {n}" for who in "xy" for n in range(40)}
 
 
+DYING = """
+import os, signal, sys
+from pathlib import Path
+from dialgauge.runs import Store
+folder, run = sys.argv[1:]
+Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Store(folder).annotate(run, note="half-written")
+"""
+
+
+def test_a_process_that_dies_while_writing_leaves_the_old_annotations(store: Store, run: Run) -> None:
+    before = store.annotate(run.id, note="old")
+    done = subprocess.run([sys.executable, "-c", DYING, str(store.folder), run.id], timeout=300, check=False)
+    assert done.returncode == -9
+    assert store.annotations(run.id) == before
+    store.open(run.id).verify()
+    assert store.annotate(run.id, tags=["new"]) == Annotations(("new",), "old") == store.annotations(run.id)
+    names = ["annotations.json", "dialogue_scores.parquet", "run.json"]
+    assert sorted(path.name for path in run.path.iterdir()) == names
+    store.add(new_run(kind="k", name="sweeps"))
+    assert list((store.folder / ".work").iterdir()) == []
+
+
 def test_a_run_that_is_removed_takes_its_annotations_along(store: Store, run: Run) -> None:
     store.annotate(run.id, note="x")
     store.remove(run.id)

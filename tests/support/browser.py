@@ -96,7 +96,7 @@ class _Server(uvicorn.Server):
 class Watch:
     """What went wrong in a page while a test drove it."""
 
-    #: Servers that the page may ask: those that the test started.
+    #: Servers that the page may ask: those that the test started, and ``file://`` where it opens a file.
     servers: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
 
@@ -115,7 +115,7 @@ class Watch:
 
     def _on_console(self, message: ConsoleMessage) -> None:
         where = str(message.location.get("url", ""))
-        if message.type in ("error", "warning") and not where.endswith(_ICON):
+        if message.type == "error" and not where.endswith(_ICON):
             self.problems.append(f"the page logged: {message.text} ({where})")
 
     def _on_request(self, request: Request) -> None:
