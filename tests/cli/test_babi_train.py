@@ -171,7 +171,7 @@ def test_an_evaluation_keeps_attention_where_it_is_asked_for(
     kept = Store().open(Store().list()[-1].id)
     assert set(kept.table("attention")["dialogue"]) == {"task1-tst-0001", "task1-tst-0002"}
     before = len(Store().list())
-    for bot in ("tfidf", "rules", "silent"):
+    for bot in ("tfidf", "rules"):
         refused = dialgauge(capsys, *asked, "--model", bot)
         assert refused.code == 2
         assert f"the model {bot} has no attention to show; memory networks have" in refused.err
