@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dialgauge.comparison.runs import compare_runs
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
+    from dialgauge.comparison.standing import Standing, standings
+    from dialgauge.comparison.tables import score_table
     from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "ItemDifference",
     "LackingSystem",
     "PairedScores",
+    "Standing",
     "TurnDivergence",
     "assigned",
     "compare_runs",
@@ -46,10 +49,12 @@ __all__ = [
     "paired_scores",
     "read_ratings",
     "read_system_table",
+    "score_table",
     "screen_tables",
     "shared_turns",
     "spread_figure",
     "spreads",
+    "standings",
     "system_table_json",
     "system_tables",
     "view_of",
