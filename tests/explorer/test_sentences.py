@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -10,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.comparison import Comparison, PairedScores, compare_scores, standings
+from dialgauge.comparison import Comparison, PairedScores, compare_runs, compare_scores, standings
 from dialgauge.explorer.phrases import Glossary, listed, numbers, percent
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.measures import Count, Coverage, Score, Scores
 from dialgauge.runs import Run, new_run
+from dialgauge.tracking import score
 
 SHARE = Score(value=0.5, unit="share", higher_is_better=True, lower=0.0, upper=1.0)
 
@@ -67,7 +69,8 @@ def test_one_system_is_better_and_by_another_measure_they_cannot_be_told_apart()
     other = [f"{100 * number:.1f}" for number in (even.difference, even.low, even.high)]
     assert told == (
         f"augpt is better than dots by JGA (joint goal accuracy), by {shown[0]} points, [{shown[1]}, {shown[2]}]; by "
-        f"FGA@1 (flexible goal accuracy; difference {other[0]} points, [{other[1]}, {other[2]}]) they cannot be told apart."
+        f"FGA@1 (flexible goal accuracy; difference {other[0]} points, [{other[1]}, {other[2]}]) they cannot be told "
+        "apart."
     )
 
 
@@ -156,8 +159,8 @@ def test_undefined_values_are_said_to_be_undefined() -> None:
 )
 def test_better_is_said_exactly_where_the_difference_is_significant(shares: list[float], higher: bool) -> None:
     names = [f"<b>{place}|*</b>" for place in range(len(shares))]
-    score = Score(value=0.5, unit="share", higher_is_better=higher)
-    comparison = compared([[share] for share in shares], names, {"JGA": score}, dialogues=40)
+    share = Score(value=0.5, unit="share", higher_is_better=higher)
+    comparison = compared([[share] for share in shares], names, {"JGA": share}, dialogues=40)
     told = " ".join(comparison_sentences(comparison))
     pairs = {
         (first, second): comparison.difference(first, second, "JGA").significant
@@ -215,10 +218,10 @@ def test_a_tracking_run() -> None:
     turns = polars.DataFrame(
         {"dialogue": ["a", "a", "b", "c"], "turn": [0, 2, 0, 0], "exact": [True, False, True, True]}
     )
-    score = Score(value=0.4948, low=0.478, high=0.512, unit="share", higher_is_better=True)
+    exact = Score(value=0.4948, low=0.478, high=0.512, unit="share", higher_is_better=True)
     whole = Coverage({"dialogues": Count(expected=1000, read=1000, scored=1000, failed=0)})
     run = run_of(
-        "tracking", {"JGA": score}, name="augpt", tables={"slot_scores": slots, "turn_scores": turns}, coverage=whole
+        "tracking", {"JGA": exact}, name="augpt", tables={"slot_scores": slots, "turn_scores": turns}, coverage=whole
     )
     assert run_sentences(run) == [
         "augpt gets 49.5% of the turns exactly right: JGA (joint goal accuracy; 49.5% [47.8, 51.2]; 1,000 dialogues).",
@@ -227,7 +230,7 @@ def test_a_tracking_run() -> None:
         "wrong is hotel-type (60% of 10 errors, turn by turn).",
     ]
     none = slots.with_columns(polars.lit(0).alias(name) for name in ("wrong_value", "missed", "spurious"))
-    assert "No slot is ever wrong." in run_sentences(run_of("tracking", {"JGA": score}, tables={"slot_scores": none}))
+    assert "No slot is ever wrong." in run_sentences(run_of("tracking", {"JGA": exact}, tables={"slot_scores": none}))
 
 
 def test_what_is_missing_comes_first() -> None:
@@ -275,8 +278,8 @@ def test_a_run_of_users() -> None:
         "loops": polars.DataFrame({"cause": ["user NLU"]}),
     }
     assert run_sentences(run_of("users", scores, tables=tables, details=details)) == [
-        "The user expresses 75.0% of the constraints of its goal; together that is I-GCDF1 (goal- and context-driven F1 "
-        "of informing; 50.0%).",
+        "The user expresses 75.0% of the constraints of its goal; together that is I-GCDF1 (goal- and context-driven "
+        "F1 of informing; 50.0%).",
         "75% of all that the user expresses are needless repetitions, by the fault of the user's understanding (67%) "
         "and gremlins (33%).",
         "What I-GCDF1 lacks is lost to the user's understanding 30.0 points and the user's policy 20.0 points.",
@@ -334,7 +337,18 @@ def test_runs_without_their_headline_without_values_and_with_odd_tables(kind: st
     undefined = run_sentences(run_of(kind, {"my own": Score(value=None), "NaN": Score(value=math.nan, unit="share")}))
     assert undefined[0] == "ours has undefined by my own and undefined by NaN."
     names = ("slot_scores", "turn_scores", "replies", "verdicts", "loops", "conversations", "outcomes", "task_verdicts")
-    columns = ("dialogue", "domain", "slot", "missed", "spurious", "wrong_value", "exact", "class", "chosen", "correct")
+    columns: tuple[str, ...] = (
+        "dialogue",
+        "domain",
+        "slot",
+        "missed",
+        "spurious",
+        "wrong_value",
+        "exact",
+        "class",
+        "chosen",
+        "correct",
+    )
     columns += ("tied", "verdict", "fault", "cause", "reason", "longest_run", "rule", "why", "success", "rules")
     for content in ([None, None], ["<b>", "x"], [[1], [2]]):
         tables = {name: polars.DataFrame(dict.fromkeys(columns, content)) for name in names}
@@ -349,6 +363,25 @@ def test_hostile_names_are_plain_text() -> None:
     (told,) = run_sentences(run_of("odd", {"<script>\n": SHARE}, name="<img src=x>\x1b[31m\n| a"))
     assert told == "<img src=x>�[31m | a has 50.0% by <script>."
     assert all("\n" not in one and "\x1b" not in one for one in [told])
+
+
+def test_real_trackers(shared_data: Path) -> None:
+    predictions = {name: shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("augpt", "dots", "ubar")}
+    runs = score(shared_data / "multiwoz21" / "test.json.gz", predictions, measures=["JGA", "FGA@1"]).runs
+    for run in runs:
+        value, slots = run.scores["JGA"].value, run.table("slot_scores")
+        assert value is not None
+        headline, _, errors = run_sentences(run)
+        assert headline.startswith(f"{run.name} gets {100 * value:.1f}% of the turns exactly right: JGA (joint goal")
+        counts = {kind: slots[kind].sum() for kind in ("missed", "spurious", "wrong_value")}
+        assert f"({100 * max(counts.values()) / sum(counts.values()):.0f}%), then " in errors
+        assert f"of {sum(counts.values()):,} errors" in errors
+    comparison = compare_runs(runs, resamples=500)
+    told = comparison_sentences(comparison)
+    for measure, standing in zip(comparison.measures, standings(comparison), strict=True):
+        winners = [name for name, worst in zip(comparison.systems, standing.worst, strict=True) if worst == 1]
+        said = [one for one in told if "better than every other" in one and f"by {measure} (" in one]
+        assert [one.split(" ")[0] for one in said] == winners
 
 
 def test_parts_are_not_spoken_of_unless_there_is_nothing_else() -> None:

@@ -16,7 +16,6 @@ from dialgauge.responses.evaluation import RankingResult, ranked
 from dialgauge.responses.shortlist import KEPT, candidates_frame, shortlists
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
-from support.shared import shared_folder
 from support.tiny_world import tiny_task
 
 COLUMNS = {
@@ -129,8 +128,5 @@ def test_a_shortlist_is_the_beginning_of_the_whole_ranking(scores: np.ndarray, k
 
 
 @pytest.mark.parametrize("number", [5, 6])
-def test_the_released_dialogs(number: int) -> None:
-    shared = shared_folder("data")
-    if shared is None:
-        pytest.skip("DIALGAUGE_DATA does not name the released bAbI dialogs")
-    assert_agrees_with_replies(evaluated("tfidf", load_task(shared / "babi", number, ("trn", "dev", "tst"))))
+def test_the_released_dialogs(shared_data: Path, number: int) -> None:
+    assert_agrees_with_replies(evaluated("tfidf", load_task(shared_data / "babi", number, ("trn", "dev", "tst"))))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
     from dialgauge.comparison.standing import Standing, standings
-    from dialgauge.comparison.tables import score_table
     from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
@@ -49,7 +48,6 @@ __all__ = [
     "paired_scores",
     "read_ratings",
     "read_system_table",
-    "score_table",
     "screen_tables",
     "shared_turns",
     "spread_figure",

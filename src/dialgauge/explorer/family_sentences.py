@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.phrases import Glossary, is_number, listed, percent, sentence, value_of, value_with_interval
-from dialgauge.measures import Score
+from dialgauge.explorer.run_columns import columns, known, tallied
 from dialgauge.report import plain
 from dialgauge.runs import Run
 from dialgauge.tasks import warnings as task_warnings
@@ -32,37 +32,6 @@ def family_sentences(run: Run, words: Glossary) -> list[str]:
     return [sentence(text) for text in told(run, words)] if told is not None and run.scores else []
 
 
-def columns(
-    run: Run, table: str, *, text: tuple[str, ...] = (), number: tuple[str, ...] = ()
-) -> polars.DataFrame | None:
-    """Some columns of a table of a run, of the types that are expected; None where it does not have them."""
-    import polars as pl
-
-    if table not in run.tables:
-        return None
-    frame = run.table(table)
-    kinds = frame.schema
-    if not all(isinstance(kinds.get(name), pl.String | pl.Categorical | pl.Enum | pl.Null) for name in text):
-        return None
-    if not all(name in kinds and (kinds[name].is_numeric() or kinds[name] == pl.Boolean) for name in number):
-        return None
-    numbers = [pl.col(name).cast(pl.Float64).fill_null(0.0).fill_nan(0.0) for name in number]
-    return frame.select(*(pl.col(name).cast(pl.String) for name in text), *numbers)
-
-
-def known(run: Run, measure: str) -> Score | None:
-    """The score of a measure, if it has a value."""
-    score = run.scores.get(measure)
-    return score if score is not None and is_number(score.value) else None
-
-
-def tallied(values: polars.Series) -> list[tuple[str, int]]:
-    """The texts of a column, the most frequent first, with their number; absent ones are left out."""
-    counts = values.drop_nulls().to_frame("value").group_by("value", maintain_order=True).len()
-    rows = [(str(value), int(count)) for value, count in counts.iter_rows()]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))
-
-
 # Tracking
 
 
@@ -73,7 +42,7 @@ def _tracking(run: Run, words: Glossary) -> Iterator[str]:
         about = words.said("JGA", *filter(None, [value_with_interval(exact), dialogues]))
         yield f"{plain(run.name)} gets {value_of(exact)} of the turns exactly right: {about}"
     else:
-        yield from _plain_scores(run, words)
+        yield from first_scores(run, words)
     yield from _whole_dialogues(run)
     yield from _slot_errors(run)
 
@@ -121,7 +90,7 @@ def _slot_errors(run: Run) -> Iterator[str]:
 def _responses(run: Run, words: Glossary) -> Iterator[str]:
     right, whole = known(run, "per-response"), known(run, "per-dialog")
     if right is None:
-        yield from _plain_scores(run, words)
+        yield from first_scores(run, words)
     else:
         carried = f", and every reply right in {value_of(whole)} of the dialogues" if whole is not None else ""
         measures = [
@@ -190,7 +159,7 @@ def _users(run: Run, words: Glossary) -> Iterator[str]:
             told = True
             yield f"The user {'; '.join(parts)}" if recall else f"Of the user: {'; '.join(parts)}"
     if not told:
-        yield from _plain_scores(run, words)
+        yield from first_scores(run, words)
     yield from _repetitions(run)
     yield from _lost(run)
     ends = columns(run, "conversation_facts", text=("end",))
@@ -250,7 +219,7 @@ def _tasks(run: Run, words: Glossary) -> Iterator[str]:
     human = human if isinstance(human, Mapping) else {}
     inform, success = known(run, "Inform"), known(run, "Success")
     if inform is None and success is None:
-        yield from _plain_scores(run, words)
+        yield from first_scores(run, words)
     else:
         parts = [_beside_humans(run, name, words, human) for name in ("Inform", "Success") if known(run, name)]
         yield f"{plain(run.name)} has {listed(parts)}"
@@ -324,7 +293,7 @@ def _lab(run: Run, words: Glossary) -> Iterator[str]:
             f"{held or 'the conversations'} (Success by strict rules){loose}"
         )
     else:
-        yield from _plain_scores(run, words)
+        yield from first_scores(run, words)
     frame = columns(run, "conversations", text=("reason",))
     if frame is not None and frame.height:
         ends = [
@@ -364,15 +333,16 @@ def _scored(run: Run, unit: str, noun: str = "") -> str:
     return counted(count.scored, noun or unit.removesuffix("s")) if count is not None and count.scored else ""
 
 
-def _plain_scores(run: Run, words: Glossary) -> Iterator[str]:
-    """The first scores of the whole, where the headline of the family was not measured."""
+def first_scores(run: Run, words: Glossary) -> Iterator[str]:
+    """The first scores, for runs of other kinds and where the headline of the family was not measured."""
+    name = plain(run.name) or "the run"
+    whole = {measure: score for measure, score in run.scores.items() if not measure.endswith("]")}
     shown = [
         f"{value_with_interval(score)} by {words.said(measure)}"
-        for measure, score in run.scores.items()
-        if not measure.endswith("]")
+        + (", of which less is better," if score.higher_is_better is False else "")
+        for measure, score in list((whole or run.scores).items())[:_NAMED]
     ]
-    if shown:
-        yield f"{plain(run.name)} has {listed(shown[:_NAMED])}"
+    yield f"{name} has {listed(shown)}".removesuffix(",") if shown else f"{name} has no scores"
 
 
 _FAMILIES: dict[str, Callable[[Run, Glossary], Iterator[str]]] = {

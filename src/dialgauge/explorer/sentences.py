@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dialgauge.comparison import Comparison, Difference, Standing, missing_sentences, standings
-from dialgauge.explorer.family_sentences import family_sentences
+from dialgauge.explorer.family_sentences import family_sentences, first_scores
 from dialgauge.explorer.phrases import (
     Glossary,
     amount,
@@ -20,7 +20,6 @@ from dialgauge.explorer.phrases import (
     is_number,
     listed,
     sentence,
-    value_with_interval,
 )
 from dialgauge.measures import Count
 from dialgauge.report import plain
@@ -45,7 +44,7 @@ def comparison_sentences(comparison: Comparison) -> list[str]:
     kinds = {run.kind for run in comparison.runs.values()}
     words = Glossary(kinds.pop() if len(kinds) == 1 else "")
     missing = [sentence(told) for told in missing_sentences(comparison) if not told.startswith(_ADVICE)]
-    measures = _spoken_of(comparison.measures)
+    measures = spoken_of(comparison.measures)
     several = len(comparison.systems) > 2
     verdicts = (_of_several if several else _of_two)(comparison, measures, words)
     names = (*comparison.systems, *(name for known in comparison.scores.run_scores for name in known))
@@ -57,7 +56,7 @@ def _noted(note: str, names: Sequence[str]) -> str:
     return sentence(note) if any(name and note.startswith(name) for name in names) else capitalised(note)
 
 
-def _spoken_of(measures: Sequence[str]) -> list[str]:
+def spoken_of(measures: Sequence[str]) -> list[str]:
     """The measures of the whole, as long as there are any; not those of parts, as in ``I-GCDF1[hotel]``."""
     whole = [measure for measure in measures if not measure.endswith("]")]
     return (whole or list(measures))[:_MEASURES]
@@ -219,27 +218,8 @@ def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[st
 def run_sentences(run: Run) -> list[str]:
     """What one run says: how complete it is where it is not, its headline, what goes wrong most, what to beware of."""
     words = Glossary(run.kind)
-    told = family_sentences(run, words) or _first_scores(run, words)
+    told = family_sentences(run, words) or [sentence(text) for text in first_scores(run, words)]
     return [*_incomplete(run), *told, *(_noted(note, (run.name, *run.scores)) for note in _notes(run))]
-
-
-def _first_scores(run: Run, words: Glossary) -> list[str]:
-    """For runs of which no family tells more: the first scores."""
-    name = plain(run.name) or "The run"
-    if not run.scores:
-        return [sentence(f"{name} has no scores")]
-    shown = [
-        f"{value_with_interval(score)} by {words.said(measure)}{_falling(score.higher_is_better)}"
-        for measure, score in run.scores.items()
-        if not measure.endswith("]") or len(run.scores) == 1
-    ][:3]
-    if not shown:
-        shown = [f"{value_with_interval(score)} by {words.said(measure)}" for measure, score in run.scores.items()][:3]
-    return [sentence(f"{name} has {listed(shown)}")]
-
-
-def _falling(higher_is_better: bool | None) -> str:
-    return ", of which less is better" if higher_is_better is False else ""
 
 
 def _incomplete(run: Run) -> list[str]:
