@@ -373,7 +373,7 @@ def test_real_trackers(shared_data: Path) -> None:
         assert value is not None
         headline, _, errors = run_sentences(run)
         assert headline.startswith(f"{run.name} gets {100 * value:.1f}% of the turns exactly right: JGA (joint goal")
-        counts = {kind: slots[kind].sum() for kind in ("missed", "spurious", "wrong_value")}
+        counts = {kind: int(slots[kind].sum()) for kind in ("missed", "spurious", "wrong_value")}
         assert f"({100 * max(counts.values()) / sum(counts.values()):.0f}%), then " in errors
         assert f"of {sum(counts.values()):,} errors" in errors
     comparison = compare_runs(runs, resamples=500)

@@ -117,8 +117,8 @@ def value_with_interval(score: Score) -> str:
 def percent(part: float, whole: float) -> str:
     """A share of a whole in percent: no digits where that says enough.
 
-    >>> percent(1, 3), percent(1, 2000), percent(1999, 2000), percent(0, 5)
-    ('33%', '0.05%', '99.95%', '0%')
+    >>> percent(1, 3), percent(1, 5000), percent(4999, 5000), percent(0, 5)
+    ('33%', '0.02%', '99.98%', '0%')
     """
     share = 100.0 * part / whole if whole else 0.0
     digits = next((d for d in range(4) if (not part or float(f"{share:.{d}f}")) and _not_all(part, whole, d)), 4)
@@ -143,7 +143,7 @@ def listed(items: Sequence[str], most: int = 0) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital, unless it begins with a name, and a full stop."""
+    """The text on one line, ended by a full stop."""
     shown = plain(text).strip()
     return shown if shown.endswith((".", "!", "?")) else f"{shown}."
 

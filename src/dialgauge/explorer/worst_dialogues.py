@@ -43,7 +43,7 @@ def worst_of(run: Run, most: int) -> list[WorstDialogue]:
     if flawless is not None:
         rows = rows.filter(pl.col("value") != flawless)
     worst = rows.sort("value", "den", "dialogue", descending=[not score.higher_is_better, True, False]).head(most)
-    said, looked = _PHRASES.get(run.kind), _Tables(run)
+    said, looked = _PHRASES.get(run.kind), _TablesOnce(run)
     return [
         WorstDialogue(plain(name), plain(measure), _value(score, value), said(looked, name) if said is not None else "")
         for name, value in worst.select("dialogue", "value").iter_rows()
@@ -54,7 +54,7 @@ def _value(score: Score, value: float) -> str:
     return value_of(Score(value=value, unit=score.unit))
 
 
-class _Tables:
+class _TablesOnce:
     """Tables of a run, each read once however many dialogues are looked at."""
 
     def __init__(self, run: Run) -> None:
@@ -71,7 +71,7 @@ class _Tables:
         return None if frame is None else frame.filter(frame["dialogue"] == dialogue)
 
 
-def _slots(run: _Tables, dialogue: str) -> str:
+def _slots(run: _TablesOnce, dialogue: str) -> str:
     rows = run.rows("slot_errors", dialogue, text=("domain", "slot", "kind", "gold", "predicted"), number=("turn",))
     if rows is None or not rows.height:
         return ""
@@ -80,7 +80,7 @@ def _slots(run: _Tables, dialogue: str) -> str:
     return f"first, in turn {turn:.0f}, {plain(domain or '')}-{plain(slot or '')} {what.get(kind, plain(kind or ''))}"
 
 
-def _reply(run: _Tables, dialogue: str) -> str:
+def _reply(run: _TablesOnce, dialogue: str) -> str:
     rows = run.rows("replies", dialogue, text=("gold", "chosen"), number=("turn", "correct"))
     if rows is None or not (rows["correct"] == 0).any():
         return ""
@@ -89,13 +89,13 @@ def _reply(run: _Tables, dialogue: str) -> str:
     return f"first, in turn {turn:.0f}, it {said} instead of {_quoted(gold)}"
 
 
-def _verdicts(run: _Tables, dialogue: str) -> str:
+def _verdicts(run: _TablesOnce, dialogue: str) -> str:
     rows = run.rows("verdicts", dialogue, text=("verdict",))
     bad = [] if rows is None else tallied(rows.filter(rows["verdict"] != "credited")["verdict"])
     return ", ".join(f"{count:,} {plain(verdict)}" for verdict, count in bad[:3])
 
 
-def _reasons(run: _Tables, dialogue: str) -> str:
+def _reasons(run: _TablesOnce, dialogue: str) -> str:
     rows = run.rows("task_verdicts", dialogue, text=("domain", "reason", "rules"))
     if rows is None:
         return ""
@@ -103,7 +103,7 @@ def _reasons(run: _Tables, dialogue: str) -> str:
     return "; ".join(f"{plain(domain or '')}: {plain(reason)}" for _, domain, reason, _ in failed.head(2).iter_rows())
 
 
-def _outcome(run: _Tables, dialogue: str) -> str:
+def _outcome(run: _TablesOnce, dialogue: str) -> str:
     rows = run.rows("outcomes", dialogue, text=("domain", "why", "rule"))
     talks = run.rows("conversations", dialogue, text=("reason",))
     end = [f"ended by {plain(reason)}" for reason in talks["reason"].drop_nulls()] if talks is not None else []
@@ -116,7 +116,7 @@ def _quoted(text: str | None) -> str:
     return f"‘{shown if len(shown) <= _QUOTED else f'{shown[: _QUOTED - 1]}…'}’"
 
 
-_PHRASES: dict[str, Callable[[_Tables, str], str]] = {
+_PHRASES: dict[str, Callable[[_TablesOnce, str], str]] = {
     "tracking": _slots,
     "responses": _reply,
     "training": _reply,
