@@ -161,6 +161,23 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     assert Store().open(manifest.id).table("attention").height == 4
 
 
+def test_an_evaluation_keeps_attention_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    asked = ("babi", "evaluate", "--data", data, "--split", "tst", "--attention", 2)
+    outcome = dialgauge(capsys, *asked, "--load", tmp_path / "m")
+    assert outcome.code == 0, outcome.err
+    kept = Store().open(Store().list()[-1].id)
+    assert set(kept.table("attention")["dialogue"]) == {"task1-tst-0001", "task1-tst-0002"}
+    before = len(Store().list())
+    for bot in ("tfidf", "rules"):
+        refused = dialgauge(capsys, *asked, "--model", bot)
+        assert refused.code == 2
+        assert f"the model {bot} has no attention to show; memory networks have" in refused.err
+    assert len(Store().list()) == before
+
+
 def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     logs = tmp_path / "logs.jsonl"
     said = [("user", "hi"), ("system", "hello"), ("user", "a table please"), ("system", "for when")]

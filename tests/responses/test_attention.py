@@ -10,13 +10,9 @@ from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.tfidf import TfIdf
 from dialgauge.report.figures import save
-from dialgauge.responses.attention import (
-    attention_figure,
-    attention_frame,
-    attention_of,
-    attention_run,
-    attention_table,
-)
+from dialgauge.responses.attention import attention_figure, attention_of, attention_run, attention_table
+from dialgauge.responses.cells import CellKey, evaluation_run
+from dialgauge.responses.memories import attention_frame
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.tiny_world import point, tiny_task
@@ -93,3 +89,28 @@ def test_a_run_of_attention_gives_it_all_again(tmp_path: Path) -> None:
     said = {(row["dialogue"], row["turn"]): row["text"] for row in stored.table("turns").iter_rows(named=True)}
     for reply in stored.table("replies").iter_rows(named=True):
         assert said[reply["dialogue"], reply["turn"]] == reply["gold"]
+
+
+def test_an_evaluated_run_keeps_the_attention_of_its_first_dialogues(tmp_path: Path) -> None:
+    ranker, task = MemN2N(), tiny_task(5)
+    ranker.options = {"epochs": "1", "dim": "8", "hops": "2"}
+    ranker.fit(task)
+    run = evaluation_run(CellKey.of(ranker, task, "tst"), ranker, task, attention=2)
+    assert_run_contract(run)
+    stored = Store(tmp_path).add(run)
+    kept = stored.table("attention")
+    first, second = task.split("tst")[:2]
+    assert set(kept["dialogue"]) == {first.id, second.id}
+    alone = attention_run(ranker, task, "tst", second, range(len(second.prompts))).table("attention")
+    assert kept.schema == alone.schema
+    assert kept.filter(kept["dialogue"] == second.id).equals(alone)
+    assert evaluation_run(CellKey.of(ranker, task, "tst"), ranker, task).tables.keys() == run.tables.keys() - {
+        "attention"
+    }
+
+
+def test_no_attention_is_kept_of_a_model_that_has_none() -> None:
+    ranker, task = TfIdf(), tiny_task(1)
+    ranker.fit(task)
+    with pytest.raises(DialgaugeError, match="the model tfidf has no attention"):
+        evaluation_run(CellKey.of(ranker, task, "tst"), ranker, task, attention=1)

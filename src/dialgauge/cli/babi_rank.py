@@ -98,6 +98,9 @@ def evaluate(
         list[str] | None,
         Option("--measures", "-m", help="Measures, comma-separated, such as hits@1,MRR; 'default' is the usual ones."),
     ] = None,
+    attention: Annotated[
+        int, Option(min=0, help="Also store where a memory network looks, for this many dialogs from the first on.")
+    ] = 0,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
@@ -127,7 +130,7 @@ def evaluate(
         loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
     else:
         loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
-    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store), chosen)
+    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store), chosen, attention)
     if url is not None:
         from dialgauge.agents import HttpBot
 
@@ -188,6 +191,8 @@ class _Measuring(NamedTuple):
     splits: Sequence[str]
     store: Store
     measures: Sequence[Measure[Any]] | None
+    #: Of how many dialogs the runs keep where the model looked.
+    attention: int = 0
 
     def save(self, model: ReplyModel, folder: Path | None) -> None:
         from dialgauge.rankers import save_ranker
@@ -200,17 +205,27 @@ class _Measuring(NamedTuple):
         """The runs of a bot that is ready to answer, one for each split."""
         from dialgauge.responses import CellKey, evaluation_run
 
+        self._refuse_inattentive(bot)
         runs = []
         for key in (CellKey.of(bot, self.task, name) for name in self.splits):
             tell(f"{bot.name} on {key.split}, seed {bot.seed}")
-            runs.append(self.store.add(evaluation_run(key, bot, self.task, self.measures)))
+            made = evaluation_run(key, bot, self.task, self.measures, attention=self.attention)
+            runs.append(self.store.add(made))
         return runs
+
+    def _refuse_inattentive(self, bot: ReplyModel | Replier) -> None:
+        """Before it is fitted, which may take hours."""
+        from dialgauge.responses import attentive
+
+        if self.attention:
+            attentive(bot)
 
     def runs_of_new(self, model: ReplyModel, save: Path | None) -> list[Run]:
         """The same for a model that is still to be fitted."""
         from dialgauge.rankers import claim_folder, fit_model
         from dialgauge.responses import CellKey, checkpointed
 
+        self._refuse_inattentive(model)
         if save is not None:
             claim_folder(save, model, self.task)
         with checkpointed(model, CellKey.planned(model, self.task, self.splits[0]), self.store, tell):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.runs import compare_runs
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
+    from dialgauge.comparison.standing import Standing, standings
     from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "ItemDifference",
     "LackingSystem",
     "PairedScores",
+    "Standing",
     "TurnDivergence",
     "assigned",
     "compare_runs",
@@ -51,6 +53,7 @@ __all__ = [
     "shared_turns",
     "spread_figure",
     "spreads",
+    "standings",
     "system_table_json",
     "system_tables",
     "view_of",

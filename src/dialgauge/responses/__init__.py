@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
     from dialgauge.responses.measures import MRR, PER_DIALOG, PER_RESPONSE, reply_measures, score_replies
+    from dialgauge.responses.memories import attentive
     from dialgauge.responses.paper import column_of, published, split_is_released, training_is_released
     from dialgauge.responses.tables import (
         averages,
@@ -49,6 +50,7 @@ __all__ = [
     "attention_of",
     "attention_run",
     "attention_table",
+    "attentive",
     "averages",
     "checkpointed",
     "class_table",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dialgauge.rankers import SILENCE, Attention, Episode, Line, RankingTask, ReplyModel, attend
 from dialgauge.report import INK, PAPER, Column, Table, altair, data, styled
 from dialgauge.responses.cells import CellKey
 from dialgauge.responses.evaluation import corpus_of, evaluate
+from dialgauge.responses.memories import attention_frame
 from dialgauge.runs import Run, new_run
-
-if TYPE_CHECKING:
-    import polars
 
 KIND = "attention"
 #: Characters of a memory that a figure shows.
@@ -40,23 +38,6 @@ def attention_run(model: ReplyModel, task: RankingTask, split: str, dialog: Epis
         seeds=model.seed,
         signature=key.signature(task, result),
     )
-
-
-def attention_frame(weights: Sequence[Attention], reply_turns: Sequence[int]) -> polars.DataFrame:
-    """The table ``attention`` of a run: one row per reply, memory and hop."""
-    import polars as pl
-
-    rows = [
-        (one.dialogue, reply_turns[one.turn], place, line.kind, line.text, number, hop[place])
-        for one in weights
-        for number, hop in enumerate(one.hops, start=1)
-        for place, line in enumerate(one.memories)
-    ]
-    columns = {
-        "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,
-        "text": pl.String, "hop": pl.Int64, "weight": pl.Float64,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def attention_of(run: Run) -> list[Attention]:

@@ -34,7 +34,9 @@ from dialgauge.rankers import (
 )
 from dialgauge.responses.evaluation import RankingResult, Replier, corpus_of, evaluate
 from dialgauge.responses.measures import DEFAULT, score_replies
+from dialgauge.responses.memories import attention_tables
 from dialgauge.responses.paper import split_is_released, training_is_released
+from dialgauge.responses.shortlist import KEPT, candidates_frame
 from dialgauge.runs import Manifest, Run, Store, new_run
 from dialgauge.worlds.restaurant import FactDatabase
 
@@ -147,17 +149,33 @@ def options_text(options: Mapping[str, str]) -> str:
     return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in OUTWARD)
 
 
-def evaluation_run(key: CellKey, bot: Bot, task: RankingTask, measures: Sequence[Measure[Any]] | None = None) -> Run:
-    """Evaluate a bot that is ready to answer on one split: a run in memory."""
+def evaluation_run(
+    key: CellKey,
+    bot: Bot,
+    task: RankingTask,
+    measures: Sequence[Measure[Any]] | None = None,
+    *,
+    attention: int = 0,
+) -> Run:
+    """Evaluate a bot that is ready to answer on one split: a run in memory.
+
+    ``attention`` is of how many dialogues, from the first on, the run keeps where a memory network looked.
+    """
     dialogs = task.split(key.split)
-    result = evaluate(bot, dialogs, task.candidates)
+    looked = attention_tables(bot, dialogs[:attention])
+    result = evaluate(bot, dialogs, task.candidates, keep=KEPT)
     other = {"measures": ",".join(map(str, measures))} if measures is not None else {}
     return new_run(
         kind=KIND,
         name=key.name,
         scores=score_replies(result, measures, signature=key.signature(task, result), seed=key.seed),
         corpus=corpus_of(dialogs),
-        tables={"replies": lambda: result.frame(task.candidates), **epochs_table(bot)},
+        tables={
+            "replies": lambda: result.frame(task.candidates),
+            **candidates_table(result, task.candidates),
+            **looked,
+            **epochs_table(bot),
+        },
         config={**key.config(), **other},
         inputs=task.inputs,
         seeds=key.seed,
@@ -178,6 +196,11 @@ def agent_replier(agent: Agent, task: RankingTask, options: Mapping[str, str] | 
 def reply_details(result: RankingResult) -> dict[str, Any]:
     """What a run of replies says besides scores."""
     return {BY_CLASS: result.by_class(), TIES: int(result.tied.sum()), UNANSWERED: result.unanswered}
+
+
+def candidates_table(result: RankingResult, texts: Sequence[str]) -> dict[str, Callable[[], polars.DataFrame]]:
+    """The table ``candidates`` of a bot that ranks them."""
+    return {"candidates": lambda: candidates_frame(result, texts)} if result.shortlists else {}
 
 
 def epochs_table(bot: Bot) -> dict[str, Callable[[], polars.DataFrame]]:

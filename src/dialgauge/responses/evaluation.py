@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Episode, Point, Ranker, ReplyModel, checked_scores
+from dialgauge.responses.shortlist import Shortlist, shortlists
 
 if TYPE_CHECKING:
     import polars
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 BATCH = 512
 #: Gold, chosen (-1: nothing), rank of gold, tied at the top.
 Answer: TypeAlias = tuple[int, int, int, bool]
+#: The answer of a ranker, and the candidates it ranked best where they are kept.
+RankedAnswer: TypeAlias = tuple[Answer, Shortlist | None]
 
 
 @runtime_checkable
@@ -60,6 +63,8 @@ class RankingResult:
     ranks: NDArray[np.int64]
     #: Replies whose highest score was shared by several candidates.
     tied: NDArray[np.bool_]
+    #: The best-ranked candidates of each reply, where they were asked for; of a bot that says sentences there are none.
+    shortlists: tuple[Shortlist, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ranks)
@@ -100,7 +105,8 @@ class RankingResult:
     def only(self, rows: Sequence[int]) -> RankingResult:
         """Some of the replies; the dialogues stay."""
         arrays = {name: getattr(self, name)[rows] for name in ("dialogue", "turns", "gold", "chosen", "ranks", "tied")}
-        return replace(self, classes=[self.classes[row] for row in rows], **arrays)
+        kept = tuple(self.shortlists[row] for row in rows) if self.shortlists else ()
+        return replace(self, classes=[self.classes[row] for row in rows], shortlists=kept, **arrays)
 
     def frame(self, candidates: Sequence[str]) -> polars.DataFrame:
         """The table ``replies`` of a run, with texts; nothing chosen is an empty text."""
@@ -126,15 +132,19 @@ def evaluate(
     candidates: Sequence[str] | None = None,
     *,
     batch: int = BATCH,
+    keep: int = 0,
 ) -> RankingResult:
-    """Let a bot answer every reply of the dialogues. A ranker brings its candidates, as does any fitted model."""
+    """Let a bot answer every reply of the dialogues. A ranker brings its candidates, as does any fitted model.
+
+    ``keep`` is how many of the best-ranked candidates of every reply are kept; a bot that says sentences ranks none.
+    """
     texts = tuple(candidates) if candidates is not None else tuple(getattr(bot, "candidates", ()))
     if isinstance(bot, Replier):
         return collect(_sentences(bot, _questions(dialogs, texts), texts), dialogs)
     if isinstance(bot, Ranker):
         if not _is_ours(bot):
-            return collect(_rankings_by_turn(bot, dialogs, batch), dialogs)
-        return collect(_rankings(bot, _questions(dialogs, bot.candidates), batch), dialogs)
+            return _collect_ranked(_rankings_by_turn(bot, dialogs, batch, keep), dialogs)
+        return _collect_ranked(_rankings(bot, _questions(dialogs, bot.candidates), batch, keep), dialogs)
     raise TypeError(f"{bot!r} neither ranks candidates nor says sentences")
 
 
@@ -154,6 +164,12 @@ def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingRes
         ranks=rows[:, 2],
         tied=rows[:, 3].astype(bool),
     )
+
+
+def _collect_ranked(answers: Iterable[RankedAnswer], dialogs: Sequence[Episode]) -> RankingResult:
+    given = list(answers)
+    kept = tuple(shortlist for _, shortlist in given if shortlist is not None)
+    return replace(collect((answer for answer, _ in given), dialogs), shortlists=kept)
 
 
 def corpus_of(dialogs: Iterable[Episode]) -> list[Dialogue]:
@@ -186,27 +202,31 @@ def _place(index: Mapping[str, int], text: str, point: Point) -> int:
     return index[text]
 
 
-def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int) -> Iterator[Answer]:
+def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int, keep: int) -> Iterator[RankedAnswer]:
     while batch := list(islice(questions, size)):
-        yield from _ranking(ranker, batch)
+        yield from _ranking(ranker, batch, keep)
 
 
-def _rankings_by_turn(ranker: Ranker, dialogs: Sequence[Episode], size: int) -> Iterator[Answer]:
+def _rankings_by_turn(ranker: Ranker, dialogs: Sequence[Episode], size: int, keep: int) -> Iterator[RankedAnswer]:
     """The same answers, asked for turn by turn over some dialogues at a time."""
     for start in range(0, len(dialogs), size):
         of_dialogs = [list(_questions([one], ranker.candidates)) for one in dialogs[start : start + size]]
-        answers: list[list[Answer]] = [[] for _ in of_dialogs]
+        answers: list[list[RankedAnswer]] = [[] for _ in of_dialogs]
         for turn in range(max(map(len, of_dialogs), default=0)):
             asked = [number for number, questions in enumerate(of_dialogs) if turn < len(questions)]
-            given = _ranking(ranker, [of_dialogs[number][turn] for number in asked])
+            given = _ranking(ranker, [of_dialogs[number][turn] for number in asked], keep)
             for number, answer in zip(asked, given, strict=True):
                 answers[number].append(answer)
         yield from chain.from_iterable(answers)
 
 
-def _ranking(ranker: Ranker, batch: Sequence[_Question]) -> Iterator[Answer]:
+def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[RankedAnswer]:
     scores = checked_scores(ranker, [question.point for question in batch])
-    return ranked(scores, np.array([question.gold for question in batch]), _allowed(batch, scores.shape))
+    gold, allowed = np.array([question.gold for question in batch]), _allowed(batch, scores.shape)
+    if allowed is not None:
+        scores = np.where(allowed, scores, -np.inf)
+    kept = shortlists(scores, gold, keep) if keep else repeat(None, len(batch))
+    return zip(ranked(scores, gold, allowed), kept, strict=True)
 
 
 def _is_ours(bot: object) -> bool:

@@ -1,0 +1,50 @@
+"""Where a memory network looks, as the table ``attention`` of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.rankers import Attention, Attentive, Episode, ReplyModel, attend
+
+if TYPE_CHECKING:
+    import polars
+
+
+def attention_frame(weights: Sequence[Attention], reply_turns: Sequence[int]) -> polars.DataFrame:
+    """The table ``attention`` of a dialogue: one row per reply, memory and hop."""
+    import polars as pl
+
+    rows = [
+        (one.dialogue, reply_turns[one.turn], place, line.kind, line.text, number, hop[place])
+        for one in weights
+        for number, hop in enumerate(one.hops, start=1)
+        for place, line in enumerate(one.memories)
+    ]
+    columns = {
+        "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,
+        "text": pl.String, "hop": pl.Int64, "weight": pl.Float64,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def attentive(bot: Any) -> ReplyModel:
+    """The bot, if it is one that can say where it looks; else an error."""
+    if isinstance(bot, ReplyModel) and isinstance(bot, Attentive):
+        return bot
+    raise DialgaugeError(f"the model {bot.name} has no attention to show; memory networks have")
+
+
+def attention_tables(bot: Any, dialogs: Sequence[Episode]) -> dict[str, Callable[[], polars.DataFrame]]:
+    """The table ``attention`` of some dialogues, made when it is asked for; no table where there are none of them."""
+    if not dialogs:
+        return {}
+    model = attentive(bot)
+
+    def made() -> polars.DataFrame:
+        import polars as pl
+
+        return pl.concat([attention_frame(attend(model, one.points()), one.reply_turns) for one in dialogs])
+
+    return {"attention": made}
