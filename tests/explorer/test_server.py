@@ -68,7 +68,8 @@ def test_every_page_answers(client: Client, stored: tuple[Store, list[Run]]) -> 
 
 def test_links_of_a_page_lead_to_pages(client: Client, stored: tuple[Store, list[Run]]) -> None:
     """Whatever a page links to is there: followed over all pages from the first one."""
-    seen, waiting = set(), ["/"]
+    seen: set[str] = set()
+    waiting = ["/"]
     while waiting and len(seen) < 120:
         address = waiting.pop()
         if address in seen:

@@ -35,14 +35,14 @@ def report(
 
     Several runs of one kind are compared, and their dialogues stand side by side, those that differ most first.
     """
-    from dialgauge.explorer import markdown_summary, write_report
+    from dialgauge.explorer import report_markdown, write_report
 
     place = Store(store)
     chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())
     with err.status("writing the report"):
         write_report(html, chosen, dialogues=dialogues, only=dialogue or (), title=title)
     if markdown is not None:
-        write_file(markdown, markdown_summary(chosen).encode())
+        write_file(markdown, report_markdown(chosen).encode())
     size = html.stat().st_size
     err.print(f"{html}: {size / 1e6:.1f} MB")
     if size > _MAILABLE:

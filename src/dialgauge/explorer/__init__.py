@@ -6,11 +6,10 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.explorer.answers import comparison_sentences, markdown_summary, run_sentences
     from dialgauge.explorer.library import Library
-    from dialgauge.explorer.report_file import report_html, write_report
-    from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+    from dialgauge.explorer.report_file import report_html, report_markdown, write_report
     from dialgauge.explorer.serving import serve, served
-    from dialgauge.explorer.summary import markdown_summary
     from dialgauge.explorer.templating import page_address
 
 __all__ = [
@@ -19,6 +18,7 @@ __all__ = [
     "markdown_summary",
     "page_address",
     "report_html",
+    "report_markdown",
     "run_sentences",
     "serve",
     "served",

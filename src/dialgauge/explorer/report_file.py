@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge._version import __version__
-from dialgauge.comparison import divergence_sizes
+from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.answers import comparison_sentences, markdown_summary, run_sentences
 from dialgauge.explorer.charts import score_chart
 from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, Query
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.library import Library
-from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.templating import render
 from dialgauge.files import atomic
-from dialgauge.report import drawn, run_tables
+from dialgauge.report import drawn, markdown, run_tables
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -121,6 +121,26 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
         made=datetime.now(UTC),
     )
     return _compact(text)
+
+
+def report_markdown(runs: Sequence[Run]) -> str:
+    """The same in short, as Markdown for a pull request; runs of several kinds follow each other."""
+    kinds = list(dict.fromkeys(run.kind for run in runs))
+    parts = []
+    for kind in kinds:
+        own = [run for run in runs if run.kind == kind]
+        heading = f"### {kind}\n\n" if len(kinds) > 1 else ""
+        parts.append(heading + _summary(own))
+    return "\n".join(parts)
+
+
+def _summary(runs: Sequence[Run]) -> str:
+    if len(runs) == 1:
+        return markdown_summary(runs)
+    try:
+        return markdown_summary(runs, compare_runs(runs))
+    except DialgaugeError as error:
+        return f"Not compared: {markdown(str(error))}\n\n{markdown_summary(runs)}"
 
 
 def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence[str], place: int) -> Group:

@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.answers import comparison_sentences, run_sentences
 from dialgauge.explorer.charts import score_chart
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, Query
@@ -156,7 +157,8 @@ class Explorer:
             shown = ranking(self.library, chosen, asked.get("measure", ""), pair)
             unit = shown.comparison.scores.run_score(shown.measure)
             return self.page(
-                "compare.html", "compare", ranking=shown, sentences=[], charts=list(ranking_charts(shown.comparison)),
+                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison),
+                charts=list(ranking_charts(shown.comparison)),
                 chart_query=urlencode([("run", run.id) for run in shown.runs]), unit=unit.unit if unit else None,
                 pair_ids=[shown.comparison.runs[name].id for name in shown.pair],
             )  # fmt: skip
@@ -240,7 +242,12 @@ class Explorer:
         return like[:_OTHERS]
 
     def _sentences(self, run: Run) -> list[str]:
-        return []
+        """What the run says; its notes stand apart."""
+        try:
+            told = self.library.of_run("sentences", run, lambda: run_sentences(run))
+        except DialgaugeError as error:
+            return [str(error)]
+        return [sentence for sentence in told if sentence.rstrip(".") not in {note.rstrip(".") for note in run.notes}]
 
     def _charts(self, run: Run) -> dict[str, Callable[[], Any]]:
         pages = pages_of(run.kind)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dialgauge.explorer.phrases import value_of
-from dialgauge.explorer.run_columns import columns, tallied
+from dialgauge.explorer.answers.phrases import value_of
+from dialgauge.explorer.answers.run_columns import columns, tallied
 from dialgauge.measures import Score
 from dialgauge.report import plain
 from dialgauge.runs import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dialgauge.explorer.phrases import is_number
+from dialgauge.explorer.answers.phrases import is_number
 from dialgauge.measures import Score
 from dialgauge.runs import Run
 

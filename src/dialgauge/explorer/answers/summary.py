@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dialgauge.comparison import Comparison, Standing, standings
-from dialgauge.explorer.phrases import listed
-from dialgauge.explorer.sentences import comparison_sentences, run_sentences, spoken_of
-from dialgauge.explorer.worst_dialogues import worst_of
+from dialgauge.explorer.answers.phrases import listed
+from dialgauge.explorer.answers.sentences import comparison_sentences, run_sentences, spoken_of
+from dialgauge.explorer.answers.worst_dialogues import worst_of
 from dialgauge.report import SHARE, Cell, Column, Table, mark_best, markdown, score_column
 from dialgauge.runs import Run
 

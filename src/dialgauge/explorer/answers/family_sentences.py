@@ -10,8 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.phrases import Glossary, is_number, listed, percent, sentence, value_of, value_with_interval
-from dialgauge.explorer.run_columns import columns, known, tallied
+from dialgauge.explorer.answers.phrases import (
+    Glossary,
+    is_number,
+    listed,
+    percent,
+    sentence,
+    value_of,
+    value_with_interval,
+)
+from dialgauge.explorer.answers.run_columns import columns, known, tallied
 from dialgauge.report import plain
 from dialgauge.runs import Run
 from dialgauge.tasks import warnings as task_warnings

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dialgauge.comparison import Comparison, Difference, Standing, missing_sentences, standings
-from dialgauge.explorer.family_sentences import family_sentences, first_scores
-from dialgauge.explorer.phrases import (
+from dialgauge.explorer.answers.family_sentences import family_sentences, first_scores
+from dialgauge.explorer.answers.phrases import (
     Glossary,
     amount,
     capitalised,
