@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import err, out
 from dialgauge.cli.options import Option, OutputFolder, application
 from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
 
 app = application("The guided tour, with a report; nothing is downloaded.")
 
@@ -24,25 +28,34 @@ def demo(
     seed: Annotated[int, Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
 ) -> None:
     """The guided tour: simulate a world, track it, answer in it, talk in it; a verdict on each, and a report."""
-    from dialgauge._version import __version__
     from dialgauge.demo import STEPS, Demo
-    from dialgauge.report import write_page
 
     _fresh(folder)
     work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))
-    sections = []
+    runs: list[Run] = []
     for step in STEPS:
         answer = step(work)
-        sections.append(answer.section)
-        out.print(answer.section.title, style="bold")
+        runs += answer.runs
+        out.print(answer.question, style="bold")
         if answer.table is not None:
             out.print(answer.table.render("terminal"))
         out.print(answer.verdict)
         out.print()
-    report = folder / "report.html"
-    write_page(report, "dialgauge demo", sections, footer=f"dialgauge {__version__}, seed {seed}, {dialogs} dialogs")
-    out.print(f"{len(work.store.list())} runs stored: dialgauge runs list --store {work.store.folder}")
-    out.print(f"The report is in {report}")
+    out.print(f"{len(work.store.list())} runs stored. Browse them: dialgauge explore --store {work.store.folder}")
+    _report(folder / "report.html", runs)
+
+
+def _report(file: Path, runs: Sequence[Run]) -> None:
+    """The report of the tour; without the extra that it needs, the tour has still been worth it, and says so."""
+    from dialgauge.explorer import write_report
+
+    err.print("· writing the report", style="dim")
+    try:
+        write_report(file, runs, title="dialgauge demo")
+    except DialgaugeError as error:
+        out.print(f"No report: {error}")
+        return
+    out.print(f"Open the report: {file}")
 
 
 def _fresh(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, err, out, write_file
+from dialgauge.cli.common import StoreOption, err, on_screen, out, write_file
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.runs import Store
 
@@ -47,4 +47,5 @@ def report(
     err.print(f"{html}: {size / 1e6:.1f} MB")
     if size > _MAILABLE:
         err.print("That is much for a mail; --dialogues takes fewer.")
-    out.print(f"Open {html.resolve().as_uri()}")
+    screen = out if on_screen(markdown) else err
+    screen.print(f"Open {html.resolve().as_uri()}")

@@ -8,28 +8,24 @@ from pathlib import Path
 from msgspec import Struct
 
 from dialgauge.agents import make_agent
-from dialgauge.comparison import Comparison, ComparisonOptions, compare_runs, comparison_figures, comparison_tables
+from dialgauge.comparison import Comparison, compare_runs
 from dialgauge.comparison import divergences as diverging_dialogues
-from dialgauge.data import check, show
 from dialgauge.demo.trackers import learn_words, track
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec
-from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read, write
 from dialgauge.lab import (
     AgentSpec,
     Sitting,
     dialog_file,
     interact,
-    interaction_table,
-    lab_tables,
     move_to,
     open_town,
     town_run,
     write_release,
 )
 from dialgauge.rankers import load_task, ranker_class
-from dialgauge.report import Cell, Column, Figure, Section, Table, score_column
-from dialgauge.responses import jobs_of, results_table, run_jobs
+from dialgauge.report import Cell, Column, Table, score_column
+from dialgauge.responses import jobs_of, run_jobs
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
 from dialgauge.worlds.restaurant import Parameters, load_world
@@ -41,8 +37,6 @@ SPLITS = ("trn", "dev", "tst", "tst-OOV")
 CONVERSATIONS = 50
 #: At most so many goals in the town.
 TOWN_GOALS = 300
-#: The figures of the comparison that the report shows.
-_FIGURES = ("intervals", "lambda_sweep")
 
 
 class Demo(Struct, frozen=True):
@@ -65,11 +59,12 @@ class Demo(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What one step shows: a small table and a verdict on screen, a section of the report."""
+    """What one step shows: its question, a small table and a verdict; and the runs that the report is about."""
 
-    section: Section
+    question: str
     verdict: str
     table: Table | None = None
+    runs: tuple[Run, ...] = ()
 
 
 def simulate_world(demo: Demo) -> Answer:
@@ -85,17 +80,9 @@ def simulate_world(demo: Demo) -> Answer:
         forms=("babi", "native"),
     )
     official = [one for one in written if one.file.endswith(".txt")]
-    files = Table(
-        "Simulated files (each also as JSONL with acts and belief states)", ["file", "dialogs", "turns", "facts"]
-    )
-    for one in official:
-        files.add(one.file, one.dialogs, one.turns, one.facts)
-    report = check([demo.corpus / dialog_file(5, "tst", "native")])
-    checked = [part for part in show(report) if isinstance(part, Table)]
-    text = "Users book restaurants, change their minds and ask questions."
     dialogs, turns = (sum(getattr(one, name) for one in official) for name in ("dialogs", "turns"))
     return Answer(
-        section=Section("A world, simulated", text, [files, *checked[:2]]),
+        question="A world, simulated",
         verdict=f"{dialogs:,} dialogs with {turns:,} exchanges; half of the test dialogs name towns and\n"
         "cuisines that training never shows.",
     )
@@ -116,12 +103,9 @@ def track_states(demo: Demo) -> Answer:
     results = score(gold, systems, profile="verbatim", ontology=_ontology([*train, *gold]), seed=demo.seed)
     runs = [demo.store.add(system.run) for system in results]
     comparison = compare_runs(runs, resamples=2000, seed=demo.seed)
-    tables = comparison_tables(comparison, ComparisonOptions(extras=("sweep",)))
-    text = (
-        "Gold is the simulated user's own belief state; half of the dialogs name towns and cuisines never trained on."
-    )
     return Answer(
-        section=Section("Which tracker is better?", text, [*tables, *_figures(demo, comparison)]),
+        question="Which tracker is better?",
+        runs=tuple(runs),
         table=_score_table("tracker", runs, ("JGA", "FGA@0.5", "SA")),
         verdict=_verdict(comparison, "JGA"),
     )
@@ -132,11 +116,11 @@ def answer_turns(demo: Demo) -> Answer:
     demo.tell(f"{', '.join(MODELS)} answer tasks {', '.join(map(str, TASKS))}")
     jobs = jobs_of(demo.corpus, MODELS, TASKS, ("tst", "tst-OOV"), 1, demo.store.folder)
     runs = [run for cells in run_jobs(jobs) for run in cells]
-    text = "A bot that is right in most replies can still fail to carry a single dialog to its end."
     full = [run for run in runs if run.manifest.config["task"] == 5 and run.manifest.config["split"] == "tst"]
     good = next(run for run in full if run.manifest.config["model"] == "nearest")
     return Answer(
-        section=Section("Which bot carries a whole dialog?", text, [results_table(runs)]),
+        question="Which bot carries a whole dialog?",
+        runs=tuple(full),
         table=_score_table("bot", full, ("per-response", "per-dialog")),
         verdict=f"nearest is right in {_percent(good, 'per-response')} of its replies, and carries "
         f"{_percent(good, 'per-dialog')} of the dialogs.",
@@ -155,10 +139,9 @@ def talk(demo: Demo) -> Answer:
         demo.store.add(interact(system, world, 5, "A", count, parameters)) for system in (make_agent("rules"), nearest)
     ]
     comparison = compare_runs(runs, measures=["completed"], resamples=2000, seed=demo.seed)
-    text = "The simulated user answers what a bot really says, and leaves at the first mistake."
-    tables = [interaction_table(runs, "Conversations"), *comparison_tables(comparison, ComparisonOptions(show=1))]
     return Answer(
-        section=Section("And in conversation?", text, tables),
+        question="And in conversation?",
+        runs=tuple(runs),
         table=_score_table("bot", runs, ("completed",)),
         verdict=_divergence(comparison, runs),
     )
@@ -176,9 +159,9 @@ def live_in_town(demo: Demo) -> Answer:
         seed=demo.seed,
     )
     run = town_run(loaded, sitting, store=demo.store)
-    text = "One recording, scored three ways: was the job done, did the system understand, did the user say its goal?"
     return Answer(
-        section=Section("What does a whole system get done?", text, lab_tables(run, detail=True)),
+        question="What does a whole system get done?",
+        runs=(run,),
         table=_town_table(run),
         verdict=f"The job was done in {_percent(run, 'Success(rules=strict)')} of the conversations. The tracker is "
         f"right in {_percent(run, 'JGA')}\nof the turns, and the user said {_percent(run, 'I-GCDF1')} of its goal"
@@ -259,18 +242,3 @@ def _ontology(dialogues: list[Dialogue]) -> Ontology:
             for domain, slots in (turn.state or {}).items():
                 domains.setdefault(domain, {}).update(dict.fromkeys(slots, SlotSpec()))
     return Ontology(domains=domains)
-
-
-def _figures(demo: Demo, comparison: Comparison) -> list[Figure]:
-    """The figures for the report; without the extra ``figures`` there are none, and that is said."""
-    from dialgauge.report import save
-
-    charts, drawn = comparison_figures(comparison), []
-    try:
-        for name in _FIGURES:
-            if name in charts:
-                path = save(charts[name](), demo.folder / "figures" / f"{name}.svg")
-                drawn.append(Figure(path, name.replace("_", " ")))
-    except DialgaugeError as error:
-        demo.tell(f"no figures: {error}")
-    return drawn
