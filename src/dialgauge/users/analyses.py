@@ -161,14 +161,13 @@ class Hearing:
 def confusions(turns: Iterable[Turn], hearing: Hearing | None = None) -> Counter[Confusion]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
     known = hearing or Hearing()
-    alike: dict[tuple[Speaker, int, int], list[Turn]] = {}
-    for turn in turns:
-        if turn.acts is not None and turn.heard is not None:
-            alike.setdefault((turn.speaker, id(turn.acts), id(turn.heard)), []).append(turn)
+    told = [turn for turn in turns if turn.acts is not None and turn.heard is not None]
+    alike = [(turn.speaker, id(turn.acts), id(turn.heard)) for turn in told]
+    one_of = dict(zip(alike, told, strict=True))
     counts: Counter[Confusion] = Counter()
-    for group in alike.values():
-        for confusion in known.confusions(group[0]):
-            counts[confusion] += len(group)
+    for key, times in Counter(alike).items():
+        for confusion in known.confusions(one_of[key]):
+            counts[confusion] += times
     return counts
 
 

@@ -7,7 +7,7 @@ domains of a dialogue.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -43,6 +43,12 @@ _SUMMARIES = {
     "precision": "which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
     "recall": "which share of the {what} of its goal does the user express?",
 }
+
+
+def lost_to(fault: str, lost: Sequence[Mapping[Cause, int]]) -> list[int]:
+    """How many of some lost points, given by cause, are the fault of one side."""
+    first, *more = ([points.get(cause, 0) for points in lost] for cause in FAULTS[fault])
+    return list(map(sum, zip(first, *more, strict=True))) if more else first
 
 
 class UserEvidence:
@@ -84,10 +90,10 @@ class UserEvidence:
     def lost(self, measure: MeasureName, fault: str, domain: str) -> NDArray[np.float64]:
         """What a fault takes from the F1 of every dialogue: its lost points / (2 TP + FP + FN), NaN without a score."""
         values = np.full(self.dialogues, np.nan)
-        places, scores = self._columns.get((measure, domain), ([], []))
-        for place, score in zip(places, scores, strict=True):
-            points = self.results[place].lost[measure].get(domain, {})
-            values[place] = sum(points.get(cause, 0) for cause in FAULTS[fault]) / (2 * score.tp + score.fp + score.fn)
+        if (measure, domain) in self._columns:
+            places, scores = self._columns[measure, domain]
+            points = lost_to(fault, [self.results[place].lost[measure].get(domain, {}) for place in places])
+            values[places] = np.array(points) / [2 * score.tp + score.fp + score.fn for score in scores]
         values[self._derived] = np.nan
         return values
 

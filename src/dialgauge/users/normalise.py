@@ -132,10 +132,10 @@ class Normaliser:
     def _attempt(self, domain: str, slot: str, value: str) -> Attempt | None:
         """What becomes of one value; None when it needs nothing or nothing can be done."""
         settings = self._settings
-        wanted = self._wanted(domain, slot)
-        if value in settings.coreference.get(domain, ()) or (not settings.strict and value in wanted):
+        if value in settings.coreference.get(domain, ()):
             return None
         if settings.canonical_map is None:
+            wanted = self._wanted(domain, slot)
             if value in wanted or not wanted:
                 return None
             return self._as_time(domain, slot, value, wanted) or self._search(
@@ -143,6 +143,9 @@ class Normaliser:
             )
         table = self._table(settings.canonical_map, slot, domain)
         if table is None or value in table.known:
+            return None
+        wanted = self._wanted(domain, slot)
+        if not settings.strict and value in wanted:
             return None
         key = (domain, slot, value, wanted)
         if key not in self._shared.attempts:

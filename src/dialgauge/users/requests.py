@@ -5,7 +5,6 @@ Coca, Tseng, Byrne: GCDF1 (EANCS 2021), section 3.2. Scored after I-GCDF1, whose
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 from typing import Final
 
@@ -113,7 +112,7 @@ class _DomainScorer:
         self._requested, self._provided = requested, provided
         self._options = context.config.rgcd_f1
         self._signals = Signals(context, domain)
-        self._ledger = Ledger(MEASURE, domain, Counter(goal_requests(context, domain)))
+        self._ledger = Ledger(MEASURE, domain, goal_requests(context, domain))
 
     def run(self) -> Ledger:
         for request, turns in self._requested.items():
@@ -122,11 +121,12 @@ class _DomainScorer:
             label = "provision_slots" if self._requested else "provision_entire_domain"
             self._ledger.said_right(request, turn, "pre-empted", (label,))
         ledger = self._ledger
-        for request in [each for each in ledger.truth if not ledger.said[each]]:
+        for request in [each for each in ledger.truth if each not in ledger.said]:
             ledger.missing(request, *self._context.blame.unsaid((NEVER_ASKED,), self._domain))
         if not ledger.truth:
-            for request in ledger.said.elements():
-                self._context.record(MEASURE, "requests_not_in_goal", self._domain, request)
+            for request, count in ledger.said.items():
+                for _ in range(count):
+                    self._context.record(MEASURE, "requests_not_in_goal", self._domain, request)
         return ledger
 
     def _request(self, request: str, turns: list[int]) -> None:

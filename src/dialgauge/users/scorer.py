@@ -19,11 +19,8 @@ from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import (
     DialogueScore,
     GoalSource,
-    MeasureName,
-    PrfScore,
     ProfileFit,
     close,
-    lost_points,
 )
 from dialgauge.users.requests import score_requests
 from dialgauge.users.schemas import DatasetSchema
@@ -149,18 +146,17 @@ class Scorer:
             raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
         elif not any(turn.acts for turn in dialogue.turns) and any(turn.text for turn in dialogue.turns):
             context.warn("words are said but no turn has an act, and it counts as a user that says nothing")
-        scores: dict[MeasureName, dict[str, PrfScore]] = {}
-        scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
-        scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")
+        informing = close(score_constraints(context), "I-GCDF1")
+        requesting = close(score_requests(context), "R-GCDF1")
         fit, unuttered = _fit(context)
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
             goal=Goal(tasks=context.tasks),
-            scores=scores,
+            scores={"I-GCDF1": informing.scores, "R-GCDF1": requesting.scores},
             behaviours=tuple(context.behaviours),
-            verdicts=(*verdicts, *more),
-            lost=lost_points([*verdicts, *more]),
+            verdicts=(*informing.verdicts, *requesting.verdicts),
+            lost={"I-GCDF1": informing.lost, "R-GCDF1": requesting.lost},
             goal_source=context.goal_source,
             fit=fit,
             unuttered=unuttered,

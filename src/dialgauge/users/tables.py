@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.text import encodable
-from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL
+from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
@@ -28,8 +28,8 @@ Columns = dict[str, list[Any]]
 Results = Sequence[DialogueScore]
 
 _COUNTS = ("tp", "fp", "fn")
-#: Columns of lost points, and the causes that each sums up: ``lost_user_nlu``, ...
-LOST = {f"lost_{fault.lower().replace(' ', '_')}": causes for fault, causes in FAULTS.items()}
+#: Columns of lost points, and whose fault they are: ``lost_user_nlu``, ...
+LOST = {f"lost_{fault.lower().replace(' ', '_')}": fault for fault in FAULTS}
 _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted"})
 _WHOLE |= {"longest_loop", "most_mentions", "times", *LOST, *ProfileFit.__struct_fields__}
 _REAL = frozenset(ASPECTS)
@@ -117,9 +117,7 @@ def _domain_scores(results: Results) -> Columns:
         for measure in MEASURES
         for domain in result.scores[measure]
     ]
-    return columns | {
-        column: [sum(points.get(cause, 0) for cause in causes) for points in lost] for column, causes in LOST.items()
-    }
+    return columns | {column: lost_to(fault, lost) for column, fault in LOST.items()}
 
 
 def _verdicts(results: Results) -> Columns:

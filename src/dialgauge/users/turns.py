@@ -6,7 +6,6 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -39,18 +38,24 @@ class ActParameter(Struct, frozen=True, gc=False):
 
 
 class Said(Struct, frozen=True, gc=False):
-    """One act: its families as bits, its slot, and one parameter for each of its values."""
+    """One act: its families as bits, its slot, and one parameter for each of its values.
+
+    ``torn``: a value that is taken apart because it contains the separator of values.
+    """
 
     families: int
     slot: str
     parameters: tuple[ActParameter, ...]
     has_value: bool
+    torn: str
+    #: Service and slot; None for pleasantries.
+    about: tuple[str, str] | None
 
 
 class Utterance(Struct, frozen=True, eq=False, gc=False):
     """The acts of one turn by service, services in order of appearance, and the families of all acts together.
 
-    ``torn``: a value of the turn that is taken apart because it contains the separator of values.
+    ``torn``: the first value of the turn that is taken apart.
     """
 
     services: dict[str, list[Said]]
@@ -63,6 +68,8 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
 
 
 _SILENCE = Utterance({}, 0)
+#: Sets of acts that are known by their identity; some 100 bytes each, and the acts.
+_KEPT = 1 << 14
 
 
 class ActLexicon:
@@ -76,6 +83,7 @@ class ActLexicon:
         self._slot_names = profile.slot_names
         self._families: dict[str, int] = {}
         self._utterances: dict[tuple[Act, ...], Utterance] = {}
+        self._identities: dict[int, tuple[tuple[Act, ...], Utterance]] = {}
         self._acts: dict[Act, Said] = {}
 
     @staticmethod
@@ -95,15 +103,25 @@ class ActLexicon:
         return known
 
     def utterance(self, acts: tuple[Act, ...]) -> Utterance:
-        """The acts of one turn, prepared. Equal acts give the very same utterance."""
+        """The acts of one turn, prepared. Equal acts give the very same utterance.
+
+        Readers let turns share their acts, and comparing acts costs much more than asking whether they are the same.
+        """
+        same = self._identities.get(id(acts))
+        if same is not None:
+            return same[1]
         known = self._utterances.get(acts)
         if known is None:
             known = self._utterances[acts] = self._utterance(acts)
+        if len(self._identities) >= _KEPT:
+            self._identities.clear()
+        self._identities[id(acts)] = acts, known  # the acts are kept, so that no others can take their identity
         return known
 
     def _utterance(self, acts: tuple[Act, ...]) -> Utterance:
         services: dict[str, list[Said]] = {}
         families = in_domains = 0
+        torn = ""
         unknown: list[str] = []
         slots: set[tuple[str, str]] = set()
         for act in acts:
@@ -111,18 +129,14 @@ class ActLexicon:
             if said is None:
                 said = self._acts[act] = self._prepare(act)
             families |= said.families
+            torn = torn or said.torn
             services.setdefault(act.domain, []).append(said)
-            if act.domain != self._general:
+            if said.about is not None:
                 in_domains += 1
-                slots.add((act.domain, said.slot))
+                slots.add(said.about)
                 if not said.families:
                     unknown.append(act.name)
-        return Utterance(services, families, self._torn(acts), in_domains, tuple(unknown), frozenset(slots))
-
-    def _torn(self, acts: tuple[Act, ...]) -> str:
-        if not self._strict:
-            return ""
-        return next((value for act in acts for value in act.values if BETWEEN in value), "")
+        return Utterance(services, families, torn, in_domains, tuple(unknown), frozenset(slots))
 
     def _prepare(self, act: Act) -> Said:
         slot = self._slot(act)
@@ -132,6 +146,8 @@ class ActLexicon:
             slot=slot,
             parameters=tuple(self._parameter(act.name, slot, value) for value in values) if slot else (),
             has_value=values != ("",),
+            torn=next((value for value in act.values if BETWEEN in value), "") if self._strict else "",
+            about=None if act.domain == self._general else (act.domain, slot),
         )
 
     def _slot(self, act: Act) -> str:
@@ -215,31 +231,24 @@ def prepared_turns(
             f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
             turn=max_turns,
         )
-    known = _utterances(dialogue.turns, lexicon)
-    return [_prepared(place, turn, known, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+    return [_prepared(place, turn, lexicon, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
 
 
-def _utterances(turns: Sequence[Turn], lexicon: ActLexicon) -> dict[int, Utterance]:
-    """What was said and heard, by the identity of the acts: turns share those they have in common."""
-    acts = {id(each): each for turn in turns for each in (turn.acts, turn.heard) if each is not None}
-    return {identity: lexicon.utterance(each) for identity, each in acts.items()}
-
-
-def _prepared(position: int, turn: Turn, known: dict[int, Utterance], carry_service: bool) -> PreparedTurn:
+def _prepared(position: int, turn: Turn, lexicon: ActLexicon, carry_service: bool) -> PreparedTurn:
     expected = "system" if position % 2 else "user"
     if turn.speaker != expected:
         raise DialgaugeError(
             f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
             turn=position,
         )
-    said = _SILENCE if turn.acts is None else known[id(turn.acts)]
+    said = _SILENCE if turn.acts is None else lexicon.utterance(turn.acts)
     services = said.services
     if "" in services:
         raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
     requested = {} if not turn.requested else _requested(turn.requested, carry_service)
     if turn.requested is None and position % 2 == 0:
         requested = _requests_in_acts(services)
-    heard = None if turn.heard is None else known[id(turn.heard)]
+    heard = None if turn.heard is None else lexicon.utterance(turn.heard)
     return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
 
