@@ -256,9 +256,8 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
         if ledger.domain == COMBINED:
             raise DialgaugeError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
         verdicts += ledger.verdicts
-        for pool, items in ((truth, ledger.truth), (said, ledger.said)):
-            for item, count in items.items():
-                pool[item] = pool.get(item, 0) + count
+        _pool(truth, ledger.truth)
+        _pool(said, ledger.said)
         of_domain = score(ledger.truth, ledger.said)
         if of_domain is not None:
             scores[ledger.domain] = of_domain
@@ -268,6 +267,15 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
     pooled = _pooled(ledgers, measure, truth, said) if len(ledgers) > 1 else []
     scores[COMBINED] = combined
     return Closed(scores, [*verdicts, *pooled], _lost_points(ledgers, verdicts, pooled))
+
+
+def _pool(counts: dict[str, int], more: dict[str, int]) -> None:
+    """Add to a multiset; to an empty one, in one go."""
+    if not counts:
+        counts.update(more)
+        return
+    for item, count in more.items():
+        counts[item] = counts.get(item, 0) + count
 
 
 def _pooled(

@@ -24,7 +24,7 @@ from dialgauge.users.records import (
 )
 from dialgauge.users.requests import score_requests
 from dialgauge.users.schemas import DatasetSchema
-from dialgauge.users.turns import ActLexicon, prepared_turns
+from dialgauge.users.turns import ActLexicon, Preparation
 from dialgauge.values import CanonicalMap
 
 
@@ -63,7 +63,12 @@ class Scorer:
         if self.config.failures == "live" and database is None:
             raise DialgaugeError("failures=live asks a database which failures are real; name it with --database")
         merge = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge
-        self._lexicon = ActLexicon(self.profile, merge_values=merge, strict=self.config.strict)
+        self._preparation = Preparation(
+            ActLexicon(self.profile, merge_values=merge, strict=self.config.strict),
+            requests_carry_service=self.profile.requests_carry_service,
+            max_turns=self.config.max_turns,
+        )
+        self._hearing = Hearing()
         self._settings = self._normalisation(canonical_map)
         self._shared = SharedMemory()
 
@@ -109,25 +114,20 @@ class Scorer:
 
     def context(self, dialogue: Dialogue) -> DialogueContext:
         """The dialogue prepared for the rules."""
-        turns = prepared_turns(
-            dialogue,
-            self._lexicon,
-            requests_carry_service=self.profile.requests_carry_service,
-            max_turns=self.config.max_turns,
-        )
+        turns = self._preparation.turns(dialogue)
         goal, source = self.goal(dialogue)
         if self._schema is not None:
             self._schema.check(goal)
         general = self.profile.general_service
-        hearing = Hearing()
-        repeats = tuple(loops(dialogue.turns, general_service=general, hearing=hearing))
+        misheard = self._hearing.misheard(dialogue.turns)
+        repeats = tuple(loops(dialogue.turns, general_service=general, misheard=misheard))
         return DialogueContext(
             turns,
             goal.tasks,
             self.config,
             self.profile,
             self._normaliser(dialogue, goal, source),
-            Blame(dialogue.turns, turns, repeats, conversation_end(dialogue.turns, repeats, general), hearing),
+            Blame(turns, repeats, conversation_end(dialogue.turns, repeats, general), misheard),
             source,
         )
 
@@ -171,7 +171,7 @@ class Scorer:
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
             loops=context.blame.loops,
-            confusions=tuple(confusions(dialogue.turns, context.blame.hearing).items()),
+            confusions=tuple(confusions(dialogue.turns, context.blame.misheard).items()),
             end=context.blame.end,
         )
 

@@ -6,6 +6,8 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -68,8 +70,31 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
 
 
 _SILENCE = Utterance({}, 0)
-#: Sets of acts that are known by their identity; some 100 bytes each, and the acts.
-_KEPT = 1 << 14
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class OncePerObject(Generic[K, V]):
+    """What is made of an object that many turns share, as readers let them; it is known by its identity.
+
+    To compare acts would cost much more. The object is kept, so that no other can take its identity.
+    """
+
+    _KEPT = 1 << 14
+
+    def __init__(self, make: Callable[[K], V]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[K, V]] = {}
+
+    def of(self, thing: K) -> V:
+        """What is made of the object."""
+        known = self._made.get(id(thing))
+        if known is None:
+            if len(self._made) >= self._KEPT:
+                self._made.clear()
+            known = self._made[id(thing)] = thing, self._make(thing)
+        return known[1]
 
 
 class ActLexicon:
@@ -83,7 +108,6 @@ class ActLexicon:
         self._slot_names = profile.slot_names
         self._families: dict[str, int] = {}
         self._utterances: dict[tuple[Act, ...], Utterance] = {}
-        self._identities: dict[int, tuple[tuple[Act, ...], Utterance]] = {}
         self._acts: dict[Act, Said] = {}
 
     @staticmethod
@@ -103,19 +127,10 @@ class ActLexicon:
         return known
 
     def utterance(self, acts: tuple[Act, ...]) -> Utterance:
-        """The acts of one turn, prepared. Equal acts give the very same utterance.
-
-        Readers let turns share their acts, and comparing acts costs much more than asking whether they are the same.
-        """
-        same = self._identities.get(id(acts))
-        if same is not None:
-            return same[1]
+        """The acts of one turn, prepared. Equal acts give the very same utterance."""
         known = self._utterances.get(acts)
         if known is None:
             known = self._utterances[acts] = self._utterance(acts)
-        if len(self._identities) >= _KEPT:
-            self._identities.clear()
-        self._identities[id(acts)] = acts, known  # the acts are kept, so that no others can take their identity
         return known
 
     def _utterance(self, acts: tuple[Act, ...]) -> Utterance:
@@ -222,42 +237,49 @@ class PreparedTurn(Struct, gc=False):
         return [service for service, acts in self.services.items() if any(act.families & families for act in acts)]
 
 
-def prepared_turns(
-    dialogue: Dialogue, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int
-) -> list[PreparedTurn]:
-    """The turns prepared, or the reason why the dialogue cannot be scored."""
-    if len(dialogue.turns) > max_turns:
-        raise DialgaugeError(
-            f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
-            turn=max_turns,
-        )
-    return [_prepared(place, turn, lexicon, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+class Preparation:
+    """Prepares the dialogues of a corpus for one dataset profile."""
 
+    def __init__(self, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int) -> None:
+        self._carry_service, self._max_turns = requests_carry_service, max_turns
+        self._utterances = OncePerObject(lexicon.utterance)
+        self._requested = OncePerObject(self._as_requests)
 
-def _prepared(position: int, turn: Turn, lexicon: ActLexicon, carry_service: bool) -> PreparedTurn:
-    expected = "system" if position % 2 else "user"
-    if turn.speaker != expected:
-        raise DialgaugeError(
-            f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
-            turn=position,
-        )
-    said = _SILENCE if turn.acts is None else lexicon.utterance(turn.acts)
-    services = said.services
-    if "" in services:
-        raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
-    requested = {} if not turn.requested else _requested(turn.requested, carry_service)
-    if turn.requested is None and position % 2 == 0:
-        requested = _requests_in_acts(services)
-    heard = None if turn.heard is None else lexicon.utterance(turn.heard)
-    return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
+    def turns(self, dialogue: Dialogue) -> list[PreparedTurn]:
+        """The turns prepared, or the reason why the dialogue cannot be scored."""
+        if len(dialogue.turns) > self._max_turns:
+            raise DialgaugeError(
+                f"it has {len(dialogue.turns):,} turns, more than the {self._max_turns:,} allowed; raise max_turns "
+                "if meant",
+                turn=self._max_turns,
+            )
+        return [self._turn(place, turn) for place, turn in enumerate(dialogue.turns)]
 
+    def _turn(self, position: int, turn: Turn) -> PreparedTurn:
+        expected = "system" if position % 2 else "user"
+        if turn.speaker != expected:
+            raise DialgaugeError(
+                f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
+                turn=position,
+            )
+        said = _SILENCE if turn.acts is None else self._utterances.of(turn.acts)
+        services = said.services
+        if "" in services:
+            raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
+        requested = self._requested.of(turn.requested) if turn.requested else {}
+        if turn.requested is None and expected == "user":
+            requested = _requests_in_acts(services)
+        heard = None if turn.heard is None else self._utterances.of(turn.heard)
+        return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
-def _requested(requested: dict[str, tuple[str, ...]], carry_service: bool) -> dict[str, tuple[str, ...]]:
-    return {
-        service: tuple(dict.fromkeys((slot if carry_service else f"{service}-{slot}").lower() for slot in slots))
-        for service, slots in requested.items()
-        if slots
-    }
+    def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        return {
+            service: tuple(
+                dict.fromkeys((slot if self._carry_service else f"{service}-{slot}").lower() for slot in slots)
+            )
+            for service, slots in requested.items()
+            if slots
+        }
 
 
 def _requests_in_acts(services: dict[str, list[Said]]) -> dict[str, tuple[str, ...]]:

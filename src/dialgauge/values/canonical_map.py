@@ -30,7 +30,8 @@ def sorted_tokens(text: str) -> str:
     >>> sorted_tokens("The Ashley, Hotel")
     'ashley hotel the'
     """
-    return " ".join(sorted(_NON_WORD.sub(" ", _LATIN_SUPPLEMENT.sub("", text)).lower().split()))
+    plain = text if text.isascii() else _LATIN_SUPPLEMENT.sub("", text)
+    return " ".join(sorted(_NON_WORD.sub(" ", plain).lower().split()))
 
 
 class Candidates:
