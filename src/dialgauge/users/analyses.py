@@ -158,12 +158,16 @@ class Hearing:
         #: By the identity of what was said and heard; both are kept, so that no others can take their identity.
         self._known: dict[tuple[Speaker, int, int], tuple[tuple[Confusion, ...], Any]] = {}
 
-    def misheard(self, turns: Iterable[Turn]) -> Misheard:
+    def misheard(self, turns: Sequence[Turn]) -> Misheard:
         """The confusions of each turn; none where it was not recorded what the other side understood."""
-        return [() if turn.heard is None else self._confusions(turn, turn.heard) for turn in turns]
+        keys = [(turn.speaker, id(turn.acts), id(turn.heard)) for turn in turns]
+        errors = {key: self._confusions(key, turn) for key, turn in dict(zip(keys, turns, strict=True)).items()}
+        return [errors[key] for key in keys]
 
-    def _confusions(self, turn: Turn, heard: tuple[Act, ...]) -> tuple[Confusion, ...]:
-        key = (turn.speaker, id(turn.acts), id(heard))
+    def _confusions(self, key: tuple[Speaker, int, int], turn: Turn) -> tuple[Confusion, ...]:
+        heard = turn.heard
+        if heard is None:
+            return ()
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= self._KEPT:

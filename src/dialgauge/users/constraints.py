@@ -26,9 +26,11 @@ def goal_constraints(task: Task) -> list[str]:
     """The goal's constraints as texts, each once, booking before search."""
     return list(
         dict.fromkeys(
-            f"{slot}{EQUALS}{value}".lower()
-            for constraints in (task.book, task.fail_book, task.info, task.fail_info)
-            for slot, value in constraints.items()
+            [
+                f"{slot}{EQUALS}{value}".lower()
+                for constraints in (task.book, task.fail_book, task.info, task.fail_info)
+                for slot, value in constraints.items()
+            ]
         )
     )
 

@@ -29,7 +29,7 @@ def goal_requests(context: DialogueContext, domain: str) -> list[str]:
     """The goal's requests as ``domain-slot``, each once."""
     if domain in context.requests_removed:
         return []
-    return list(dict.fromkeys(f"{domain}-{slot}".lower() for slot in context.tasks[domain].requests))
+    return list(dict.fromkeys([f"{domain}-{slot}".lower() for slot in context.tasks[domain].requests]))
 
 
 def score_requests(context: DialogueContext) -> list[Ledger]:
@@ -83,10 +83,10 @@ def _system_mentions(context: DialogueContext, domain: str) -> list[tuple[str, i
     mentions: list[tuple[str, int]] = []
     for service in context.with_booking(domain):
         first: dict[str, int] = {}
-        for turn in context.turns[1::2]:
-            for act in turn.services.get(service, ()):
+        for said, position in context.first_answers.items():
+            for act in said.services.get(service, ()):
                 if act.families & SLOT_VALUE and act.slot:
-                    first.setdefault(f"{domain}-{act.slot}".lower(), turn.position)
+                    first.setdefault(f"{domain}-{act.slot}".lower(), position)
         mentions += first.items()
     return mentions
 

@@ -124,11 +124,15 @@ def _verdicts(results: Results) -> Columns:
     names, verdicts = _flat(results, attrgetter("verdicts"))
     return {
         "dialogue": names,
-        **_attributes(verdicts, "measure"),
-        **_attributes(verdicts, "domain", "item"),
-        **_attributes(verdicts, "verdict", "turn"),
+        "measure": [each.measure for each in verdicts],
+        "domain": [each.domain for each in verdicts],
+        "item": [each.item for each in verdicts],
+        "verdict": [each.verdict for each in verdicts],
+        "turn": [each.turn for each in verdicts],
         "behaviours": [", ".join(each.behaviours) if each.behaviours else "" for each in verdicts],
-        **_attributes(verdicts, *_COUNTS),
+        "tp": [each.tp for each in verdicts],
+        "fp": [each.fp for each in verdicts],
+        "fn": [each.fn for each in verdicts],
         "fault": [each.cause for each in verdicts],
     }
 
@@ -140,7 +144,8 @@ def _behaviours(results: Results) -> Columns:
         "dialogue": names,
         "measure": [each.measure for each in behaviours],
         "behaviour": [each.label for each in behaviours],
-        **_attributes(behaviours, "domain", "item"),
+        "domain": [each.domain for each in behaviours],
+        "item": [each.item for each in behaviours],
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
         "at_turns": list(map(_numbers, turns)),

@@ -253,23 +253,25 @@ class Preparation:
                 "if meant",
                 turn=self._max_turns,
             )
-        return [self._turn(place, turn) for place, turn in enumerate(dialogue.turns)]
+        acts = {id(each): each for turn in dialogue.turns for each in (turn.acts, turn.heard) if each is not None}
+        known = {identity: self._utterances.of(each) for identity, each in acts.items()}
+        return [self._turn(place, turn, known) for place, turn in enumerate(dialogue.turns)]
 
-    def _turn(self, position: int, turn: Turn) -> PreparedTurn:
+    def _turn(self, position: int, turn: Turn, known: dict[int, Utterance]) -> PreparedTurn:
         expected = "system" if position % 2 else "user"
         if turn.speaker != expected:
             raise DialgaugeError(
                 f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
                 turn=position,
             )
-        said = _SILENCE if turn.acts is None else self._utterances.of(turn.acts)
+        said = _SILENCE if turn.acts is None else known[id(turn.acts)]
         services = said.services
         if "" in services:
             raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
         requested = self._requested.of(turn.requested) if turn.requested else {}
         if turn.requested is None and expected == "user":
             requested = _requests_in_acts(services)
-        heard = None if turn.heard is None else self._utterances.of(turn.heard)
+        heard = None if turn.heard is None else known[id(turn.heard)]
         return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
     def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
