@@ -178,15 +178,15 @@ class Hearing:
         return known[0]
 
 
-def confusions(turns: Sequence[Turn], misheard: Misheard | None = None) -> Counter[Confusion]:
+def confusions(turns: Sequence[Turn], misheard: Misheard | None = None) -> dict[Confusion, int]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
     known = Hearing().misheard(turns) if misheard is None else misheard
     told = [errors for turn, errors in zip(turns, known, strict=True) if errors and turn.acts is not None]
     alike = {id(errors): errors for errors in told}
-    counts: Counter[Confusion] = Counter()
-    for identity, times in Counter(map(id, told)).items():
+    counts: dict[Confusion, int] = {}
+    for identity, times in Counter(map(id, told)).items() if told else ():
         for confusion in alike[identity]:
-            counts[confusion] += times
+            counts[confusion] = counts.get(confusion, 0) + times
     return counts
 
 

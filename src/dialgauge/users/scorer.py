@@ -195,23 +195,34 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
+def _asked(context: DialogueContext) -> dict[str, dict[str, int]]:
+    """Service to request to how often it was made, by either side."""
+    asked: dict[str, dict[str, int]] = {}
+    for turn in context.turns:
+        for service, requests in turn.requested.items():
+            of_service = asked.setdefault(service, {})
+            for request in requests:
+                of_service[request] = of_service.get(request, 0) + 1
+    return asked
+
+
 def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
     """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
-    requested = misnamed = 0
-    in_domains = sum([count * said.in_domains for said, count in context.utterances.items()])
-    unknown = sum([count * len(said.unknown) for said, count in context.utterances.items()])
-    uttered: set[tuple[str, str]] = set().union(*(said.slots for said in context.utterances))
+    in_domains = unknown = requested = misnamed = 0
+    uttered: set[tuple[str, str]] = set()
+    for said, count in context.utterances.items():
+        in_domains += count * said.in_domains
+        unknown += count * len(said.unknown)
+        uttered |= said.slots
     carried = context.profile.requests_carry_service
-    for asked in [turn.requested for turn in context.turns if turn.requested]:
-        for service, requests in asked.items():
-            prefix = f"{service}-".lower()
-            bare = [request.removeprefix(prefix) for request in requests]
-            uttered.update([(service, slot) for slot in bare])
-            requested += len(requests)
-            misnamed += sum(
-                request == slot if carried else slot.startswith(prefix)
-                for request, slot in zip(requests, bare, strict=True)
-            )
+    for service, requests in _asked(context).items():
+        prefix = f"{service}-".lower()
+        for request, count in requests.items():
+            slot = request.removeprefix(prefix)
+            uttered.add((service, slot))
+            requested += count
+            if request == slot if carried else slot.startswith(prefix):
+                misnamed += count
     wanted = {
         (domain, slot.lower())
         for domain, task in context.tasks.items()

@@ -253,8 +253,9 @@ class Preparation:
                 "if meant",
                 turn=self._max_turns,
             )
-        acts = {id(each): each for turn in dialogue.turns for each in (turn.acts, turn.heard) if each is not None}
-        known = {identity: self._utterances.of(each) for identity, each in acts.items()}
+        acts = [turn.acts for turn in dialogue.turns] + [turn.heard for turn in dialogue.turns]
+        different = dict(zip(map(id, acts), acts, strict=True))
+        known = {place: self._utterances.of(each) for place, each in different.items() if each is not None}
         return [self._turn(place, turn, known) for place, turn in enumerate(dialogue.turns)]
 
     def _turn(self, position: int, turn: Turn, known: dict[int, Utterance]) -> PreparedTurn:
