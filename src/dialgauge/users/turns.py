@@ -81,7 +81,7 @@ class OncePerObject(Generic[K, V]):
     To compare acts would cost much more. The object is kept, so that no other can take its identity.
     """
 
-    _KEPT = 1 << 14
+    KEPT = 1 << 14
 
     def __init__(self, make: Callable[[K], V]) -> None:
         self._make = make
@@ -91,7 +91,7 @@ class OncePerObject(Generic[K, V]):
         """What is made of the object."""
         known = self._made.get(id(thing))
         if known is None:
-            if len(self._made) >= self._KEPT:
+            if len(self._made) >= self.KEPT:
                 self._made.clear()
             known = self._made[id(thing)] = thing, self._make(thing)
         return known[1]
