@@ -111,17 +111,16 @@ def test_ends() -> None:
 
 
 def test_what_is_made_of_an_object_is_made_once_and_never_taken_for_that_of_another() -> None:
-    made: list[tuple[int, ...]] = []
+    calls: list[int] = []
 
-    def make(thing: tuple[int, ...]) -> int:
-        made.append(thing)
-        return sum(thing)
+    def make(numbers: tuple[int, ...]) -> int:
+        calls.append(sum(numbers))
+        return calls[-1]
 
     once = OncePerObject(make)
     kept = (1, 2, 3)
     assert [once.of(kept), once.of(kept)] == [6, 6]
-    assert made == [kept]
-    # Each of these is gone before the next is made, and would leave its identity to it.
-    assert [once.of((number, number)) for number in range(2 * OncePerObject.KEPT)] == list(
-        range(0, 4 * OncePerObject.KEPT, 2)
-    )
+    assert calls == [6]
+    # Nobody else keeps these, so the next would take the identity of the one before.
+    several = range(2 * OncePerObject.KEPT)
+    assert [once.of((number, 1)) for number in several] == [number + 1 for number in several]
