@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tracemalloc
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import ALL_FIELDS, Notes, Peek, first_object
-from dialgauge.formats.corpus import read, stream, write
+from dialgauge.formats.corpus import bulk_load, read, stream, write
 from dialgauge.formats.located import Keyed, Listed
 from dialgauge.formats.registry import BUILT_IN
 from support.examples import EXAMPLES
@@ -244,3 +245,19 @@ def test_the_documentation_names_every_format() -> None:
     page = Path(__file__).parents[2] / "docs" / "formats.md"
     missing = [name for name in BUILT_IN if f"`{name}`" not in page.read_text("utf-8")]
     assert not missing
+
+
+def test_records_of_a_bulk_load_count_as_old_and_what_was_frozen_stays_frozen() -> None:
+    gc.collect()
+    with bulk_load():
+        records = [[number] for number in range(1000)]
+    assert any(records[-1] is each for each in gc.get_objects(generation=2))
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with bulk_load():
+            more = [[number] for number in range(1000)]
+        assert gc.get_freeze_count() >= frozen - 100
+        assert gc.isenabled() and len(more) == 1000
+    finally:
+        gc.unfreeze()

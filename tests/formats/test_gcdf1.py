@@ -261,3 +261,17 @@ def test_the_real_conversations_survive_a_round_trip(shared_data: Path, tmp_path
     notes = dialgauge.write(corpus.dialogues, tmp_path / "again.json", format="gcdf1")
     assert not notes.counts
     assert dialgauge.read(tmp_path / "again.json").dialogues == corpus.dialogues
+
+
+def test_a_text_that_is_repeated_means_the_same_again_and_no_other_turn_s() -> None:
+    said = [
+        [frame("hotel", {"act": "Hotel-Inform", "slot": "area", "values": [value]})]
+        for value in ("north", "north", "north", "south", "south", "south", "north")
+    ]
+    turns = [
+        {"speaker": ("USER", "SYSTEM")[place % 2], "turn_id": str(place), "utterance": "", "frames": frames}
+        for place, frames in enumerate(said)
+    ]
+    dialogues, _ = read_json("gcdf1", [conversation(turns=turns), conversation(dialogue_id="2", turns=turns[:1])])
+    values = [[act.values for act in turn.acts or ()] for dialogue in dialogues for turn in dialogue.turns]
+    assert values == [[tuple(frames[0]["actions"][0]["values"])] for frames in [*said, said[0]]]

@@ -108,3 +108,10 @@ def test_it_appears_in_users_score(site: Path, tmp_path: Path) -> None:
     assert system["scores"]["Loops"]["value"] == 0.5
     assert system["scores"]["Loops"]["higher_is_better"] is False
     assert "a Card is expected" in run(site, *command, "Wrong", code=2)
+
+
+def test_all_measures_stand_in_one_order_ours_first_and_the_others_by_name() -> None:
+    scores = dialgauge.score_users([LOOP, GOOD], measures=["all"], resamples=0).scores
+    ours = [card.name for card in DEFAULT_CARDS]
+    others = sorted(card.name for card in CARDS if card not in DEFAULT_CARDS)
+    assert [name for name in scores if "[" not in name] == [*ours, *others]

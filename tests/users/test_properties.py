@@ -182,3 +182,13 @@ def test_the_caller_s_dialogue_is_not_changed() -> None:
     assert result.requests_removed == ("hotel",)
     assert result.final_goal().tasks["hotel"].requests == ()
     assert dialogue == copy
+
+
+@UNTIMED
+@given(st.lists(talks(), min_size=2, max_size=6))
+def test_one_scorer_gives_every_dialogue_what_a_fresh_one_gives(dialogues: list[Dialogue]) -> None:
+    """What a scorer remembers goes by the identity of acts; those of a dialogue that is gone may be taken by others."""
+    packed = [msgspec.msgpack.encode(dialogue) for dialogue in dialogues]
+    fresh = [Scorer(GcdfConfig(mode="recommended")).score(dialogue) for dialogue in dialogues]
+    one = Scorer(GcdfConfig(mode="recommended"))
+    assert [one.score(msgspec.msgpack.decode(content, type=Dialogue)) for content in packed] == fresh

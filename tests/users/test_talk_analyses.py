@@ -10,6 +10,7 @@ from dialgauge.dialogue import Dialogue, Task
 from dialgauge.users.analyses import Confusion, Loop, confusions, expression_pattern, loops
 from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations
+from dialgauge.users.turns import OncePerObject
 from support.talks import mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -107,3 +108,19 @@ def test_ends() -> None:
     assert scorer.score(talk(HOTEL, *([SAME, ()] * 3), ("general bye",), ())).end == "loop"
     assert scorer.score(talk(HOTEL, SAME, (), ("general bye",), ())).end == "goodbye"
     assert scorer.score(talk(HOTEL, SAME, ())).end == "open"
+
+
+def test_what_is_made_of_an_object_is_made_once_and_never_taken_for_that_of_another() -> None:
+    calls: list[int] = []
+
+    def make(numbers: tuple[int, ...]) -> int:
+        calls.append(sum(numbers))
+        return calls[-1]
+
+    once = OncePerObject(make)
+    kept = (1, 2, 3)
+    assert [once.of(kept), once.of(kept)] == [6, 6]
+    assert calls == [6]
+    # Nobody else keeps these, so the next would take the identity of the one before.
+    several = range(2 * OncePerObject.KEPT)
+    assert [once.of((number, 1)) for number in several] == [number + 1 for number in several]

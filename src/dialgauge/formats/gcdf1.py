@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import orjson
@@ -153,10 +153,12 @@ class _Reader:
     """One file's worth of reading; turns share what was made of equal texts."""
 
     def __init__(self, part: Part, notes: Notes) -> None:
-        self._part, self._notes = part, notes
+        self._notes = notes
+        self._heard = _Meanings(_heard, _HEARD, part)
+        self._said = _Meanings(_said, _FRAMES, part)
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
-        heard = [self._meaning(_heard, _HEARD, turn.nlu, position) for position, turn in enumerate(raw.turns)]
+        heard = [self._heard.of(turn.nlu, position) for position, turn in enumerate(raw.turns)]
         if heard and heard[0]:
             self._notes.add("nlu of a first turn dropped: nothing was said before it")
         heard.append(None)
@@ -174,7 +176,7 @@ class _Reader:
                 "renumber the turns or leave turn_id out",
                 turn=position,
             )
-        said = self._meaning(_said, _FRAMES, raw.frames, position)
+        said = self._said.of(raw.frames, position)
         if said is None:
             return Turn(speaker=speaker, text=raw.utterance, heard=heard)
         return Turn(
@@ -188,18 +190,32 @@ class _Reader:
             requested=said.requested,
         )
 
-    def _meaning(
-        self, make: Callable[[bytes], T], decoder: msgspec.json.Decoder[Any], raw: Raw, position: int
-    ) -> T | None:
-        """What a text means; None where there is none. What is wrong with it is told with the place."""
-        content = bytes(raw)
+
+class _Meanings(Generic[T]):
+    """What texts of turns mean. A text that is the same as two turns before, as most are, is not even looked up."""
+
+    def __init__(self, make: Callable[[bytes], T], decoder: msgspec.json.Decoder[Any], part: Part) -> None:
+        self._make, self._decoder, self._part = make, decoder, part
+        #: The latest text of either speaker, and its meaning.
+        self._latest: list[tuple[Raw, T | None]] = [(Raw(), None), (Raw(), None)]
+
+    def of(self, raw: Raw, position: int) -> T | None:
+        """What the text of a turn means; None where there is none. What is wrong with it is told with the place."""
+        latest, meaning = self._latest[position % 2]
+        if raw == latest:
+            return meaning
+        meaning = self._meaning(bytes(raw), position)
+        self._latest[position % 2] = raw, meaning
+        return meaning
+
+    def _meaning(self, content: bytes, position: int) -> T | None:
         if content in _NOTHING:
             return None
         try:
-            return make(content)
+            return self._make(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             try:
-                decode(decoder, content, self._part)
+                decode(self._decoder, content, self._part)
             except DialgaugeError as error:
                 raise error.at(turn=position) from error
             raise

@@ -113,6 +113,22 @@ def unzipped(raw: IO[bytes]) -> IO[bytes]:
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
 
 
+def unzipped_at_once(packed: bytes, limit: int) -> bytes | None:
+    """What a whole gzip file holds, without the copies that a stream makes.
+
+    None where only a stream can tell: it is broken, has several members, or grows past the limit.
+    """
+    import zlib
+
+    unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    try:
+        content = unpacking.decompress(packed, limit)
+    except zlib.error:
+        return None
+    whole = unpacking.eof and not unpacking.unused_data and len(content) <= limit  # to zlib, no limit is 0
+    return content if whole else None
+
+
 def kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:
     """What a stream gives, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
     import tempfile

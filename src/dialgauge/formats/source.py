@@ -31,6 +31,7 @@ from dialgauge.formats.packed import (
     size_of,
     too_big,
     unzipped,
+    unzipped_at_once,
 )
 from dialgauge.text import encodable
 
@@ -41,6 +42,8 @@ HEAD_BYTES = 1 << 18
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+#: Up to how many bytes, packed and unpacked, a file is unpacked at once; for a moment that takes twice the memory.
+_SMALL, _SMALL_UNPACKED = 1 << 20, 1 << 25
 
 
 class Part:
@@ -79,12 +82,24 @@ class Part:
 
     def read(self) -> bytes:
         """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
-        with self.open() as stream, faults(self.name):
-            content = read_all(stream).removeprefix(b"\xef\xbb\xbf")
+        content = self._unzipped_at_once()
+        if content is None:
+            with self.open() as stream, faults(self.name):
+                content = read_all(stream)
+        content = content.removeprefix(b"\xef\xbb\xbf")
         if not content or content.isspace():
             raise DialgaugeError("the file is empty", file=self.name)
         _check_utf8(content, self.name)
         return content
+
+    def _unzipped_at_once(self) -> bytes | None:
+        """All bytes of a small gzip file; None of any other."""
+        with faults(self.name), self._opener() as raw:
+            packed = raw.read(len(_GZIP))
+            if packed != _GZIP:
+                return None
+            packed += raw.read(_SMALL)
+        return unzipped_at_once(packed, min(self._limit, _SMALL_UNPACKED)) if len(packed) <= _SMALL else None
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -47,18 +47,23 @@ class Loop(Struct, frozen=True, array_like=True, gc=False):
 
 
 def loops(
-    turns: Sequence[Turn], *, general_service: str = "", min_repeats: int = MIN_REPEATS, hearing: Hearing | None = None
+    turns: Sequence[Turn],
+    *,
+    general_service: str = "",
+    min_repeats: int = MIN_REPEATS,
+    misheard: Misheard | None = None,
 ) -> Iterator[Loop]:
     """The loops of a dialogue, in order. Pleasantries alone are no loop."""
-    heard = hearing or Hearing()
+    known = Hearing().misheard(turns) if misheard is None else misheard
     users = [place for place, turn in enumerate(turns) if turn.speaker == "user"]
     start = 0
     for end in range(1, len(users) + 1):
         if end < len(users) and _same(turns[users[end]].acts, turns[users[end - 1]].acts):
             continue
-        acts = [act for act in turns[users[start]].acts or () if act.domain != general_service]
-        if end - start >= min_repeats and acts:
-            yield _loop(turns, users[start:end], acts, heard)
+        if end - start >= min_repeats:
+            acts = [act for act in turns[users[start]].acts or () if act.domain != general_service]
+            if acts:
+                yield _loop(turns, users[start:end], acts, known)
         start = end
 
 
@@ -71,9 +76,9 @@ def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
     return Counter(acts) == Counter(others)
 
 
-def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], hearing: Hearing) -> Loop:
+def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: Misheard) -> Loop:
     domains = tuple(dict.fromkeys(act.domain for act in acts))
-    cause, detail = _cause(turns, places, domains, hearing)
+    cause, detail = _cause(turns, places, domains, misheard)
     return Loop(
         first=places[0],
         last=places[-1],
@@ -85,16 +90,16 @@ def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], hearing: He
     )
 
 
-def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...], hearing: Hearing) -> tuple[Cause, str]:
+def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...], misheard: Misheard) -> tuple[Cause, str]:
     """The side whose understanding failed in at least half of the repetitions, or else the side that stands still."""
-    repeated = [turns[place] for place in places[:-1]]
-    answers = [turns[place + 1] for place in places[:-1] if turns[place + 1].speaker == "system"]
-    sides: tuple[tuple[Cause, list[Turn]], ...] = (("system NLU", repeated), ("user NLU", answers))
+    repeated = places[:-1]
+    answers = [place + 1 for place in repeated if turns[place + 1].speaker == "system"]
+    sides: tuple[tuple[Cause, list[int]], ...] = (("system NLU", repeated), ("user NLU", answers))
     for cause, said in sides:
-        misheard = [errors for turn in said if (errors := hearing.confusions(turn))]
-        if misheard and 2 * len(misheard) >= len(said):
-            return cause, _commonest([confusion for errors in misheard for confusion in errors])
-    answered = [turn for turn in answers if any(act.domain in domains for act in turn.acts or ())]
+        failed = [misheard[place] for place in said if misheard[place]]
+        if failed and 2 * len(failed) >= len(said):
+            return cause, _commonest([confusion for errors in failed for confusion in errors])
+    answered = [place for place in answers if any(act.domain in domains for act in turns[place].acts or ())]
     return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
 
 
@@ -140,35 +145,48 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False):
     heard: str
 
 
+#: The confusions of every turn of a dialogue.
+Misheard: TypeAlias = Sequence[tuple[Confusion, ...]]
+
+
 class Hearing:
-    """What was misheard in the turns of one dialogue; turns that share their acts are compared once."""
+    """Compares what was said with what was heard; turns that share both, as readers let them, are compared once."""
+
+    _KEPT = 1 << 14
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Speaker, int, int], tuple[Confusion, ...]] = {}
+        #: By the identity of what was said and heard; both are kept, so that no others can take their identity.
+        self._known: dict[tuple[Speaker, int, int], tuple[tuple[Confusion, ...], Any]] = {}
 
-    def confusions(self, turn: Turn) -> tuple[Confusion, ...]:
-        """The confusions of one turn; none where it was not recorded what the other side understood."""
-        acts, heard = turn.acts or (), turn.heard
+    def misheard(self, turns: Sequence[Turn]) -> Misheard:
+        """The confusions of each turn; none where it was not recorded what the other side understood."""
+        keys = [(turn.speaker, id(turn.acts), id(turn.heard)) for turn in turns]
+        errors = {key: self._confusions(key, turn) for key, turn in dict(zip(keys, turns, strict=True)).items()}
+        return [errors[key] for key in keys]
+
+    def _confusions(self, key: tuple[Speaker, int, int], turn: Turn) -> tuple[Confusion, ...]:
+        heard = turn.heard
         if heard is None:
             return ()
-        key = (turn.speaker, id(acts), id(heard))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = () if acts == heard else _compare(turn.speaker, acts, heard)
-        return found
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= self._KEPT:
+                self._known.clear()
+            acts = turn.acts or ()
+            errors = () if acts == heard else _compare(turn.speaker, acts, heard)
+            known = self._known[key] = errors, (turn.acts, heard)
+        return known[0]
 
 
-def confusions(turns: Iterable[Turn], hearing: Hearing | None = None) -> Counter[Confusion]:
+def confusions(turns: Sequence[Turn], misheard: Misheard | None = None) -> dict[Confusion, int]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
-    known = hearing or Hearing()
-    alike: dict[tuple[Speaker, int, int], list[Turn]] = {}
-    for turn in turns:
-        if turn.acts is not None and turn.heard is not None:
-            alike.setdefault((turn.speaker, id(turn.acts), id(turn.heard)), []).append(turn)
-    counts: Counter[Confusion] = Counter()
-    for group in alike.values():
-        for confusion in known.confusions(group[0]):
-            counts[confusion] += len(group)
+    known = Hearing().misheard(turns) if misheard is None else misheard
+    told = [errors for turn, errors in zip(turns, known, strict=True) if errors and turn.acts is not None]
+    alike = {id(errors): errors for errors in told}
+    counts: dict[Confusion, int] = {}
+    for identity, times in Counter(map(id, told)).items() if told else ():
+        for confusion in alike[identity]:
+            counts[confusion] = counts.get(confusion, 0) + times
     return counts
 
 
@@ -252,11 +270,12 @@ def patterns(
     for domain, task in tasks.items():
         informed = said.get(domain, {})
         for part, kind in PARTS.items():
-            constraints = _constraints(task, part)
+            stated: dict[str, str] = getattr(task, part)
+            constraints = _constraints(stated) if len(stated) > 1 else ()
             if len(constraints) > 1:
                 turns = [informed.get(constraint, ()) for constraint in constraints]
                 yield Pattern(kind, domain, part, len(constraints), expression_pattern(turns))
-        requests = dict.fromkeys(slot.lower() for slot in task.requests)
+        requests = dict.fromkeys([slot.lower() for slot in task.requests])
         if len(requests) > 1:
             requested = _requested(spoken, domain)
             turns = [requested.get(slot, ()) for slot in requests]
@@ -276,9 +295,8 @@ def expression_pattern(turns: Collection[Collection[int]]) -> str:
     return f"{completeness}_{'one' if set.intersection(*said) else 'mult'}"
 
 
-def _constraints(task: Task, part: str) -> list[str]:
-    stated: dict[str, str] = getattr(task, part)
-    return list(dict.fromkeys(f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()))
+def _constraints(stated: dict[str, str]) -> Collection[str]:
+    return dict.fromkeys([f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()])
 
 
 def _requested(spoken: Sequence[PreparedTurn], domain: str) -> dict[str, list[int]]:

@@ -5,10 +5,9 @@ Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating use
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from dialgauge.dialogue import Task
 from dialgauge.users.context import DialogueContext, Parameters, Signals
@@ -27,9 +26,11 @@ def goal_constraints(task: Task) -> list[str]:
     """The goal's constraints as texts, each once, booking before search."""
     return list(
         dict.fromkeys(
-            f"{slot}{EQUALS}{value}".lower()
-            for constraints in (task.book, task.fail_book, task.info, task.fail_info)
-            for slot, value in constraints.items()
+            [
+                f"{slot}{EQUALS}{value}".lower()
+                for constraints in (task.book, task.fail_book, task.info, task.fail_info)
+                for slot, value in constraints.items()
+            ]
         )
     )
 
@@ -65,7 +66,7 @@ class _DomainScorer:
         self._repetitions = Repetitions(context, self._signals, domain)
         self._goal = goal_constraints(context.tasks[domain])
         self._goal_slots = {text.partition(EQUALS)[0] for text in self._goal}
-        self._ledger = Ledger(MEASURE, domain, Counter(self._goal))
+        self._ledger = Ledger(MEASURE, domain, self._goal)
 
     def run(self) -> Ledger:
         for text, turns in self._said.items():
@@ -117,8 +118,7 @@ class _DomainScorer:
             self._ledger.uncounted(text, turn)
 
     def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
-        excuses, checks = self._repetitions.why(text, slot, first, second)
-        labels = (*checks, *excuses) if excuses else (*checks, UNEXCUSED)
+        labels, excuses = self._repetitions.why(text, slot, first, second)
         span = (first, second)
         for label in labels:
             self._context.behaviours.append(Behaviour(MEASURE, label, self._domain, text, span))
@@ -173,8 +173,7 @@ class _DomainScorer:
             self._settle_once(text, turns, wrong)
 
     def _settle_once(self, text: str, turns: list[int], wrong: list[tuple[int, Reason]]) -> None:
-        credited = self._ledger.said[text] > 0
-        if not credited:
+        if text not in self._ledger.said:
             turn, reason = wrong[0]
             self._ledger.said_wrong(text, turn, "out-of-goal", *reason)
         entered = {entry.turn for entry in self._ledger.verdicts if entry.item == text}
@@ -202,7 +201,7 @@ class _DomainScorer:
         return bool(taxi) and (taxi in spoken.services or taxi in spoken.text)
 
     def _missing(self) -> None:
-        missing = [text for text in self._ledger.truth if not self._ledger.said[text]]
+        missing = [text for text in self._ledger.truth if text not in self._ledger.said]
         if missing:
             spoken = self._context.system_parameters()
             missing = [text for text in missing if not self._preempted(text, spoken)]
@@ -304,6 +303,10 @@ _QUESTION = f"{REPEATED}/elicited_by_sys_question"
 _NLU = f"{REPEATED}/failed_sys_nlu"
 
 
+#: The labels of a repetition, and those of them that excuse it.
+Repeated: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+
 class Repetitions:
     """The reasons for repetitions in one domain of one dialogue.
 
@@ -315,33 +318,40 @@ class Repetitions:
         self._own = context.with_booking(domain)
         self._taxi = context.profile.taxi_domain
         self._checks = context.config.igcd_f1.repetitions.sys_behaviours
-        self._known: dict[tuple[str, int, int, int, bool, bool], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        #: By what a short exchange is made of, and by the turn that ends it: the reasons by constraint.
+        self._exchanges: dict[tuple[int, int, int, bool, bool], dict[str, Repeated]] = {}
+        self._ending: dict[int, dict[str, Repeated]] = {}
         self._failures: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
         self._user: dict[tuple[int, int], list[str]] = {}
 
-    def why(self, text: str, slot: str, first: int, second: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The behaviours that excuse saying ``text`` in turn ``second`` again after ``first``, and the failed checks.
+    def why(self, text: str, slot: str, first: int, second: int) -> Repeated:
+        """Why ``text`` is said in turn ``second`` again after ``first``.
 
         Users that loop repeat the same exchange: one that is made of the same acts and leaves no other trace than its
         answer is looked at once.
         """
         if second - first > 2:
             return self._why(text, slot, first, second)
-        said, answer, again = self._context.turns[first : second + 1]
-        taxi = self._taxi
-        key = (text, id(said.heard), id(answer.said), id(again.said), taxi in answer.text, taxi in again.text)
-        known = self._known.get(key)
+        known = self._ending.get(second)
         if known is None:
+            known = self._ending[second] = self._exchanges.setdefault(self._exchange(first), {})
+        found = known.get(text)
+        if found is None:
             traces = self._traces()
-            known = self._why(text, slot, first, second)
+            found = self._why(text, slot, first, second)
             if self._traces() == traces:
-                self._known[key] = known
-        return known
+                known[text] = found
+        return found
+
+    def _exchange(self, first: int) -> tuple[int, int, int, bool, bool]:
+        """What decides about a repetition in the user's very next turn."""
+        said, answer, again = self._context.turns[first : first + 3]
+        return id(said.heard), id(answer.said), id(again.said), self._taxi in answer.text, self._taxi in again.text
 
     def _traces(self) -> tuple[int, int]:
         return len(self._context.warnings), len(self._context.attempts)
 
-    def _why(self, text: str, slot: str, first: int, second: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _why(self, text: str, slot: str, first: int, second: int) -> Repeated:
         """The system's behaviours come first; the user's own are only looked at when the system gave no cause."""
         span = (first, second)
         failures = self._failures.get(span)
@@ -353,7 +363,8 @@ class Repetitions:
             causes = [_QUESTION, *excuses]
         if self._checks.nlu and not self._heard(text, first, second):
             causes = [*causes, _NLU]
-        return tuple(causes or self._user_causes(first, second)), tuple(failed_checks)
+        causes = causes or self._user_causes(first, second)
+        return (*failed_checks, *(causes or (UNEXCUSED,))), tuple(causes)
 
     def _heard(self, text: str, first: int, second: int) -> bool:
         """Did the system understand the constraint in any turn of the span? Every turn is looked at, as the reference

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
@@ -131,6 +132,14 @@ class DialogueContext:
     def span(self, first: int, second: int) -> list[PreparedTurn]:
         """The system turns between two user turns, most recent first."""
         return [self.turns[place] for place in range(second - 1, first, -2)]
+
+    @cached_property
+    def first_answers(self) -> dict[Utterance, int]:
+        """The different things that the system says, each with its first turn."""
+        answers: dict[Utterance, int] = {}
+        for turn in self.turns[1::2]:
+            answers.setdefault(turn.said, turn.position)
+        return answers
 
     def user_parameters(self) -> Parameters:
         """What the user informed of, with canonical values."""

@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from dialgauge.dialogue import Turn
-from dialgauge.users.analyses import Cause, End, Hearing, Loop
+from dialgauge.users.analyses import Cause, End, Loop, Misheard
 from dialgauge.users.labels import REPEATED, REPEATED_REQUESTS
 from dialgauge.users.turns import PreparedTurn
 
@@ -48,14 +47,13 @@ class Blame:
 
     def __init__(
         self,
-        turns: Sequence[Turn],
         prepared: Sequence[PreparedTurn],
         loops: tuple[Loop, ...],
         end: End,
-        hearing: Hearing,
+        misheard: Misheard,
     ) -> None:
-        self._turns, self._prepared = turns, prepared
-        self.loops, self.end, self.hearing = loops, end, hearing
+        self._prepared = prepared
+        self.loops, self.end, self.misheard = loops, end, misheard
         self._looping: dict[int, Cause] = {
             turn: loop.cause for loop in loops for turn in range(loop.first + 1, loop.last + 1)
         }
@@ -85,7 +83,7 @@ class Blame:
         cause = self._looping.get(second)
         if cause is not None:
             return self._in_loop(labels), cause
-        if self._misheard(first + 1) or self._misheard(second - 1):
+        if self.misheard[first + 1] or self.misheard[second - 1]:
             return (*labels, MISHEARD), "user NLU"
         if any(
             service in self._prepared[place].services for place in range(first + 1, second, 2) for service in services
@@ -126,6 +124,3 @@ class Blame:
 
     def _discussed(self, domain: str) -> bool:
         return any(domain in turn.services for turn in self._prepared[::2])
-
-    def _misheard(self, place: int) -> bool:
-        return bool(self.hearing.confusions(self._turns[place]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from dialgauge.dialogue import Dialogue, Task
@@ -133,7 +133,7 @@ def _misspelt_slots(scored: ScoredConversations) -> list[str]:
     if not silent:
         return []
     tasks = [(domain, task) for result in scored.results for domain, task in result.goal.tasks.items()]
-    wanted = Counter([(domain, slot) for domain, task in tasks for slot in set[str]().union(*_parts(task))])
+    wanted = Counter([(domain, slot) for domain, task in tasks for slot in set(chain.from_iterable(_parts(task)))])
     never = [pair for pair, count in silent.items() if count == wanted[pair]]
     if not never:
         return []

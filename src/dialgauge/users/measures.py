@@ -7,8 +7,9 @@ domains of a dialogue.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,20 @@ _SUMMARIES = {
 }
 
 
+class _Column(NamedTuple):
+    """The dialogues that have a score for a measure in a domain, these scores, and the lost points by cause."""
+
+    places: list[int]
+    scores: list[PrfScore]
+    lost: list[dict[Cause, int]]
+
+
+def lost_to(fault: str, lost: Sequence[Mapping[Cause, int]]) -> list[int]:
+    """How many of some lost points, given by cause, are the fault of one side."""
+    first, *more = ([points.get(cause, 0) for points in lost] for cause in FAULTS[fault])
+    return list(map(sum, zip(first, *more, strict=True))) if more else first
+
+
 class UserEvidence:
     """The results of scored dialogues, one unit each; measures of other packages find everything in ``results``.
 
@@ -58,6 +73,7 @@ class UserEvidence:
         ordered = sorted(range(len(results)), key=lambda place: (dialogue_key(results[place].id), results[place].id))
         self.ids = [results[place].id for place in ordered]
         self.dialogue: NDArray[np.integer] = np.argsort(np.array(ordered, dtype=np.int64), kind="stable")
+        self._values: dict[tuple[MeasureName, str, str], NDArray[np.float64]] = {}
 
     def domains(self, measure: MeasureName) -> list[str]:
         """``combined`` and then the domains with a score for the measure, by name."""
@@ -66,28 +82,33 @@ class UserEvidence:
 
     def count(self, measure: MeasureName, domain: str, aspect: str = "precision") -> int:
         """How many dialogues have a score; F1 and recall need a recorded goal."""
-        places, _ = self._columns.get((measure, domain), ((), ()))
+        if (measure, domain) not in self._columns:
+            return 0
+        places = self._columns[measure, domain].places
         if aspect in NEED_A_RECORDED_GOAL and self._derived.any():
-            return int((~self._derived[list(places)]).sum())
+            return int((~self._derived[places]).sum())
         return len(places)
 
     def values(self, measure: MeasureName, aspect: str, domain: str) -> NDArray[np.float64]:
         """The score of every dialogue, NaN where it has none."""
-        values = np.full(self.dialogues, np.nan)
-        if (measure, domain) in self._columns:
-            places, scores = self._columns[measure, domain]
-            values[places] = [getattr(score, aspect) for score in scores]
-        if aspect in NEED_A_RECORDED_GOAL:
-            values[self._derived] = np.nan
-        return values
+        key = (measure, aspect, domain)
+        if key not in self._values:
+            values = self._values[key] = np.full(self.dialogues, np.nan)
+            if (measure, domain) in self._columns:
+                places, scores, _ = self._columns[measure, domain]
+                values[places] = [getattr(score, aspect) for score in scores]
+            if aspect in NEED_A_RECORDED_GOAL:
+                values[self._derived] = np.nan
+            values.flags.writeable = False
+        return self._values[key]
 
     def lost(self, measure: MeasureName, fault: str, domain: str) -> NDArray[np.float64]:
         """What a fault takes from the F1 of every dialogue: its lost points / (2 TP + FP + FN), NaN without a score."""
         values = np.full(self.dialogues, np.nan)
-        places, scores = self._columns.get((measure, domain), ([], []))
-        for place, score in zip(places, scores, strict=True):
-            points = self.results[place].lost[measure].get(domain, {})
-            values[place] = sum(points.get(cause, 0) for cause in FAULTS[fault]) / (2 * score.tp + score.fp + score.fn)
+        if (measure, domain) in self._columns:
+            places, scores, lost = self._columns[measure, domain]
+            whole = [2 * score.tp + score.fp + score.fn for score in scores]
+            values[places] = np.array(lost_to(fault, lost)) / whole
         values[self._derived] = np.nan
         return values
 
@@ -102,15 +123,18 @@ class UserEvidence:
         return np.array([result.goal_source == "derived" for result in self.results], dtype=np.bool_)
 
     @cached_property
-    def _columns(self) -> dict[tuple[MeasureName, str], tuple[list[int], list[PrfScore]]]:
-        """The dialogues with a score, by measure and domain, and their scores."""
-        columns: dict[tuple[MeasureName, str], tuple[list[int], list[PrfScore]]] = {}
+    def _columns(self) -> dict[tuple[MeasureName, str], _Column]:
+        columns: dict[tuple[MeasureName, str], _Column] = {}
         for place, result in enumerate(self.results):
             for measure, scores in result.scores.items():
+                lost = result.lost[measure]
                 for domain, score in scores.items():
-                    places, column = columns.setdefault((measure, domain), ([], []))
-                    places.append(place)
-                    column.append(score)
+                    column = columns.get((measure, domain))
+                    if column is None:
+                        column = columns[measure, domain] = _Column([], [], [])
+                    column.places.append(place)
+                    column.scores.append(score)
+                    column.lost.append(lost.get(domain, {}))
         return columns
 
 

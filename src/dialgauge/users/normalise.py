@@ -92,19 +92,18 @@ class Normaliser:
 
     def _together(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[list[str], list[Attempt]]:
         """The reference's way: places of the turn's parameters by text, values moved, lone places written back."""
-        places: dict[str, list[int]] = {
-            parameter.text: [index] for index, parameter in enumerate(parameters) if parameter.matchable
-        }
-        slots = dict.fromkeys(text.partition(EQUALS)[0] for text in places)
-        gathered = {slot: dict.fromkeys(text.partition(EQUALS)[2] for text in places if slot in text) for slot in slots}
+        texts = dict.fromkeys([parameter.text for parameter in parameters if parameter.matchable])
+        halves = [(text, *text.partition(EQUALS)) for text in texts]
+        places: dict[str, list[int]] = {}
         attempts: list[Attempt] = []
-        for slot, values in gathered.items():
-            for value in values:
+        for slot in dict.fromkeys([slot for _, slot, _, _ in halves]):
+            for value in dict.fromkeys([value for text, _, _, value in halves if slot in text]):
                 attempt = self._attempt(domain, slot, value)
                 if attempt is None:
                     continue
                 attempts.append(attempt)
                 if attempt.matched:
+                    places = places or _places(parameters)
                     moved = places.pop(f"{slot}{EQUALS}{value}", None)
                     if moved is None:
                         raise DialgaugeError(
@@ -132,10 +131,10 @@ class Normaliser:
     def _attempt(self, domain: str, slot: str, value: str) -> Attempt | None:
         """What becomes of one value; None when it needs nothing or nothing can be done."""
         settings = self._settings
-        wanted = self._wanted(domain, slot)
-        if value in settings.coreference.get(domain, ()) or (not settings.strict and value in wanted):
+        if value in settings.coreference.get(domain, ()):
             return None
         if settings.canonical_map is None:
+            wanted = self._wanted(domain, slot)
             if value in wanted or not wanted:
                 return None
             return self._as_time(domain, slot, value, wanted) or self._search(
@@ -143,6 +142,9 @@ class Normaliser:
             )
         table = self._table(settings.canonical_map, slot, domain)
         if table is None or value in table.known:
+            return None
+        wanted = self._wanted(domain, slot)
+        if not settings.strict and value in wanted:
             return None
         key = (domain, slot, value, wanted)
         if key not in self._shared.attempts:
@@ -218,6 +220,11 @@ class Normaliser:
             if near:
                 break
         return attempt
+
+
+def _places(parameters: Sequence[ActParameter]) -> dict[str, list[int]]:
+    """Where each text of a turn stands; of several places the last, as in the reference."""
+    return {parameter.text: [index] for index, parameter in enumerate(parameters) if parameter.matchable}
 
 
 def _goal_first(table: ValueTable, wanted: tuple[str, ...]) -> Callable[[str], str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -16,6 +15,8 @@ from dialgauge.users.normalise import Attempt
 COMBINED = "combined"
 
 MeasureName: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
+#: Domain (``combined`` too) to cause to how many points were lost by it.
+LostPoints: TypeAlias = dict[str, dict[Cause, int]]
 #: Recorded with the dialogue, or derived from its own states and requests.
 GoalSource: TypeAlias = Literal["recorded", "derived"]
 MEASURES: tuple[MeasureName, ...] = ("I-GCDF1", "R-GCDF1")
@@ -120,8 +121,8 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     scores: dict[MeasureName, dict[str, PrfScore]]
     behaviours: tuple[Behaviour, ...]
     verdicts: tuple[MentionVerdict, ...]
-    #: The points that were lost, by measure, domain (``combined`` too) and cause.
-    lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {}
+    #: The points that were lost, by measure.
+    lost: dict[MeasureName, LostPoints] = {}
     #: Where the goal comes from.
     goal_source: GoalSource = "recorded"
     #: What the profile could make of the conversation, and the names of acts that it does not know.
@@ -156,13 +157,13 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
         return Goal(tasks=tasks, message=self.goal.message)
 
 
-def score(truth: Counter[str], said: Counter[str]) -> PrfScore | None:
+def score(truth: Mapping[str, int], said: Mapping[str, int]) -> PrfScore | None:
     """F1, precision and recall of two multisets; None when both are empty.
 
     ``TP = Σ min(count in truth, count in said)``, precision ``TP / |said|`` (1 when nothing was said), recall
     ``TP / |truth|`` (1 when nothing was wanted), F1 ``2·p·r / (p + r)`` (0 when both are 0).
     """
-    wanted, given = truth.total(), said.total()
+    wanted, given = sum(truth.values()), sum(said.values())
     if not wanted and not given:
         return None
     tp = sum([min(count, said.get(item, 0)) for item, count in truth.items()])
@@ -179,12 +180,14 @@ def score(truth: Counter[str], said: Counter[str]) -> PrfScore | None:
 class Ledger:
     """Truth and predictions as multisets. Each booking method adds to the counts exactly what its verdict says."""
 
-    def __init__(self, measure: MeasureName, domain: str, truth: Counter[str] | None = None) -> None:
+    def __init__(self, measure: MeasureName, domain: str, wanted: Sequence[str] = ()) -> None:
         self.measure = measure
         self.domain = domain
-        self.truth: Counter[str] = Counter() if truth is None else truth
-        self.said: Counter[str] = Counter()
+        self.truth: dict[str, int] = dict.fromkeys(wanted, 1)
+        self.said: dict[str, int] = {}
         self.verdicts: list[MentionVerdict] = []
+        #: The lost points by cause.
+        self.lost: dict[Cause, int] = {}
 
     def said_right(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that finds its copy in the truth."""
@@ -194,11 +197,12 @@ class Ledger:
     def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...], cause: Cause) -> None:
         """A mention that finds none."""
         self.said[item] = self.said.get(item, 0) + 1
+        self.lost[cause] = self.lost.get(cause, 0) + 1
         self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 0, 1, 0, cause))
 
     def warranted(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
         """A mention that the context makes part of the truth."""
-        self.truth[item] += 1
+        self.truth[item] = self.truth.get(item, 0) + 1
         self.said_right(item, turn, verdict, behaviours)
 
     def uncounted(self, item: str, turn: int) -> None:
@@ -207,6 +211,7 @@ class Ledger:
 
     def missing(self, item: str, behaviours: tuple[str, ...], cause: Cause) -> None:
         """Something wanted that was never said."""
+        self.lost[cause] = self.lost.get(cause, 0) + self.truth[item]
         self._enter(item, "missing", None, behaviours, fn=self.truth[item], cause=cause)
 
     def excuse(self, item: str, behaviours: tuple[str, ...]) -> None:
@@ -229,38 +234,54 @@ class Ledger:
         )
 
 
-def close(ledgers: list[Ledger], measure: MeasureName) -> tuple[dict[str, PrfScore], list[MentionVerdict]]:
-    """The scores by domain and combined, and all verdicts.
+class Closed(NamedTuple):
+    """The books of one measure, closed: by domain and combined the scores and the lost points, and all verdicts."""
+
+    scores: dict[str, PrfScore]
+    verdicts: list[MentionVerdict]
+    lost: LostPoints
+
+
+def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
+    """What the books of all domains come to.
 
     The combined score pools the items of all domains, so what is wrong in one can meet what is missing in another; a
     verdict ``pooled`` says so, and makes the verdicts sum to the combined counts too.
     """
     scores: dict[str, PrfScore] = {}
     verdicts: list[MentionVerdict] = []
-    truth: Counter[str] = Counter()
-    said: Counter[str] = Counter()
+    truth: dict[str, int] = {}
+    said: dict[str, int] = {}
     for ledger in ledgers:
         if ledger.domain == COMBINED:
             raise DialgaugeError(f"a domain is called '{COMBINED}', the name of the score of all domains; rename it")
         verdicts += ledger.verdicts
-        for pool, items in ((truth, ledger.truth), (said, ledger.said)):
-            for item, count in items.items():
-                pool[item] = pool.get(item, 0) + count
+        _pool(truth, ledger.truth)
+        _pool(said, ledger.said)
         of_domain = score(ledger.truth, ledger.said)
         if of_domain is not None:
             scores[ledger.domain] = of_domain
     combined = score(truth, said)
-    if combined is not None:
-        if len(ledgers) > 1:
-            verdicts += _pooled(ledgers, measure, truth, said)
-        scores[COMBINED] = combined
-    return scores, verdicts
+    if combined is None:
+        return Closed(scores, verdicts, {})
+    pooled = _pooled(ledgers, measure, truth, said) if len(ledgers) > 1 else []
+    scores[COMBINED] = combined
+    return Closed(scores, [*verdicts, *pooled], _lost_points(ledgers, verdicts, pooled))
+
+
+def _pool(counts: dict[str, int], more: dict[str, int]) -> None:
+    """Add to a multiset; to an empty one, in one go."""
+    if not counts:
+        counts.update(more)
+        return
+    for item, count in more.items():
+        counts[item] = counts.get(item, 0) + count
 
 
 def _pooled(
-    ledgers: list[Ledger], measure: MeasureName, truth: Counter[str], said: Counter[str]
+    ledgers: list[Ledger], measure: MeasureName, truth: dict[str, int], said: dict[str, int]
 ) -> list[MentionVerdict]:
-    apart: Counter[str] = Counter()
+    apart: dict[str, int] = {}
     for ledger in ledgers:
         for item, count in ledger.truth.items():
             apart[item] = apart.get(item, 0) + min(count, ledger.said.get(item, 0))
@@ -272,27 +293,23 @@ def _pooled(
     ]
 
 
-def lost_points(verdicts: Sequence[MentionVerdict]) -> dict[MeasureName, dict[str, dict[Cause, int]]]:
-    """The lost points by measure, domain and cause.
+def _lost_points(
+    ledgers: list[Ledger], verdicts: Sequence[MentionVerdict], pooled: Sequence[MentionVerdict]
+) -> LostPoints:
+    """The lost points by domain and cause.
 
     What pools in the combined score is given back there to the causes that had lost it. For a score with TP true
     positives and L lost points, ``1 - F1 = L / (2 TP + L)``: each lost point costs the same, so F1 splits by cause.
     """
-    counts: dict[tuple[MeasureName, str, Cause], int] = {}
-    pooled: list[MentionVerdict] = []
-    for each in verdicts:
-        if each.cause is not None:
-            key = (each.measure, each.domain, each.cause)
-            counts[key] = counts.get(key, 0) + each.fp + each.fn
-        elif each.verdict == "pooled":
-            pooled.append(each)
-    lost: dict[MeasureName, dict[str, dict[Cause, int]]] = {measure: {} for measure in MEASURES}
-    for (measure, domain, cause), points in counts.items():
-        lost[measure].setdefault(domain, {})[cause] = points
-        combined = lost[measure].setdefault(COMBINED, {})
-        combined[cause] = combined.get(cause, 0) + points
-    for each in pooled:
-        _give_back(lost[each.measure][COMBINED], each, verdicts)
+    lost: LostPoints = {ledger.domain: ledger.lost for ledger in ledgers if ledger.lost}
+    if lost:
+        combined: dict[Cause, int] = {}
+        for points in lost.values():
+            for cause, count in points.items():
+                combined[cause] = combined.get(cause, 0) + count
+        for each in pooled:
+            _give_back(combined, each, verdicts)
+        lost[COMBINED] = combined
     return lost
 
 
@@ -300,7 +317,7 @@ def _give_back(lost: dict[Cause, int], pooled: MentionVerdict, verdicts: Sequenc
     """Points that a pooled item takes back from those who had lost them, the first first."""
     wrong = missing = pooled.tp
     for each in verdicts:
-        if each.cause is not None and each.item == pooled.item and each.measure == pooled.measure:
+        if each.cause is not None and each.item == pooled.item:
             back = min(wrong, each.fp) + min(missing, each.fn)
             wrong -= min(wrong, each.fp)
             missing -= min(missing, each.fn)

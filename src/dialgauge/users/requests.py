@@ -5,7 +5,6 @@ Coca, Tseng, Byrne: GCDF1 (EANCS 2021), section 3.2. Scored after I-GCDF1, whose
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 from typing import Final
 
@@ -30,7 +29,7 @@ def goal_requests(context: DialogueContext, domain: str) -> list[str]:
     """The goal's requests as ``domain-slot``, each once."""
     if domain in context.requests_removed:
         return []
-    return list(dict.fromkeys(f"{domain}-{slot}".lower() for slot in context.tasks[domain].requests))
+    return list(dict.fromkeys([f"{domain}-{slot}".lower() for slot in context.tasks[domain].requests]))
 
 
 def score_requests(context: DialogueContext) -> list[Ledger]:
@@ -84,10 +83,10 @@ def _system_mentions(context: DialogueContext, domain: str) -> list[tuple[str, i
     mentions: list[tuple[str, int]] = []
     for service in context.with_booking(domain):
         first: dict[str, int] = {}
-        for turn in context.turns[1::2]:
-            for act in turn.services.get(service, ()):
+        for said, position in context.first_answers.items():
+            for act in said.services.get(service, ()):
                 if act.families & SLOT_VALUE and act.slot:
-                    first.setdefault(f"{domain}-{act.slot}".lower(), turn.position)
+                    first.setdefault(f"{domain}-{act.slot}".lower(), position)
         mentions += first.items()
     return mentions
 
@@ -113,7 +112,7 @@ class _DomainScorer:
         self._requested, self._provided = requested, provided
         self._options = context.config.rgcd_f1
         self._signals = Signals(context, domain)
-        self._ledger = Ledger(MEASURE, domain, Counter(goal_requests(context, domain)))
+        self._ledger = Ledger(MEASURE, domain, goal_requests(context, domain))
 
     def run(self) -> Ledger:
         for request, turns in self._requested.items():
@@ -122,11 +121,12 @@ class _DomainScorer:
             label = "provision_slots" if self._requested else "provision_entire_domain"
             self._ledger.said_right(request, turn, "pre-empted", (label,))
         ledger = self._ledger
-        for request in [each for each in ledger.truth if not ledger.said[each]]:
+        for request in [each for each in ledger.truth if each not in ledger.said]:
             ledger.missing(request, *self._context.blame.unsaid((NEVER_ASKED,), self._domain))
         if not ledger.truth:
-            for request in ledger.said.elements():
-                self._context.record(MEASURE, "requests_not_in_goal", self._domain, request)
+            for request, count in ledger.said.items():
+                for _ in range(count):
+                    self._context.record(MEASURE, "requests_not_in_goal", self._domain, request)
         return ledger
 
     def _request(self, request: str, turns: list[int]) -> None:

@@ -216,7 +216,10 @@ def _parsed(names: Sequence[str]) -> list[Measure[Any]]:
 def _lists(names: Sequence[str]) -> dict[str, Sequence[str]]:
     """Names for several measures; other packages' are looked up only where ``all`` are asked for."""
     everything = any("all" in name.lower().split(",") for name in names)
-    return {"default": DEFAULT, **({"all": [*DEFAULT, *(cards(KIND).keys() - {*DEFAULT})]} if everything else {})}
+    return {
+        "default": DEFAULT,
+        **({"all": [*DEFAULT, *(name for name in cards(KIND) if name not in DEFAULT)]} if everything else {}),
+    }
 
 
 def _coverage(scored: ScoredConversations) -> Coverage:

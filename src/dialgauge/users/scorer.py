@@ -19,15 +19,12 @@ from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import (
     DialogueScore,
     GoalSource,
-    MeasureName,
-    PrfScore,
     ProfileFit,
     close,
-    lost_points,
 )
 from dialgauge.users.requests import score_requests
 from dialgauge.users.schemas import DatasetSchema
-from dialgauge.users.turns import ActLexicon, prepared_turns
+from dialgauge.users.turns import ActLexicon, Preparation
 from dialgauge.values import CanonicalMap
 
 
@@ -66,7 +63,12 @@ class Scorer:
         if self.config.failures == "live" and database is None:
             raise DialgaugeError("failures=live asks a database which failures are real; name it with --database")
         merge = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge
-        self._lexicon = ActLexicon(self.profile, merge_values=merge, strict=self.config.strict)
+        self._preparation = Preparation(
+            ActLexicon(self.profile, merge_values=merge, strict=self.config.strict),
+            requests_carry_service=self.profile.requests_carry_service,
+            max_turns=self.config.max_turns,
+        )
+        self._hearing = Hearing()
         self._settings = self._normalisation(canonical_map)
         self._shared = SharedMemory()
 
@@ -112,25 +114,20 @@ class Scorer:
 
     def context(self, dialogue: Dialogue) -> DialogueContext:
         """The dialogue prepared for the rules."""
-        turns = prepared_turns(
-            dialogue,
-            self._lexicon,
-            requests_carry_service=self.profile.requests_carry_service,
-            max_turns=self.config.max_turns,
-        )
+        turns = self._preparation.turns(dialogue)
         goal, source = self.goal(dialogue)
         if self._schema is not None:
             self._schema.check(goal)
         general = self.profile.general_service
-        hearing = Hearing()
-        repeats = tuple(loops(dialogue.turns, general_service=general, hearing=hearing))
+        misheard = self._hearing.misheard(dialogue.turns)
+        repeats = tuple(loops(dialogue.turns, general_service=general, misheard=misheard))
         return DialogueContext(
             turns,
             goal.tasks,
             self.config,
             self.profile,
             self._normaliser(dialogue, goal, source),
-            Blame(dialogue.turns, turns, repeats, conversation_end(dialogue.turns, repeats, general), hearing),
+            Blame(turns, repeats, conversation_end(dialogue.turns, repeats, general), misheard),
             source,
         )
 
@@ -149,18 +146,17 @@ class Scorer:
             raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
         elif not any(turn.acts for turn in dialogue.turns) and any(turn.text for turn in dialogue.turns):
             context.warn("words are said but no turn has an act, and it counts as a user that says nothing")
-        scores: dict[MeasureName, dict[str, PrfScore]] = {}
-        scores["I-GCDF1"], verdicts = close(score_constraints(context), "I-GCDF1")
-        scores["R-GCDF1"], more = close(score_requests(context), "R-GCDF1")
+        informing = close(score_constraints(context), "I-GCDF1")
+        requesting = close(score_requests(context), "R-GCDF1")
         fit, unuttered = _fit(context)
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
             goal=Goal(tasks=context.tasks),
-            scores=scores,
+            scores={"I-GCDF1": informing.scores, "R-GCDF1": requesting.scores},
             behaviours=tuple(context.behaviours),
-            verdicts=(*verdicts, *more),
-            lost=lost_points([*verdicts, *more]),
+            verdicts=(*informing.verdicts, *requesting.verdicts),
+            lost={"I-GCDF1": informing.lost, "R-GCDF1": requesting.lost},
             goal_source=context.goal_source,
             fit=fit,
             unuttered=unuttered,
@@ -175,7 +171,7 @@ class Scorer:
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
             loops=context.blame.loops,
-            confusions=tuple(confusions(dialogue.turns, context.blame.hearing).items()),
+            confusions=tuple(confusions(dialogue.turns, context.blame.misheard).items()),
             end=context.blame.end,
         )
 
@@ -199,23 +195,34 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
+def _asked(context: DialogueContext) -> dict[str, dict[str, int]]:
+    """Service to request to how often it was made, by either side."""
+    asked: dict[str, dict[str, int]] = {}
+    for turn in context.turns:
+        for service, requests in turn.requested.items():
+            of_service = asked.setdefault(service, {})
+            for request in requests:
+                of_service[request] = of_service.get(request, 0) + 1
+    return asked
+
+
 def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
     """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
-    requested = misnamed = 0
-    in_domains = sum([count * said.in_domains for said, count in context.utterances.items()])
-    unknown = sum([count * len(said.unknown) for said, count in context.utterances.items()])
-    uttered: set[tuple[str, str]] = set().union(*(said.slots for said in context.utterances))
+    in_domains = unknown = requested = misnamed = 0
+    uttered: set[tuple[str, str]] = set()
+    for said, count in context.utterances.items():
+        in_domains += count * said.in_domains
+        unknown += count * len(said.unknown)
+        uttered |= said.slots
     carried = context.profile.requests_carry_service
-    for asked in [turn.requested for turn in context.turns if turn.requested]:
-        for service, requests in asked.items():
-            prefix = f"{service}-".lower()
-            bare = [request.removeprefix(prefix) for request in requests]
-            uttered.update([(service, slot) for slot in bare])
-            requested += len(requests)
-            misnamed += sum(
-                request == slot if carried else slot.startswith(prefix)
-                for request, slot in zip(requests, bare, strict=True)
-            )
+    for service, requests in _asked(context).items():
+        prefix = f"{service}-".lower()
+        for request, count in requests.items():
+            slot = request.removeprefix(prefix)
+            uttered.add((service, slot))
+            requested += count
+            if request == slot if carried else slot.startswith(prefix):
+                misnamed += count
     wanted = {
         (domain, slot.lower())
         for domain, task in context.tasks.items()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.text import encodable
-from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL
+from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
@@ -28,8 +28,8 @@ Columns = dict[str, list[Any]]
 Results = Sequence[DialogueScore]
 
 _COUNTS = ("tp", "fp", "fn")
-#: Columns of lost points, and the causes that each sums up: ``lost_user_nlu``, ...
-LOST = {f"lost_{fault.lower().replace(' ', '_')}": causes for fault, causes in FAULTS.items()}
+#: Columns of lost points, and whose fault they are: ``lost_user_nlu``, ...
+LOST = {f"lost_{fault.lower().replace(' ', '_')}": fault for fault in FAULTS}
 _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted"})
 _WHOLE |= {"longest_loop", "most_mentions", "times", *LOST, *ProfileFit.__struct_fields__}
 _REAL = frozenset(ASPECTS)
@@ -117,20 +117,22 @@ def _domain_scores(results: Results) -> Columns:
         for measure in MEASURES
         for domain in result.scores[measure]
     ]
-    return columns | {
-        column: [sum(points.get(cause, 0) for cause in causes) for points in lost] for column, causes in LOST.items()
-    }
+    return columns | {column: lost_to(fault, lost) for column, fault in LOST.items()}
 
 
 def _verdicts(results: Results) -> Columns:
     names, verdicts = _flat(results, attrgetter("verdicts"))
     return {
         "dialogue": names,
-        **_attributes(verdicts, "measure"),
-        **_attributes(verdicts, "domain", "item"),
-        **_attributes(verdicts, "verdict", "turn"),
+        "measure": [each.measure for each in verdicts],
+        "domain": [each.domain for each in verdicts],
+        "item": [each.item for each in verdicts],
+        "verdict": [each.verdict for each in verdicts],
+        "turn": [each.turn for each in verdicts],
         "behaviours": [", ".join(each.behaviours) if each.behaviours else "" for each in verdicts],
-        **_attributes(verdicts, *_COUNTS),
+        "tp": [each.tp for each in verdicts],
+        "fp": [each.fp for each in verdicts],
+        "fn": [each.fn for each in verdicts],
         "fault": [each.cause for each in verdicts],
     }
 
@@ -142,7 +144,8 @@ def _behaviours(results: Results) -> Columns:
         "dialogue": names,
         "measure": [each.measure for each in behaviours],
         "behaviour": [each.label for each in behaviours],
-        **_attributes(behaviours, "domain", "item"),
+        "domain": [each.domain for each in behaviours],
+        "item": [each.item for each in behaviours],
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
         "at_turns": list(map(_numbers, turns)),

@@ -6,7 +6,8 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -39,18 +40,24 @@ class ActParameter(Struct, frozen=True, gc=False):
 
 
 class Said(Struct, frozen=True, gc=False):
-    """One act: its families as bits, its slot, and one parameter for each of its values."""
+    """One act: its families as bits, its slot, and one parameter for each of its values.
+
+    ``torn``: a value that is taken apart because it contains the separator of values.
+    """
 
     families: int
     slot: str
     parameters: tuple[ActParameter, ...]
     has_value: bool
+    torn: str
+    #: Service and slot; None for pleasantries.
+    about: tuple[str, str] | None
 
 
 class Utterance(Struct, frozen=True, eq=False, gc=False):
     """The acts of one turn by service, services in order of appearance, and the families of all acts together.
 
-    ``torn``: a value of the turn that is taken apart because it contains the separator of values.
+    ``torn``: the first value of the turn that is taken apart.
     """
 
     services: dict[str, list[Said]]
@@ -63,6 +70,31 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
 
 
 _SILENCE = Utterance({}, 0)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class OncePerObject(Generic[K, V]):
+    """What is made of an object that many turns share, as readers let them; it is known by its identity.
+
+    To compare acts would cost much more. The object is kept, so that no other can take its identity.
+    """
+
+    KEPT = 1 << 14
+
+    def __init__(self, make: Callable[[K], V]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[K, V]] = {}
+
+    def of(self, thing: K) -> V:
+        """What is made of the object."""
+        known = self._made.get(id(thing))
+        if known is None:
+            if len(self._made) >= self.KEPT:
+                self._made.clear()
+            known = self._made[id(thing)] = thing, self._make(thing)
+        return known[1]
 
 
 class ActLexicon:
@@ -104,6 +136,7 @@ class ActLexicon:
     def _utterance(self, acts: tuple[Act, ...]) -> Utterance:
         services: dict[str, list[Said]] = {}
         families = in_domains = 0
+        torn = ""
         unknown: list[str] = []
         slots: set[tuple[str, str]] = set()
         for act in acts:
@@ -111,18 +144,14 @@ class ActLexicon:
             if said is None:
                 said = self._acts[act] = self._prepare(act)
             families |= said.families
+            torn = torn or said.torn
             services.setdefault(act.domain, []).append(said)
-            if act.domain != self._general:
+            if said.about is not None:
                 in_domains += 1
-                slots.add((act.domain, said.slot))
+                slots.add(said.about)
                 if not said.families:
                     unknown.append(act.name)
-        return Utterance(services, families, self._torn(acts), in_domains, tuple(unknown), frozenset(slots))
-
-    def _torn(self, acts: tuple[Act, ...]) -> str:
-        if not self._strict:
-            return ""
-        return next((value for act in acts for value in act.values if BETWEEN in value), "")
+        return Utterance(services, families, torn, in_domains, tuple(unknown), frozenset(slots))
 
     def _prepare(self, act: Act) -> Said:
         slot = self._slot(act)
@@ -132,6 +161,8 @@ class ActLexicon:
             slot=slot,
             parameters=tuple(self._parameter(act.name, slot, value) for value in values) if slot else (),
             has_value=values != ("",),
+            torn=next((value for value in act.values if BETWEEN in value), "") if self._strict else "",
+            about=None if act.domain == self._general else (act.domain, slot),
         )
 
     def _slot(self, act: Act) -> str:
@@ -206,49 +237,52 @@ class PreparedTurn(Struct, gc=False):
         return [service for service, acts in self.services.items() if any(act.families & families for act in acts)]
 
 
-def prepared_turns(
-    dialogue: Dialogue, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int
-) -> list[PreparedTurn]:
-    """The turns prepared, or the reason why the dialogue cannot be scored."""
-    if len(dialogue.turns) > max_turns:
-        raise DialgaugeError(
-            f"it has {len(dialogue.turns):,} turns, more than the {max_turns:,} allowed; raise max_turns if meant",
-            turn=max_turns,
-        )
-    known = _utterances(dialogue.turns, lexicon)
-    return [_prepared(place, turn, known, requests_carry_service) for place, turn in enumerate(dialogue.turns)]
+class Preparation:
+    """Prepares the dialogues of a corpus for one dataset profile."""
 
+    def __init__(self, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int) -> None:
+        self._carry_service, self._max_turns = requests_carry_service, max_turns
+        self._utterances = OncePerObject(lexicon.utterance)
+        self._requested = OncePerObject(self._as_requests)
 
-def _utterances(turns: Sequence[Turn], lexicon: ActLexicon) -> dict[int, Utterance]:
-    """What was said and heard, by the identity of the acts: turns share those they have in common."""
-    acts = {id(each): each for turn in turns for each in (turn.acts, turn.heard) if each is not None}
-    return {identity: lexicon.utterance(each) for identity, each in acts.items()}
+    def turns(self, dialogue: Dialogue) -> list[PreparedTurn]:
+        """The turns prepared, or the reason why the dialogue cannot be scored."""
+        if len(dialogue.turns) > self._max_turns:
+            raise DialgaugeError(
+                f"it has {len(dialogue.turns):,} turns, more than the {self._max_turns:,} allowed; raise max_turns "
+                "if meant",
+                turn=self._max_turns,
+            )
+        acts = [turn.acts for turn in dialogue.turns] + [turn.heard for turn in dialogue.turns]
+        different = dict(zip(map(id, acts), acts, strict=True))
+        known = {place: self._utterances.of(each) for place, each in different.items() if each is not None}
+        return [self._turn(place, turn, known) for place, turn in enumerate(dialogue.turns)]
 
+    def _turn(self, position: int, turn: Turn, known: dict[int, Utterance]) -> PreparedTurn:
+        expected = "system" if position % 2 else "user"
+        if turn.speaker != expected:
+            raise DialgaugeError(
+                f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
+                turn=position,
+            )
+        said = _SILENCE if turn.acts is None else known[id(turn.acts)]
+        services = said.services
+        if "" in services:
+            raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
+        requested = self._requested.of(turn.requested) if turn.requested else {}
+        if turn.requested is None and expected == "user":
+            requested = _requests_in_acts(services)
+        heard = None if turn.heard is None else known[id(turn.heard)]
+        return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
-def _prepared(position: int, turn: Turn, known: dict[int, Utterance], carry_service: bool) -> PreparedTurn:
-    expected = "system" if position % 2 else "user"
-    if turn.speaker != expected:
-        raise DialgaugeError(
-            f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
-            turn=position,
-        )
-    said = _SILENCE if turn.acts is None else known[id(turn.acts)]
-    services = said.services
-    if "" in services:
-        raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
-    requested = {} if not turn.requested else _requested(turn.requested, carry_service)
-    if turn.requested is None and position % 2 == 0:
-        requested = _requests_in_acts(services)
-    heard = None if turn.heard is None else known[id(turn.heard)]
-    return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
-
-
-def _requested(requested: dict[str, tuple[str, ...]], carry_service: bool) -> dict[str, tuple[str, ...]]:
-    return {
-        service: tuple(dict.fromkeys((slot if carry_service else f"{service}-{slot}").lower() for slot in slots))
-        for service, slots in requested.items()
-        if slots
-    }
+    def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        return {
+            service: tuple(
+                dict.fromkeys((slot if self._carry_service else f"{service}-{slot}").lower() for slot in slots)
+            )
+            for service, slots in requested.items()
+            if slots
+        }
 
 
 def _requests_in_acts(services: dict[str, list[Said]]) -> dict[str, tuple[str, ...]]:

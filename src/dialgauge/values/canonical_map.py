@@ -21,7 +21,7 @@ SPECIAL = "special_keys"
 NOT_IN_GOAL = "not_in_goal"
 
 _LATIN_SUPPLEMENT = re.compile("[\u0080-\u00ff]")
-_NON_WORD = re.compile(r"\W")
+_WORD = re.compile(r"\w+")
 
 
 def sorted_tokens(text: str) -> str:
@@ -30,7 +30,9 @@ def sorted_tokens(text: str) -> str:
     >>> sorted_tokens("The Ashley, Hotel")
     'ashley hotel the'
     """
-    return " ".join(sorted(_NON_WORD.sub(" ", _LATIN_SUPPLEMENT.sub("", text)).lower().split()))
+    if not text.isascii():
+        text = _LATIN_SUPPLEMENT.sub("", text)
+    return " ".join(sorted([word.lower() for word in _WORD.findall(text)]))
 
 
 class Candidates:
