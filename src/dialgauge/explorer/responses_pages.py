@@ -129,7 +129,7 @@ def _by_turn(rows: Iterable[Row]) -> dict[int, list[Row]]:
 def _candidates_of(run: Run) -> int | None:
     """Among how many candidates the run's bot chose, where its signature says so."""
     with suppress(DialgaugeError, ValueError):
-        return int(dict(Signature.parse(run.signature).parts).get("candidates", ""))
+        return int(Signature.parse(run.signature).get("candidates", ""))
     return None
 
 
@@ -161,10 +161,10 @@ def _rank(rank: int | None, among: int | None) -> str:
     if rank is None:
         return ""
     if among is None:
-        return f"rank {rank:,}"
+        return f"{rank:,}"
     if rank > among:
         return f"behind all {among:,} candidates"
-    return f"rank {rank:,} of {among:,}"
+    return f"{rank:,} of {among:,}"
 
 
 def _number(value: float | None, form: str) -> str:

@@ -95,10 +95,11 @@ def _rank_table(library: Library, run: Run) -> Table:
 
 def stated_ranks(library: Library, run: Run) -> Any:
     """The ranks of the gold reply as bars, which grow wider as ranks get worse."""
-    rows = [{"rank": name, "replies": count, "text": f"{count:,}"} for name, count in _ranks(library, run)]
+    ranks = _ranks(library, run)
+    rows = [{"rank": name, "replies": count, "text": f"{count:,}"} for name, count in ranks]
     alt = altair()
-    largest = max((row["replies"] for row in rows), default=0) or 1
-    scale = alt.Scale(domain=[0, 1.2 * int(str(largest))], nice=False)  # room for the number beside the longest bar
+    largest = max(count for _, count in ranks) or 1
+    scale = alt.Scale(domain=[0, 1.2 * largest], nice=False)  # room for the number beside the longest bar
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("rank:N", sort=[row["rank"] for row in rows], title="rank of the gold reply"),
         x=alt.X("replies:Q", title="replies", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1)),

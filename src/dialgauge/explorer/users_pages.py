@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 _VERDICTS, _BEHAVIOURS, _LOOPS, _FACTS = "verdicts", "behaviours", "loops", "conversation_facts"
+_COLUMNS = 6
 _COUNTS = ("tp", "fp", "fn")
 #: Faults of hearing to the kinds of rows that a page marks.
 _HEARD = {"missed": "missed", "invented": "spurious"}
@@ -132,6 +133,10 @@ class UsersPages(FamilyPages):
         Facet("slot", "slot", _VERDICTS, ("domain", "slot")),
     )
 
+    def columns(self, run: Run) -> list[str]:
+        """The measures over all domains; those of single domains are on the page of the run."""
+        return [name for name in run.scores if "[" not in name][:_COLUMNS]
+
     def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
         """The words; beside each turn said against heard, the verdicts and the loop it is part of."""
         loops = _spans(library.rows(run, _LOOPS, dialogue.id))
@@ -210,11 +215,11 @@ def _rulings(rows: Iterable[Row], loops: Sequence[Row]) -> Iterator[Ruling]:
         reason = because(labels, [] if row["turn"] is None else [row["turn"]], loops)
         key = (row["measure"], row["domain"], row["verdict"], row.get("fault"), reason)
         groups.setdefault(key, []).append(row)
-    ruled = [_ruling(*key, rows=group) for key, group in groups.items()]
+    ruled = [_ruling(group, *key) for key, group in groups.items()]
     yield from sorted(ruled, key=lambda one: one.tone != "bad")
 
 
-def _ruling(measure: str, domain: str, verdict: str, fault: str | None, reason: str, rows: Sequence[Row]) -> Ruling:
+def _ruling(rows: Sequence[Row], measure: str, domain: str, verdict: str, fault: str | None, reason: str) -> Ruling:
     sums = {name: sum(row[name] or 0 for row in rows) for name in _COUNTS}
     lost = sums["fp"] + sums["fn"] > 0
     return Ruling(
