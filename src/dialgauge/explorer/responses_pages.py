@@ -59,6 +59,7 @@ class MemoryRow:
     speaker: str
     text: str
     weights: tuple[Weight, ...]
+    most: float
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ class ResponsesPages(FamilyPages):
             if reply is not None:
                 badges = list(_badges(reply))
             turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
-        return DialogueView(self.template, turns, badges=list(_summary(replies.values())))
+        template = self.template if any(turn.cell is not None for turn in turns) else FamilyPages.template
+        return DialogueView(template, turns, badges=list(_summary(replies.values())))
 
     def tables(self, library: Library, run: Run) -> list[Table]:
         """Accuracy by class of reply, and ranks of the gold reply."""
@@ -141,7 +143,7 @@ def _count(turn: Turn, among: int | None) -> int | None:
 def _cell(reply: Row, among: int | None, candidates: Sequence[Row], attention: Sequence[Row]) -> ReplyCell:
     gold, chosen = reply.get("gold") or "", reply.get("chosen") or ""
     hops, memories = _memories(attention)
-    heaviest = sorted(memories, key=lambda one: -max((weight.shade for weight in one.weights), default=0))[:_OPEN]
+    heaviest = {one.number for one in sorted(memories, key=lambda one: -one.most)[:_OPEN]}
     return ReplyCell(
         gold=gold,
         chosen=chosen,
@@ -152,8 +154,8 @@ def _cell(reply: Row, among: int | None, candidates: Sequence[Row], attention: S
             for row in sorted(candidates, key=lambda row: (row["rank"] is None, row["rank"] or 0))
         ),
         hops=hops,
-        memories=tuple(one for one in memories if one in heaviest),
-        rest=tuple(one for one in memories if one not in heaviest),
+        memories=tuple(one for one in memories if one.number in heaviest),
+        rest=tuple(one for one in memories if one.number not in heaviest),
     )
 
 
@@ -168,9 +170,8 @@ def _rank(rank: int | None, among: int | None) -> str:
 
 
 def _number(value: float | None, form: str) -> str:
-    if value is None or not math.isfinite(value):
-        return "–"
-    return format(value, form).replace("-", "−")
+    known = _known(value)
+    return "–" if known is None else format(known, form).replace("-", "−")
 
 
 def _memories(rows: Sequence[Row]) -> tuple[tuple[int, ...], list[MemoryRow]]:
@@ -183,14 +184,20 @@ def _memories(rows: Sequence[Row]) -> tuple[tuple[int, ...], list[MemoryRow]]:
     memories = []
     for place, by_hop in sorted(places.items()):
         first = next(iter(by_hop.values()))
-        weights = tuple(_weight(by_hop[hop]["weight"] if hop in by_hop else None) for hop in hops)
-        memories.append(MemoryRow(place + 1, first["speaker"] or "", first["text"] or "", weights))
+        given = [_known(by_hop[hop]["weight"]) if hop in by_hop else None for hop in hops]
+        most = max((weight for weight in given if weight is not None), default=0.0)
+        memories.append(
+            MemoryRow(place + 1, first["speaker"] or "", first["text"] or "", tuple(map(_weight, given)), most)
+        )
     return hops, memories
 
 
+def _known(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
 def _weight(weight: float | None) -> Weight:
-    known = weight is not None and math.isfinite(weight)
-    return Weight(_number(weight, ".3f"), min(max(round((weight or 0.0) * _SHADES), 0), _SHADES) if known else 0)
+    return Weight(_number(weight, ".3f"), min(max(round((weight or 0.0) * _SHADES), 0), _SHADES))
 
 
 def _badges(reply: Row) -> Iterator[Badge]:

@@ -134,8 +134,9 @@ class UsersPages(FamilyPages):
     )
 
     def columns(self, run: Run) -> list[str]:
-        """The measures over all domains; those of single domains are on the page of the run."""
-        return [name for name in run.scores if "[" not in name][:_COLUMNS]
+        """The measures over all domains, F1 rather than precision and recall; the rest is on the page of the run."""
+        whole = [name for name in run.scores if "[" not in name]
+        return ([name for name in whole if " " not in name] or whole)[:_COLUMNS]
 
     def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
         """The words; beside each turn said against heard, the verdicts and the loop it is part of."""
