@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,11 @@ def test_conversations_with_simulated_users_show_words_and_ends() -> None:
     task = tiny_task(3, dialogs=10)
     run = interact(fitted(task), TINY, 3, "A", 4, Parameters())
     assert run.kind == "interaction"
-    view = view_of_dialogue(run, run.table("outcomes")["dialogue"][0])
-    assert view.template == "plain_dialogue.html"
+    name, why = run.table("outcomes").select("dialogue", "explanation").row(0)
+    html = dialogue_html(run, name)
+    assert why
+    assert escape(why).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in html
+    assert "right reply" not in html
     assert "How the conversations ended" in run_html(run)
     listed = DialogueList(Library(runs=[run]), run)
     assert (

@@ -76,6 +76,14 @@ class ReplyCell:
     rest: tuple[MemoryRow, ...]
 
 
+@dataclass(frozen=True)
+class RepliesOverview:
+    """Why a conversation ended as it did, in the words of the simulated user, and whether there are replies to mark."""
+
+    explanations: tuple[str, ...]
+    marked: bool
+
+
 class ResponsesPages(FamilyPages):
     """Responses runs, and runs of systems in front of simulated users."""
 
@@ -104,8 +112,10 @@ class ResponsesPages(FamilyPages):
             if reply is not None:
                 badges = list(_badges(reply))
             turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
-        template = self.template if any(turn.cell is not None for turn in turns) else FamilyPages.template
-        return DialogueView(template, turns, badges=list(_summary(replies.values())))
+        ends = library.rows(run, _OUTCOMES, dialogue.id)
+        explained = tuple(row["explanation"] for row in ends if row.get("explanation"))
+        overview = RepliesOverview(explained, any(turn.cell is not None for turn in turns))
+        return DialogueView(self.template, turns, overview, list(_summary(replies.values())))
 
     def tables(self, library: Library, run: Run) -> list[Table]:
         """Accuracy by class of reply, and ranks of the gold reply."""
