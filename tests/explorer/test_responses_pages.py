@@ -13,6 +13,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.responses_pages import PAGES, ReplyCell
 from dialgauge.lab.interaction import interact
@@ -270,6 +271,15 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     for page in (dialogue_html(bad, "d1"), run_html(bad)):
         assert "&lt;script&gt;" in page
         assert_harmless(page)
+    right = pl.DataFrame(REPLIES | {"gold": [HOSTILE] * 3, "chosen": [HOSTILE] * 3, "correct": [True] * 3})
+    end = pl.DataFrame(
+        {"dialogue": ["d1"], "success": [False], "reason": [HOSTILE], "ended_by": [HOSTILE], "explanation": [HOSTILE]}
+    )
+    corpus = list(by_hand().dialogues())
+    same = new_run(kind="interaction", name="same", corpus=corpus, tables={"replies": right, "outcomes": end})
+    for page in (dialogue_html(same, "d1"), run_html(same)):
+        assert_harmless(page)
+    assert dialogue_html(same, "d1").count("&lt;script&gt;") == 4
     turns = tuple(msgspec.structs.replace(turn, text=HOSTILE) for one in by_hand().dialogues() for turn in one.turns)
     spoken = new_run(kind="responses", name="spoken", corpus=[Dialogue(id="d1", turns=turns)])
     assert_harmless(dialogue_html(spoken, "d1"))
@@ -282,3 +292,8 @@ def test_the_released_task(shared_data: Path) -> None:
     first = view.turns[1].cell
     assert isinstance(first, ReplyCell)
     assert (first.gold, first.rank) == ("hello what can i help you with today", "150 of 4,212")
+
+
+@pytest.mark.parametrize("kind", ["responses", "interaction", "attention", "training"])
+def test_every_kind_with_replies_has_these_pages(kind: str) -> None:
+    assert pages_of(kind) is PAGES
