@@ -7,11 +7,12 @@ from collections import Counter
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users.analyses import Confusion, Loop, confusions, expression_pattern, loops
+from dialgauge.users.analyses import Confusion, Loop, confusions, expression_pattern, loops, misheard
+from dialgauge.users.conversations import because
 from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations
 from dialgauge.users.turns import OncePerObject
-from support.talks import mishear, talk
+from support.talks import act, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
 NORTH = "hotel inform area=north"
@@ -124,3 +125,20 @@ def test_what_is_made_of_an_object_is_made_once_and_never_taken_for_that_of_anot
     # Nobody else keeps these, so the next would take the identity of the one before.
     several = range(2 * OncePerObject.KEPT)
     assert [once.of((number, 1)) for number in several] == [number + 1 for number in several]
+
+
+def test_acts_that_were_heard_otherwise_stand_beside_what_was_said() -> None:
+    said, heard = (act("hotel inform area=north"), act("hotel inform stars=4")), (act("hotel inform stars=5"),)
+    assert list(misheard(said, heard)) == [("value", said[1], heard[0]), ("missed", said[0], None)]
+    assert list(misheard((), heard)) == [("invented", None, heard[0])]
+    assert list(misheard(said, said[::-1])) == []
+
+
+def test_a_reason_names_the_loop_that_it_stands_in() -> None:
+    early = {"first_turn": 0, "last_turn": 4, "cause": "user NLU", "detail": "a heard as b"}
+    late = {"first_turn": 6, "last_turn": 12, "cause": "of another version", "detail": ""}
+    inside = "said again in a loop (turns 0–4): the user did not understand the system's answers (a heard as b)"
+    assert because(("lost/loop",), [2], [early, late]) == inside
+    assert because(("lost/loop",), [8], [early, late]) == "said again in a loop (turns 6–12): of another version"
+    assert because(("lost/never_reached",), [], [early, late]).endswith("(turns 6–12): of another version")
+    assert because(("lost/loop",), [2], []) == "said again in a loop"

@@ -30,6 +30,8 @@ _MODULES = {
     "tracking": "tracking_pages",
     "responses": "responses_pages",
     "interaction": "responses_pages",
+    "attention": "responses_pages",
+    "training": "responses_pages",
     "users": "users_pages",
     "tasks": "tasks_pages",
     "lab": "lab_pages",

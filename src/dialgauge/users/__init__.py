@@ -6,7 +6,16 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.conversations import explanation, explanation_record, transcript
+    from dialgauge.users.analyses import CAUSES, misheard
+    from dialgauge.users.conversations import (
+        act_text,
+        because,
+        explanation,
+        explanation_record,
+        loop_cause,
+        loop_turns,
+        transcript,
+    )
     from dialgauge.users.figures import (
         PaperFigure,
         confusion_table,
@@ -20,19 +29,25 @@ if TYPE_CHECKING:
         slot_table,
         verdict_table,
     )
-    from dialgauge.users.labels import LABELS, REASONS
-    from dialgauge.users.measures import UserEvidence, score_name
+    from dialgauge.users.labels import LABELS, REASONS, meaning
+    from dialgauge.users.measures import FAULTS, UserEvidence, score_name
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
     from dialgauge.users.queries import Query, find, several_meanings
-    from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
+    from dialgauge.users.records import COMBINED, MEASURES, VERDICTS, DialogueScore, MeasureName
     from dialgauge.users.reference import reference_report
     from dialgauge.users.results import UserScores, score_users, users_scored
     from dialgauge.users.scoring import UserOptions, conversation_named, load_map
+    from dialgauge.users.turns import EQUALS
 
 __all__ = [
+    "CAUSES",
+    "COMBINED",
+    "EQUALS",
+    "FAULTS",
     "LABELS",
     "MEASURES",
     "REASONS",
+    "VERDICTS",
     "DialogueScore",
     "MeasureName",
     "PaperFigure",
@@ -40,7 +55,9 @@ __all__ = [
     "UserEvidence",
     "UserOptions",
     "UserScores",
+    "act_text",
     "as_system",
+    "because",
     "confusion_table",
     "constraint_counts",
     "conversation_named",
@@ -53,7 +70,11 @@ __all__ = [
     "find",
     "goals_per_domain_set",
     "load_map",
+    "loop_cause",
     "loop_table",
+    "loop_turns",
+    "meaning",
+    "misheard",
     "paper_figures",
     "reference_report",
     "score_name",

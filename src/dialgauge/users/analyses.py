@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -192,20 +192,36 @@ def confusions(turns: Sequence[Turn], misheard: Misheard | None = None) -> dict[
 
 @lru_cache(maxsize=1 << 14)
 def _compare(speaker: Speaker, acts: tuple[Act, ...], understood: tuple[Act, ...]) -> tuple[Confusion, ...]:
-    said, heard = _rest(acts, understood), _rest(understood, acts)
-    rules: tuple[tuple[Fault, Callable[[Act], tuple[str, ...]], bool], ...] = (
-        ("value", lambda act: (act.name.lower(), act.slot.lower()), True),
-        ("act", lambda act: (act.slot.lower(),), False),
-        ("slot", lambda act: (act.name.lower(),), False),
+    return tuple(
+        Confusion(speaker, fault, *(NOTHING if act is None else describe(act, fault == "value") for act in pair))
+        for fault, *pair in misheard(acts, understood)
     )
-    errors = [
-        Confusion(speaker, fault, describe(one, with_value), describe(other, with_value))
-        for fault, key, with_value in rules
-        for one, other in _pairs(said, heard, key)
-    ]
-    errors += [Confusion(speaker, "missed", describe(act), NOTHING) for act in said]
-    errors += [Confusion(speaker, "invented", NOTHING, describe(act)) for act in heard]
-    return tuple(errors)
+
+
+class Mishearing(NamedTuple):
+    """An act that was said and what was heard for it: None where that is nothing, or where nothing was said."""
+
+    fault: Fault
+    said: Act | None
+    heard: Act | None
+
+
+def misheard(acts: Iterable[Act], understood: Iterable[Act]) -> Iterator[Mishearing]:
+    """Where what was heard differs from what was said."""
+    acts, understood = tuple(acts), tuple(understood)
+    said, heard = _rest(acts, understood), _rest(understood, acts)
+    rules: tuple[tuple[Fault, Callable[[Act], tuple[str, ...]]], ...] = (
+        ("value", lambda act: (act.name.lower(), act.slot.lower())),
+        ("act", lambda act: (act.slot.lower(),)),
+        ("slot", lambda act: (act.name.lower(),)),
+    )
+    for fault, key in rules:
+        for one, other in _pairs(said, heard, key):
+            yield Mishearing(fault, one, other)
+    for act in said:
+        yield Mishearing("missed", act, None)
+    for act in heard:
+        yield Mishearing("invented", None, act)
 
 
 def describe(act: Act, with_value: bool = False) -> str:

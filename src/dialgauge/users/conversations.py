@@ -5,7 +5,7 @@ Everything is read from the tables of the run, so it is the same for a fresh run
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -42,7 +42,7 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
     verdicts = _rows(run, "verdicts", identifier)
     for row in verdicts:
         labels = tuple(filter(None, row["behaviours"].split(", ")))
-        row["because"] = _because(labels, [] if row["turn"] is None else [row["turn"]], loops)
+        row["because"] = because(labels, [] if row["turn"] is None else [row["turn"]], loops)
         row["behaviours"] = labels
     record = {
         "dialogue": identifier,
@@ -146,9 +146,9 @@ def _verdicts(
     for mention, group in _grouped(verdicts, [row["domain"] for row in scores]):
         counts = (sum(row[key] for row in group) or None for key in ("tp", "fp", "fn"))
         places = [row["turn"] for row in group if row["turn"] is not None]
-        because = _because(tuple(filter(None, mention.behaviours.split(", "))), places, loops)
+        reason = because(tuple(filter(None, mention.behaviours.split(", "))), places, loops)
         item, fault = mention.item.replace(EQUALS, "="), mention.fault or ""
-        table.add(mention.domain, _turns(places), item, mention.verdict, *counts, fault, because)
+        table.add(mention.domain, _turns(places), item, mention.verdict, *counts, fault, reason)
     for row in scores:
         aspects = [("F1", row["f1"]), ("precision", row["precision"]), ("recall", row["recall"])]
         shown = ", ".join(f"{name} {value:.4f}" for name, value in aspects if value is not None)
@@ -156,8 +156,8 @@ def _verdicts(
     return table
 
 
-def _because(labels: tuple[str, ...], turns: list[int], loops: list[dict[str, Any]]) -> str:
-    """The reasons in words. An excuse that no longer counts is none; a loop is named with its cause."""
+def because(labels: Collection[str], turns: Sequence[int], loops: Sequence[Mapping[str, Any]]) -> str:
+    """The reasons of a verdict in words. An excuse that no longer counts is none; a loop is named with its cause."""
     if LIMIT in labels:
         excuses = [meaning(label) for label in labels if label not in (LIMIT, LOOP)]
         parts = [f"{meaning(LIMIT)} (the excuse was: {'; '.join(excuses)})"]
@@ -165,15 +165,21 @@ def _because(labels: tuple[str, ...], turns: list[int], loops: list[dict[str, An
         parts = [meaning(label) for label in labels if label not in (LOOP, STUCK)]
     if LOOP in labels or STUCK in labels:
         inside = [loop for loop in loops if turns and loop["first_turn"] < turns[0] <= loop["last_turn"]]
-        loop = inside[0] if inside else loops[-1]
-        place = f"turns {loop['first_turn']}–{loop['last_turn']}"
-        parts.append(f"{meaning(LOOP if LOOP in labels else STUCK)} ({place}): {_cause(loop)}")
+        kind = meaning(LOOP if LOOP in labels else STUCK)
+        told = [f"{kind} ({loop_turns(loop)}): {loop_cause(loop)}" for loop in (*inside, *loops[-1:])[:1]]
+        parts += told or [kind]
     return "; ".join(parts)
 
 
-def _cause(loop: dict[str, Any]) -> str:
+def loop_turns(loop: Mapping[str, Any]) -> str:
+    """Where a loop stands."""
+    return f"turns {loop['first_turn']}–{loop['last_turn']}"
+
+
+def loop_cause(loop: Mapping[str, Any]) -> str:
+    """Why a loop came about, in words, with the main confusion behind it."""
     detail = f" ({loop['detail']})" if loop["detail"] else ""
-    return f"{CAUSES[loop['cause']]}{detail}"
+    return f"{CAUSES.get(loop['cause'], loop['cause'])}{detail}"
 
 
 def _grouped(verdicts: Iterable[dict[str, Any]], domains: list[str]) -> Iterator[tuple[_Mention, list[dict[str, Any]]]]:
@@ -201,11 +207,14 @@ def _turns(turns: list[int]) -> str:
 def _loops(loops: list[dict[str, Any]]) -> Table:
     table = Table("Loops: the same user acts three or more times running", ["turns", "times", "acts", "cause"])
     for loop in loops:
-        table.add(f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], loop["acts"], _cause(loop))
+        table.add(f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], loop["acts"], loop_cause(loop))
     return table
 
 
 def _acts(acts: tuple[Act, ...]) -> str:
-    return ", ".join(
-        f"{act.name}({act.slot}{'=' if act.slot and act.values else ''}{'|'.join(act.values)})" for act in acts
-    )
+    return ", ".join(map(act_text, acts))
+
+
+def act_text(act: Act) -> str:
+    """An act as a transcript writes it: ``Hotel-Inform(area=north)``."""
+    return f"{act.name}({act.slot}{'=' if act.slot and act.values else ''}{'|'.join(act.values)})"

@@ -223,7 +223,7 @@ def confusion_table(run: Run, most: int = 15) -> Table:
     counts: Counter[tuple[str, str, str, str]] = Counter()
     dialogues: Counter[tuple[str, str, str, str]] = Counter()
     for speaker, fault, said, heard, count in (
-        run.table("confusions").select("speaker", "fault", "said", "heard", "count").iter_rows()
+        run.table("confusions").select("speaker", "fault", "said", "heard", "count").drop_nulls().iter_rows()
     ):
         counts[speaker, fault, said, heard] += count
         dialogues[speaker, fault, said, heard] += 1
@@ -240,7 +240,7 @@ def confusion_table(run: Run, most: int = 15) -> Table:
 def loop_table(run: Run, most: int = 15) -> Table:
     """Loops by domain and cause: how many, how long, and the main confusion behind them."""
     groups: dict[tuple[str, str, str], list[int]] = {}
-    for *group, repeats in run.table("loops").select("domains", "cause", "detail", "repeats").iter_rows():
+    for *group, repeats in run.table("loops").select("domains", "cause", "detail", "repeats").drop_nulls().iter_rows():
         domains, cause, detail = group
         groups.setdefault((domains, cause, detail), []).append(repeats)
     columns: list[str | Column] = ["domain", "cause", "main confusion", "loops", "longest"]

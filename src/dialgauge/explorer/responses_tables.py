@@ -1,0 +1,125 @@
+"""The page of a responses run: accuracy by class of reply and where the gold reply stands, as tables and charts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.report import INK, Column, Table, altair, data, shades, styled
+
+if TYPE_CHECKING:
+    from dialgauge.explorer.library import Library
+    from dialgauge.runs import Run
+
+#: Where the bars of ranks begin.
+_STEPS = (1, 2, 3, 6, 11, 21, 51, 101, 501, 1001)
+_UNKNOWN = "not known"
+
+
+def run_tables(library: Library, run: Run) -> list[Table]:
+    """Accuracy by class and ranks of the gold reply; how conversations ended, for runs that hold some."""
+    tables = []
+    if "replies" in run.tables and run.tables["replies"].rows:
+        tables += [_class_table(library, run), _rank_table(library, run)]
+    if "outcomes" in run.tables and run.tables["outcomes"].rows:
+        tables.append(_outcome_table(library, run))
+    return tables
+
+
+def _classes(library: Library, run: Run) -> list[dict[str, Any]]:
+    """What became of the replies of each class, by the name of the class."""
+    import polars as pl
+
+    replies = library.table(run, "replies").with_columns(pl.col("class").fill_null(_UNKNOWN))
+    counts = replies.group_by("class").agg(
+        pl.len().alias("replies"),
+        pl.col("correct").fill_null(False).sum().alias("right"),
+        (pl.col("chosen").fill_null("") == "").sum().alias("unanswered"),
+        pl.col("tied").fill_null(False).sum().alias("tied"),
+        pl.col("rank").median().alias("median rank"),
+    )
+    return counts.sort("class").to_dicts()
+
+
+def _class_table(library: Library, run: Run) -> Table:
+    columns = [Column("accuracy %", digits=2, percent=True), Column("median rank of gold", digits=1)]
+    table = Table("Accuracy by class of reply", ["class", "replies", "right", *columns, "no answer", "tied"])
+    for row in library.of_run("classes of replies", run, lambda: _classes(library, run)):
+        share = row["right"] / row["replies"]
+        table.add(row["class"], row["replies"], row["right"], share, row["median rank"], row["unanswered"], row["tied"])
+    return table
+
+
+def class_chart(library: Library, run: Run) -> Any:
+    """Accuracy of each class, with its counts."""
+    rows = [
+        {
+            "class": row["class"],
+            "accuracy": 100 * row["right"] / row["replies"],
+            "text": f"{100 * row['right'] / row['replies']:.1f}% of {row['replies']:,}",
+        }
+        for row in _classes(library, run)
+    ]
+    alt = altair()
+    scale = alt.Scale(domain=[0, 130], nice=False)
+    axis = alt.Axis(grid=False, values=[0, 25, 50, 75, 100])
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("class:N", sort=[row["class"] for row in rows], title=None),
+        x=alt.X("accuracy:Q", title="replies that are right, in percent", scale=scale, axis=axis),
+        tooltip=["class:N", "text:N"],
+    )
+    bars = base.mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
+    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
+    return styled((bars + numbers).properties(width=420, height=alt.Step(20)), title="Accuracy by class of reply")
+
+
+def _ranks(library: Library, run: Run) -> list[tuple[str, int]]:
+    """How many gold replies stand at which ranks."""
+    ranks = library.table(run, "replies")["rank"].drop_nulls()
+    steps = [*_STEPS, max(int(ranks.max() or 0) + 1, _STEPS[-1] + 1)]  # type: ignore[arg-type]
+    counted = [
+        (f"{low:,}" if high - low == 1 and low < _STEPS[3] else f"{low:,}–{high - 1:,}", low, high)
+        for low, high in pairwise(steps)
+    ]
+    found = [(name, int(ranks.is_between(low, high, closed="left").sum())) for name, low, high in counted]
+    last = max((place for place, (_, count) in enumerate(found) if count), default=0)
+    return found[: last + 1]
+
+
+def _rank_table(library: Library, run: Run) -> Table:
+    table = Table("Rank of the gold reply", ["rank", "replies"])
+    for name, count in _ranks(library, run):
+        table.add(name, count)
+    return table
+
+
+def stated_ranks(library: Library, run: Run) -> Any:
+    """The ranks of the gold reply as bars, which grow wider as ranks get worse."""
+    ranks = _ranks(library, run)
+    rows = [{"rank": name, "replies": count, "text": f"{count:,}"} for name, count in ranks]
+    alt = altair()
+    largest = max(count for _, count in ranks) or 1
+    scale = alt.Scale(domain=[0, 1.2 * largest], nice=False)  # room for the number beside the longest bar
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("rank:N", sort=[row["rank"] for row in rows], title="rank of the gold reply"),
+        x=alt.X("replies:Q", title="replies", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1)),
+        tooltip=["rank:N", "replies:Q"],
+    )
+    bars = base.mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
+    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
+    return styled((bars + numbers).properties(width=420, height=alt.Step(20)), title="Rank of the gold reply")
+
+
+def _outcome_table(library: Library, run: Run) -> Table:
+    import polars as pl
+
+    ends = library.table(run, "outcomes").select(
+        pl.col("success").cast(pl.String).replace({"true": "done", "false": "not done"}).fill_null("not judged"),
+        pl.col("reason", "ended_by").fill_null(""),
+    )
+    counts = ends.group_by("success", "reason", "ended_by").len()
+    order = ["len", "success", "reason", "ended_by"]
+    table = Table("How the conversations ended", ["task", "reason", "ended by", "conversations"])
+    for row in counts.sort(order, descending=[True, False, False, False]).iter_rows():
+        table.add(*row)
+    return table

@@ -1,0 +1,110 @@
+"""Pages of families without a server: a dialogue as HTML, and runs whose tables were tampered with."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+from dialgauge.explorer.families import DialogueView, pages_of
+from dialgauge.explorer.library import Library
+from dialgauge.explorer.templating import templates
+from dialgauge.runs import Run, new_run
+
+if TYPE_CHECKING:
+    import polars
+
+#: What no page may let through: markup in text and in attributes, control characters, reversed reading order.
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}\x1b[31m\x00\u202e&amp;"
+_PAGE = """{% import view.template as family %}{% import "parts.html" as parts %}{{ parts.badges(view.badges) }}
+{{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"""
+
+
+def view_of_dialogue(run: Run, dialogue: str) -> DialogueView:
+    """A dialogue of a run as its family shows it."""
+    library = Library(runs=[run])
+    return pages_of(run.kind).dialogue(library, run, library.dialogue(run, dialogue))
+
+
+def dialogue_html(run: Run, dialogue: str) -> str:
+    """The family's part of the page of a dialogue."""
+    return templates().from_string(_PAGE).render(view=view_of_dialogue(run, dialogue))
+
+
+def run_html(run: Run) -> str:
+    """The tables of a run as its page shows them; its charts are made, too."""
+    library, pages = Library(runs=[run]), pages_of(run.kind)
+    for chart in pages.charts(library, run).values():
+        assert chart().to_dict()["$schema"]
+    return "".join(table.render("html") for table in pages.tables(library, run))
+
+
+def changed(run: Run, change: Callable[[str, polars.DataFrame], polars.DataFrame | None]) -> Run:
+    """The run with its family's tables changed, or left out where the change gives None."""
+    own = [name for name in run.tables if name not in ("dialogues", "turns", "dialogue_scores")]
+    tables = {name: change(name, run.table(name)) for name in own}
+    return new_run(
+        kind=run.kind,
+        name=run.name,
+        tables={name: frame for name, frame in tables.items() if frame is not None},
+        corpus=list(run.dialogues()),
+        signature=run.signature,
+        details=run.details,
+    )
+
+
+def without(run: Run, table: str) -> Run:
+    """The run without one of its tables."""
+    return changed(run, lambda name, frame: None if name == table else frame)
+
+
+def emptied(run: Run) -> Run:
+    """The run with tables that have no rows."""
+    return changed(run, lambda name, frame: frame.clear())
+
+
+def nulled(run: Run, table: str) -> Run:
+    """The run with a table that knows nothing but the dialogues and turns it is about."""
+    import polars
+
+    def change(name: str, frame: polars.DataFrame) -> polars.DataFrame:
+        kept = ("dialogue", "turn") if name == table else tuple(frame.columns)
+        return frame.with_columns(
+            polars.lit(None, frame[one].dtype).alias(one) for one in frame.columns if one not in kept
+        )
+
+    return changed(run, change)
+
+
+def hostile(run: Run) -> Run:
+    """The run with hostile text in every column of text but those that say which dialogue it is."""
+    import polars
+
+    def change(name: str, frame: polars.DataFrame) -> polars.DataFrame:
+        texts = [one for one in frame.columns if frame[one].dtype == polars.String and one not in ("dialogue", "goal")]
+        return frame.with_columns(polars.lit(f"{HOSTILE}{one}").alias(one) for one in texts)
+
+    return changed(run, change)
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def assert_harmless(html: str) -> None:
+    """Nothing in a page acts: no tag, attribute or character that a text brought with it."""
+    tags = _Tags()
+    tags.feed(html)
+    assert not tags.seen & {"script", "img", "iframe", "style", "object", "form"}
+    assert not {name for name in tags.attributes if name.startswith("on") or name == "style"}
+    assert "{{ 7 * 7 }}" in html
+    odd = {character for character in html if unicodedata.category(character) in ("Cc", "Cf", "Cs")}
+    assert odd <= {"\n", "\t"}
