@@ -201,12 +201,15 @@ class LabPages(FamilyPages):
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
         from dialgauge.tasks import outcome_tables
 
-        made: list[Table] = []
+        outcomes = _given(library, run, _OUTCOMES)
+        why = [] if outcomes is None else [_reason_table(outcomes)]
+        verdicts: list[Table] = []
+        conduct: list[Table] = []
         if {_CONVERSATIONS, _HEARD} <= run.tables.keys():
             tidy = partial(_tidy, library, run)
-            made = [table for table in outcome_tables(run.scores, tidy, confusions=_CONFUSIONS) if len(table)]
-        outcomes = _given(library, run, _OUTCOMES)
-        return made if outcomes is None else [*made, _reason_table(outcomes)]
+            verdicts = outcome_tables(run.scores, tidy, detail=False)
+            conduct = outcome_tables(run.scores, tidy, confusions=_CONFUSIONS)[len(verdicts) :]
+        return [table for table in (*verdicts, *why, *conduct) if len(table)]
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Reasons of failure by domain, and how conversations ended."""

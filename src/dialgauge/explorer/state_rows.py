@@ -12,6 +12,9 @@ from dialgauge.explorer.tracking_pages import SlotRow
 if TYPE_CHECKING:
     from dialgauge.dialogue import Turn
 
+#: What some sources put before the slots of a booking.
+_BOOKING = "book"
+
 
 @dataclass(frozen=True)
 class StateView:
@@ -60,7 +63,11 @@ def _slots(gold: State, predicted: State, *, alone: bool) -> dict[str, tuple[str
 
 
 def _flat(state: State) -> Iterable[tuple[str, tuple[str, ...]]]:
-    return ((f"{domain}-{slot}", values) for domain, slots in state.items() for slot, values in slots.items())
+    """Slots with their domain. Some write ``bookday`` where others write ``day``: they are shown as one."""
+    for domain, slots in state.items():
+        for slot, values in slots.items():
+            short = slot.removeprefix(_BOOKING)
+            yield f"{domain}-{slot if not short or short in slots else short}", values
 
 
 def _kind(gold: tuple[str, ...], predicted: tuple[str, ...]) -> str:

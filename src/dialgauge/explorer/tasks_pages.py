@@ -57,8 +57,8 @@ class TaskRow:
     success: Badge
     turn: int | None
     offer: str
-    #: What was asked for, and whether it was told where it counts.
-    asked: tuple[tuple[str, bool], ...]
+    #: What was asked for, and what is wrong with how it was told; nothing where it was told.
+    asked: tuple[tuple[str, str], ...]
     reason: str
 
 
@@ -180,7 +180,6 @@ def _domains(rows: Iterable[Mapping[str, Any]], goal: Goal | None) -> dict[str, 
     found: dict[str, list[TaskRow]] = {}
     for row in rows:
         domain = row["domain"] or "unknown"
-        missing = set(_listed(row["missing"]))
         found.setdefault(domain, []).append(
             TaskRow(
                 domain,
@@ -189,11 +188,19 @@ def _domains(rows: Iterable[Mapping[str, Any]], goal: Goal | None) -> dict[str, 
                 _flag(row["success"]),
                 row["turn"],
                 _offer(row, named=_is_named(goal, domain)),
-                tuple((name, name not in missing) for name in _listed(row["requested"])),
+                tuple(_asked(row)),
                 row["reason"] or "",
             )
         )
     return found
+
+
+def _asked(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What was asked for, each with what is wrong with how it was told."""
+    missing = set(_listed(row["missing"]))
+    for name in _listed(row["requested"]):
+        in_vain = f"told where it does not count: {name} (" in (row["reason"] or "")
+        yield name, "" if name not in missing else "told in vain" if in_vain else "not told"
 
 
 def _listed(text: str | None) -> list[str]:
@@ -206,12 +213,12 @@ def _is_named(goal: Goal | None, domain: str) -> bool:
 
 
 def _offer(row: Mapping[str, Any], *, named: bool) -> str:
-    """How many rows were offered, how many of them fit, and how many there are that fit."""
+    """How many rows were offered, how many of them fit, and how many there are that fit. Not every domain needs an
+    offer, and what is offered of a taxi is nothing that can be looked up."""
     offered, fitting = row["offered"], row["fitting"]
-    if offered is None:
-        return "" if row["turn"] is None else "nothing to look up"
     if not offered:
-        return "nothing"
+        none = "none needed" if row["inform"] else "none"
+        return none if row["turn"] is None else "" if offered is None else "no rows"
     unfit = _UNFIT.match(row["reason"] or "")
     if unfit is not None:
         fit = f", {offered - int(unfit[2].replace(',', '')):,} of which fit the goal"
