@@ -411,7 +411,7 @@ def _end_chart(conversations: polars.DataFrame) -> Any:
         bars.setdefault(reason or "not recorded", {})[_done(strict).text] = count
     groups = ["done", "not done", "not judged"]
     return stacked_bars(
-        bars, groups, title="How conversations ended", value="conversations", note="by the strict rules"
+        bars, groups, title="How conversations ended", value="conversations", note="done or not by the strict rules"
     )
 
 

@@ -29,6 +29,7 @@ _ASPECTS = {("Inform", "mwzeval"): "Inform", ("Success", "mwzeval"): "Success",
             ("Success", "grounded"): "Success(rules=grounded)"}  # fmt: skip
 _PLACEHOLDER = re.compile(r"(\[[\w\s]+\])")
 _UNFIT = re.compile(r"^in turn \d+ the state led to ([\d,]+) rows?, ([\d,]+) of which")
+_NEVER = re.compile(r"^never told: ([^;]*)")
 #: What a run must say of a system for the doubts about its numbers to be known.
 _DOUBTED = {"stuffed_responses", "request_precision", "domains_per_turn", "domains"}
 
@@ -196,11 +197,15 @@ def _domains(rows: Iterable[Mapping[str, Any]], goal: Goal | None) -> dict[str, 
 
 
 def _asked(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What was asked for, each with what is wrong with how it was told."""
-    missing = set(_listed(row["missing"]))
+    """What was asked for, each with what is wrong with how it was told. Where it is the offer that failed, the reason
+    does not say whether it was told."""
+    missing, reason = set(_listed(row["missing"])), row["reason"] or ""
+    never = _NEVER.match(reason)
+    untold = set(_listed(never[1])) if never else set()
     for name in _listed(row["requested"]):
-        in_vain = f"told where it does not count: {name} (" in (row["reason"] or "")
-        yield name, "" if name not in missing else "told in vain" if in_vain else "not told"
+        in_vain = f"told where it does not count: {name} (" in reason
+        fault = "not told" if name in untold else "told in vain" if in_vain else "not credited"
+        yield name, fault if name in missing else ""
 
 
 def _listed(text: str | None) -> list[str]:
