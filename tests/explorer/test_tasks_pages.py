@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.explorer.dialogue_list import DialogueList, Query
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library
@@ -115,7 +115,7 @@ def test_links_go_to_turns_of_this_dialogue_in_a_report_too(run: Run) -> None:
 
 def test_states_show_what_is_new_and_what_differs() -> None:
     reader = StateReader()
-    both = {"hotel": {"area": ("North",), "bookday": ("monday",)}}
+    both: State = {"hotel": {"area": ("North",), "bookday": ("monday",)}}
     first = reader.read(Turn(speaker="user", state=both, predicted={"hotel": {"area": ("north",), "day": ("monday",)}}))
     assert first is not None
     assert [(row.slot, row.kind, row.new) for row in first.rows] == [
@@ -160,7 +160,10 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
         (["no responses"], "the system has no responses for this dialogue"),
         (["nothing was offered"], "nothing was offered: no response that counts for hotel has a [name]"),
         (["the state lacks the domain"], "the state at the offer, in turn 3, does not have taxi"),
-        (["the state fits nothing"], "the state at the offer, in turn 13, fits nothing in the database: area=never told: x"),
+        (
+            ["the state fits nothing"],
+            "the state at the offer, in turn 1, fits nothing in the database: a=never told: x",
+        ),
         (["the state is not the goal"], "the state at the last offer, in turn 1, does not say what the goal says: x=y"),
         (["an offer does not fit"], "in turn 3 the state led to 1 row, 1 of which does not fit the goal, such as a: b"),
         (["never told"], "never told: phone"),
@@ -201,9 +204,11 @@ def test_human_responses_stand_beside(run: Run) -> None:
     reached = PAGES.dialogue(library, run, library.dialogue(run, "sng0002")).overview.reached
     human = run.details["human"]
     assert [(name, value) for name, _, value in reached] == [
-        ("Inform (mwzeval)", human["Inform"]), ("Success (mwzeval)", human["Success"]),
-        ("Inform (grounded)", human["Inform(rules=grounded)"]), ("Success (grounded)", human["Success(rules=grounded)"]),
-    ]  # fmt: skip
+        ("Inform (mwzeval)", human["Inform"]),
+        ("Success (mwzeval)", human["Success"]),
+        ("Inform (grounded)", human["Inform(rules=grounded)"]),
+        ("Success (grounded)", human["Success(rules=grounded)"]),
+    ]
 
 
 def bare(run: Run, **tables: pl.DataFrame) -> Run:
@@ -216,7 +221,7 @@ def test_hostile_text_is_harmless(run: Run) -> None:
     hostile = bare(run, task_verdicts=frame)
     text = everything(hostile)
     assert_harmless(text)
-    assert text.count("&lt;script&gt;") > 10
+    assert "{{ 7*7 }}" in text and text.count("&lt;script&gt;") > 10
     choices = DialogueList(Library(runs=[hostile]), hostile).choices(Query(facets={"failed": "x"}))
     chosen = next(choice for choice in choices if choice.name == "failed")
     assert found(hostile, failed=chosen.values[0][0]) == [HOSTILE]

@@ -44,6 +44,8 @@ ENDS = {
     "agent_error": "an agent failed",
 }
 
+#: A slot in a reason: a word, or two that are not "the reference".
+_SLOT = r"(\w+|([^t\W]|t[^h\W])\w* \w+)"
 OUTCOME_REASONS = ReasonGroups(
     {
         "nothing was named": r"^nothing was named",
@@ -55,8 +57,8 @@ OUTCOME_REASONS = ReasonGroups(
         "booking refused": r"(^|; )not booked \(",
         "booked otherwise": r"(^|; )booked in turn \d+ with ",
         "reference not told": r"(^|; )the reference .*(was never told|was told as )",
-        "an answer was never told": r"(^|; )[^;]+ was never told",
-        "an answer was wrong": r"(^|; )[^;]+ was told as .*; it is ",
+        "an answer was never told": rf"(^|; ){_SLOT} was never told",
+        "an answer was wrong": rf"(^|; ){_SLOT} was told as .*; it is ",
         "an answer about something else": r" was told (as \S+ )?in turn \d+, of ",
         "no booking was heard of": r"^no booking was heard of",
         "what was heard to be booked does not fit": r"^the row heard to be booked ",
@@ -329,7 +331,7 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
     if reason:
         yield "end", f"{ENDS[reason]} ({reason})" if reason in ENDS else reason
     if by := conversation.get("ended_by") or (outcome.ended_by if outcome else ""):
-        yield "ended by", f"the {by}" if by in ("user", "system") else by
+        yield "ended by", f"the {by}" if by in ("user", "system", "session") else by
     if outcome is not None and outcome.details.get(EXPLANATION):
         yield "what failed", outcome.details[EXPLANATION]
     if not conversation:
