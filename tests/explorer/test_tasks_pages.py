@@ -89,7 +89,8 @@ def test_what_was_told_in_vain_is_not_called_untold(tmp_path: Path) -> None:
 def test_offers_that_count_are_marked_at_their_turn(run: Run) -> None:
     library = library_of(run)
     view = PAGES.dialogue(library, run, library.dialogue(run, "mul0001"))
-    marked = {(turn.place, badge.text, badge.tone) for turn in view.turns for badge in turn.badges}
+    answers = [turn for turn in view.turns if turn.speaker == "system"]
+    marked = {(turn.place, badge.text, badge.tone) for turn in answers for badge in turn.badges}
     rows = run.table("task_verdicts").filter((pl.col("dialogue") == "MUL0001.json") & pl.col("turn").is_not_null())
     assert marked == {
         (row["turn"], f"offer: {row['domain']}, {row['rules']}", "good" if row["inform"] else "bad")
@@ -133,6 +134,12 @@ def test_states_show_what_is_new_and_what_differs() -> None:
         ("hotel-parking", "spurious"), ("hotel-stars", "wrong"), ("hotel-type", "missed"),
     ]  # fmt: skip
     assert [row.slot for row in second.rest] == ["hotel-area"]
+    assert [(badge.text, badge.tone) for badge in second.badges()] == [("3 slots wrong", "bad")]
+    third = reader.read(
+        Turn(speaker="user", state={"hotel": {"stars": ("4",)}}, predicted={"hotel": {"stars": ("5",)}})
+    )
+    assert third is not None
+    assert [(badge.text, badge.tone) for badge in third.badges()] == [("1 slot still wrong", "plain")]
     assert reader.read(Turn(speaker="user")) is None
 
 

@@ -14,7 +14,6 @@ from dialgauge.explorer.heard_rows import HeardRow, act_words, heard_rows
 from dialgauge.explorer.reason_groups import ReasonGroups
 from dialgauge.explorer.state_rows import StateReader, StateView
 from dialgauge.report import Column, Table
-from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
@@ -215,6 +214,9 @@ class LabPages(FamilyPages):
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Reasons of failure by domain, and how conversations ended."""
+        return library.of_run("charts of the lab", run, lambda: self._drawn(library, run))
+
+    def _drawn(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         import polars as pl
 
         charts: dict[str, Callable[[], Any]] = {}
@@ -249,8 +251,8 @@ def _turn(place: int, turn: Turn, reader: StateReader) -> TurnView:
 def _turn_marks(cell: LabCell) -> Iterator[Badge]:
     if cell.heard is not None and cell.acts is not None and (wrong := len(cell.heard) - cell.alike):
         yield Badge(f"{wrong} misheard", "warn", f"the {cell.listener} heard something else than was said")
-    if cell.states is not None and (differs := cell.states.differs):
-        yield Badge(f"{counted(differs, 'slot')} wrong", "bad", "the tracker's state is not the gold state")
+    if cell.states is not None:
+        yield from cell.states.badges()
     for call in cell.calls:
         if call.outcome.tone == "bad":
             yield Badge(f"{call.name}: {call.outcome.text}", "bad")

@@ -35,11 +35,15 @@ class ReasonGroups:
         import polars as pl
 
         given = frame.filter(pl.col(column).fill_null("") != "")
-        reason = pl.col(column)
-        hits = [pl.when(reason.str.contains(pattern)).then(pl.lit(name)) for name, pattern in self._patterns.items()]
-        found = pl.concat_list(hits).list.drop_nulls()
-        group = pl.when(found.list.len() == 0).then(pl.lit([OTHER])).otherwise(found)
-        return given.with_columns(group.alias("group")).explode("group")
+        # The same few texts occur again and again: each is read once.
+        texts = given.select(column).unique(maintain_order=True)
+        hits = [
+            texts.filter(pl.col(column).str.contains(pattern)).with_columns(pl.lit(name).alias("group"))
+            for name, pattern in self._patterns.items()
+        ]
+        known = pl.concat(hits)
+        others = texts.join(known, on=column, how="anti").with_columns(pl.lit(OTHER).alias("group"))
+        return given.join(pl.concat([known, others]), on=column, maintain_order="left_right")
 
     def counts(self, frame: polars.DataFrame, column: str, by: Sequence[str]) -> dict[str, dict[str, int]]:
         """How often each group occurs, by the values of other columns joined by spaces."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialgauge.dialogue import State
+from dialgauge.explorer.families import Badge
 from dialgauge.explorer.tracking_pages import SlotRow
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Turn
@@ -28,6 +30,16 @@ class StateView:
     def differs(self) -> int:
         """In how many slots the states differ."""
         return 0 if self.side else sum(row.kind != "right" for row in self.rows)
+
+    def badges(self) -> list[Badge]:
+        """In how many slots the states differ; those that differed before in the same way are no news."""
+        new = 0 if self.side else sum(row.kind != "right" and row.new for row in self.rows)
+        marks = (
+            [Badge(f"{counted(new, 'slot')} wrong", "bad", "the predicted state is not the gold state")] if new else []
+        )
+        if carried := self.differs - new:
+            marks.append(Badge(f"{counted(carried, 'slot')} still wrong", "plain", "since an earlier turn"))
+        return marks
 
 
 class StateReader:

@@ -131,10 +131,11 @@ class TasksPages(FamilyPages):
         rows = library.rows(run, _VERDICTS, dialogue.id)
         offers = _offers(rows)
         reader = StateReader()
-        turns = [
-            TurnView(place, turn.speaker, turn.text, offers.get(place, ()), _cell(turn, reader))
-            for place, turn in enumerate(dialogue.turns)
-        ]
+        turns = []
+        for place, turn in enumerate(dialogue.turns):
+            cell = _cell(turn, reader)
+            marks = cell.states.badges() if isinstance(cell, RequestCell) and cell.states else offers.get(place, ())
+            turns.append(TurnView(place, turn.speaker, turn.text, marks, cell))
         overview = TasksOverview(_domains(rows, dialogue.goal), list(_reached(run)))
         return DialogueView(self.template, turns, overview, list(_verdicts(rows)))
 
@@ -146,6 +147,9 @@ class TasksPages(FamilyPages):
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Inform and Success by domain, and the reasons of failures by domain."""
+        return library.of_run("charts of tasks", run, lambda: self._drawn(library, run))
+
+    def _drawn(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         import polars as pl
 
         verdicts = _table(library, run)
@@ -247,7 +251,7 @@ def _offers(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Badge]]:
     return found
 
 
-def _cell(turn: Turn, reader: StateReader) -> Any:
+def _cell(turn: Turn, reader: StateReader) -> ResponseCell | RequestCell | None:
     if turn.speaker == "system":
         pieces = _PLACEHOLDER.split(turn.text)
         return ResponseCell(tuple((piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece))
