@@ -14,7 +14,8 @@ from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer.dialogue_list import DialogueList, Query
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.heard_rows import heard_rows
-from dialgauge.explorer.lab_pages import ENDS, OUTCOME_REASONS, PAGES, RULES
+from dialgauge.explorer.lab_facets import OUTCOME_REASONS, OUTCOME_RULES
+from dialgauge.explorer.lab_pages import ENDS, PAGES
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.reason_groups import OTHER
 from dialgauge.explorer.templating import PageLinks
@@ -235,7 +236,7 @@ def test_calls_stand_beside_the_turn_that_made_them() -> None:
 
 def test_filters_find_what_the_tables_say(run: Run) -> None:
     conversations, outcomes, calls = (run.table(name) for name in ("conversations", "outcomes", "calls"))
-    for rules in RULES:
+    for rules in OUTCOME_RULES:
         for word, flag in (("done", True), ("not done", False)):
             wanted = conversations.filter(pl.col(rules) == flag)["dialogue"]
             assert found(run, **{rules: word}) == set(wanted), (rules, word)

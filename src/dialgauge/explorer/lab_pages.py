@@ -9,9 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.agents import EXPLANATION
-from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, Tone, TurnView
+from dialgauge.explorer.families import Badge, DialogueView, FamilyPages, Tone, TurnView
 from dialgauge.explorer.heard_rows import HeardRow, act_words, heard_rows
-from dialgauge.explorer.reason_groups import ReasonGroups
+from dialgauge.explorer.lab_facets import (
+    CONVERSATIONS,
+    HEARD,
+    LAB_FACETS,
+    LOOP,
+    OUTCOME_REASONS,
+    OUTCOME_RULES,
+    OUTCOMES,
+)
 from dialgauge.explorer.state_rows import StateReader, StateView
 from dialgauge.report import Column, Table
 
@@ -22,10 +30,6 @@ if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
     from dialgauge.runs import Run
 
-_OUTCOMES, _CONVERSATIONS, _CALLS, _HEARD = "outcomes", "conversations", "calls", "heard"
-RULES = ("strict", "compat")
-#: From so many user turns in a row with the same acts on, a conversation is in a loop.
-_LOOP = 3
 _CONFUSIONS = 20
 #: Rows of an answer that are listed.
 _MOST_ROWS = 8
@@ -42,30 +46,6 @@ ENDS = {
     "time_budget": "it took too long",
     "agent_error": "an agent failed",
 }
-
-#: A slot in a reason: a word, or two that are not "the reference".
-_SLOT = r"(\w+|([^t\W]|t[^h\W])\w* \w+)"
-OUTCOME_REASONS = ReasonGroups(
-    {
-        "nothing was named": r"^nothing was named",
-        "what was named was given up": r" was (turned down|given up) in turn \d+: ",
-        "it does not fit the goal": r" \(since turn (\d+|None)\) has ",
-        "no taxi was sent": r"^no taxi was sent",
-        "the taxi is not as wanted": r"(^|; )(the taxi of turn \d+ has |\S+ is to be the \S+, and the user has none)",
-        "booking never tried": r"(^|; )not booked: it was never tried",
-        "booking refused": r"(^|; )not booked \(",
-        "booked otherwise": r"(^|; )booked in turn \d+ with ",
-        "reference not told": r"(^|; )the reference .*(was never told|was told as )",
-        "an answer was never told": rf"(^|; ){_SLOT} was never told",
-        "an answer was wrong": rf"(^|; ){_SLOT} was told as .*; it is ",
-        "an answer about something else": r" was told (as \S+ )?in turn \d+, of ",
-        "no booking was heard of": r"^no booking was heard of",
-        "what was heard to be booked does not fit": r"^the row heard to be booked ",
-        "an answer was never heard": r"^never heard: ",
-        "no row has these answers": r"^for the dialogue: no row ",
-        "nothing to book or to ask": r"^nothing to book, and nothing to ask",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -127,68 +107,16 @@ class LabCell:
     calls: Sequence[CallView]
 
 
-# Facets
-
-
-def _verdict(rules: str, frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
-    words = pl.when(pl.col(rules)).then(pl.lit("done")).when(~pl.col(rules)).then(pl.lit("not done"))
-    return frame.select("dialogue", words.otherwise(pl.lit("not judged")).alias("value"))
-
-
-def _reasons(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
-    value = pl.format("{} ({})", "group", "rule")
-    return OUTCOME_REASONS.rows(frame, "why").select("dialogue", value.alias("value"))
-
-
-def _failed(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
-    return frame.filter(~pl.col("success")).select("dialogue", pl.format("{} ({})", "domain", "rule").alias("value"))
-
-
-def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
-    """Calls by what came of them, whatever the number of rows."""
-    import polars as pl
-
-    found = pl.col("outcome").str.extract(r"^(\d+) found$")
-    kind = (
-        pl.when(found == "0").then(pl.lit("found nothing"))
-        .when(found == "1").then(pl.lit("found one"))
-        .when(found.is_not_null()).then(pl.lit("found several"))
-        .otherwise(pl.col("outcome"))
-    )  # fmt: skip
-    return frame.select("dialogue", pl.format("{}: {}", "name", kind).alias("value"))
-
-
-def _loops(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
-    loop = pl.when(pl.col("longest_run") >= _LOOP).then(pl.lit("yes")).otherwise(pl.lit("no"))
-    return frame.drop_nulls("longest_run").select("dialogue", loop.alias("value"))
-
-
 class LabPages(FamilyPages):
     """Lab runs."""
 
     template = "lab.html"
-    facets = (
-        *(Facet(rules, rules, _CONVERSATIONS, (), pairs=partial(_verdict, rules)) for rules in RULES),
-        Facet("end", "how it ended", _CONVERSATIONS, ("reason",)),
-        Facet("by", "ended by", _CONVERSATIONS, ("ended_by",)),
-        Facet("why", "why a task failed", _OUTCOMES, (), pairs=_reasons),
-        Facet("failed", "domain that failed", _OUTCOMES, (), pairs=_failed),
-        Facet("call", "call to the database", _CALLS, (), pairs=_call_kinds),
-        Facet("loop", f"same user turn {_LOOP} times running", _CONVERSATIONS, (), pairs=_loops),
-    )
+    facets = LAB_FACETS
 
     def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
         """Both sides turn by turn, and above them what became of every task."""
-        outcomes = library.rows(run, _OUTCOMES, dialogue.id)
-        conversation = next(iter(library.rows(run, _CONVERSATIONS, dialogue.id)), {})
+        outcomes = library.rows(run, OUTCOMES, dialogue.id)
+        conversation = next(iter(library.rows(run, CONVERSATIONS, dialogue.id)), {})
         reader = StateReader()
         turns = [_turn(place, turn, reader) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
@@ -202,11 +130,11 @@ class LabPages(FamilyPages):
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
         from dialgauge.tasks import outcome_tables
 
-        outcomes = _given(library, run, _OUTCOMES)
+        outcomes = _given(library, run, OUTCOMES)
         why = [] if outcomes is None else [_reason_table(outcomes)]
         verdicts: list[Table] = []
         conduct: list[Table] = []
-        if {_CONVERSATIONS, _HEARD} <= run.tables.keys():
+        if {CONVERSATIONS, HEARD} <= run.tables.keys():
             tidy = partial(_tidy, library, run)
             verdicts = outcome_tables(run.scores, tidy, detail=False)
             conduct = outcome_tables(run.scores, tidy, confusions=_CONFUSIONS)[len(verdicts) :]
@@ -220,12 +148,12 @@ class LabPages(FamilyPages):
         import polars as pl
 
         charts: dict[str, Callable[[], Any]] = {}
-        if (outcomes := _given(library, run, _OUTCOMES)) is not None:
-            for rules in RULES:
+        if (outcomes := _given(library, run, OUTCOMES)) is not None:
+            for rules in OUTCOME_RULES:
                 failed = outcomes.filter((pl.col("rule") == rules) & (pl.col("why") != ""))
                 if failed.height:
                     charts[f"reasons, {rules}"] = partial(_reason_chart, failed, rules)
-        if (conversations := _given(library, run, _CONVERSATIONS)) is not None:
+        if (conversations := _given(library, run, CONVERSATIONS)) is not None:
             charts["ends"] = partial(_end_chart, conversations)
         return charts
 
@@ -320,9 +248,9 @@ def _done(success: bool | None, name: str = "") -> Badge:
 def _marks(conversation: Mapping[str, Any]) -> Iterator[Badge]:
     if not conversation:
         return
-    for rules in RULES:
+    for rules in OUTCOME_RULES:
         yield _done(conversation[rules], rules)
-    if (conversation["longest_run"] or 0) >= _LOOP:
+    if (conversation["longest_run"] or 0) >= LOOP:
         yield Badge(f"loop: the same user turn {conversation['longest_run']} times running", "warn")
 
 
@@ -356,13 +284,11 @@ def _trials(library: Library, run: Run, conversation: Mapping[str, Any]) -> list
     goal = conversation.get("goal")
     if not goal:
         return []
-    same = library.table(run, _CONVERSATIONS).filter(pl.col("goal") == goal).to_dicts()
+    same = library.table(run, CONVERSATIONS).filter(pl.col("goal") == goal).to_dicts()
     trials = [
-        Trial(
-            row["dialogue"], row["dialogue"] == conversation["dialogue"], [_done(row[rules], rules) for rules in RULES]
-        )
+        Trial(name, name == conversation["dialogue"], [_done(row[rules], rules) for rules in OUTCOME_RULES])
         for row in same
-        if row["dialogue"] is not None
+        if (name := row["dialogue"]) is not None
     ]
     return trials if len(trials) > 1 else []
 
@@ -384,16 +310,16 @@ def _tidy(library: Library, run: Run, name: str) -> polars.DataFrame:
     import polars.selectors as cs
 
     frame = library.table(run, name).with_columns(cs.string().fill_null(""), cs.integer().fill_null(0))
-    if name == _CONVERSATIONS:
+    if name == CONVERSATIONS:
         return frame.with_columns(pl.col("usage").replace("", "{}"))
-    return frame.filter(pl.col("times") > 0) if name == _HEARD else frame
+    return frame.filter(pl.col("times") > 0) if name == HEARD else frame
 
 
 def _reason_table(outcomes: polars.DataFrame) -> Table:
     counts = OUTCOME_REASONS.counts(outcomes, "why", ["rule"])
-    table = Table("Why tasks failed", ["reason", *(Column(rules, align="right") for rules in RULES)])
+    table = Table("Why tasks failed", ["reason", *(Column(rules, align="right") for rules in OUTCOME_RULES)])
     for name in sorted(counts, key=lambda group: (-sum(counts[group].values()), group)):
-        table.add(name, *(counts[name].get(rules, 0) for rules in RULES))
+        table.add(name, *(counts[name].get(rules, 0) for rules in OUTCOME_RULES))
     table.notes.append("Tasks of goals; one that failed for several reasons counts for each.")
     return table
 

@@ -34,9 +34,9 @@ class StateView:
     def badges(self) -> list[Badge]:
         """In how many slots the states differ; those that differed before in the same way are no news."""
         new = 0 if self.side else sum(row.kind != "right" and row.new for row in self.rows)
-        marks = (
-            [Badge(f"{counted(new, 'slot')} wrong", "bad", "the predicted state is not the gold state")] if new else []
-        )
+        marks = []
+        if new:
+            marks.append(Badge(f"{counted(new, 'slot')} wrong", "bad", "the predicted state is not the gold state"))
         if carried := self.differs - new:
             marks.append(Badge(f"{counted(carried, 'slot')} still wrong", "plain", "since an earlier turn"))
         return marks
