@@ -15,7 +15,9 @@ from dialgauge.explorer.templating import PageLinks, table_html, templates
 from dialgauge.runs import Run
 
 #: Markup, an attribute that ends early, a template, control characters, and marks that turn the reading order.
-HOSTILE = "<script>alert(1)</script>\"><img src=x onerror=alert(1)>'{{ 7*7 }}\x00\x1b[31m\x07\u202eevil [<b>] & \x85"
+HOSTILE = (
+    "<script>alert(1)</script>\"><img src=x onerror=alert(1)>'{{ 7*7 }}\x00\x1b[31m\x07\u202eevil [<b>] [a\x1cb] & \x85"
+)
 _DIALOGUE = (
     '{% import "parts.html" as parts %}{% import view.template as family with context %}'
     "{{ parts.badges(view.badges) }}{{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"
