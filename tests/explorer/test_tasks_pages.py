@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,9 @@ def library_of(run: Run) -> Library:
     return Library(Store(run.path.parent))
 
 
-def page(run: Run, name: str, **context: Any) -> str:
+def page(run: Run, name: str) -> str:
     library = library_of(run)
-    return shown_dialogue(PAGES.dialogue(library, run, library.dialogue(run, name)), **context)
+    return shown_dialogue(PAGES.dialogue(library, run, library.dialogue(run, name)))
 
 
 def found(run: Run, **facets: str) -> list[str]:
@@ -110,8 +111,10 @@ def test_placeholders_are_marked_as_the_evaluation_sees_them(run: Run) -> None:
 
 
 def test_links_go_to_turns_of_this_dialogue_in_a_report_too(run: Run) -> None:
-    text = page(run, "mul0001", prefix="d7-")
-    assert 'href="#d7-turn-1"' in text and 'href="#turn-1"' not in text.partition("</section>")[0]
+    library = library_of(run)
+    view = PAGES.dialogue(library, run, library.dialogue(run, "mul0001"))
+    text = shown_dialogue(replace(view, prefix="d7-"))
+    assert 'href="#d7-turn-1"' in text and 'href="#turn-1"' not in text
 
 
 def test_states_show_what_is_new_and_what_differs() -> None:

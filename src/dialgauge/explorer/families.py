@@ -86,6 +86,8 @@ class DialogueView:
     turns: Sequence[TurnView]
     overview: Any = None
     badges: Sequence[Badge] = ()
+    #: What stands before the anchors of its turns, where a page has more than one dialogue.
+    prefix: str = ""
 
 
 class FamilyPages:
