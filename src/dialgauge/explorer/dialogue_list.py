@@ -250,8 +250,13 @@ class DialogueList:
         if facet is None:
             raise DialgaugeError(f"dialogues of a {self._run.kind} run cannot be filtered by '{name}'")
         frame = _only(self._library.table(self._run, facet.table), facet)
-        value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
-        values = frame.select("dialogue", value.alias("value")).drop_nulls().filter(polars.col("value") != "").unique()
+        if facet.pairs is None:
+            columns = [polars.col(column) for column in facet.columns]
+            value = polars.concat_str(columns, separator="-", ignore_nulls=True)
+            frame = frame.select("dialogue", value.alias("value"))
+        else:
+            frame = facet.pairs(frame)
+        values = frame.drop_nulls().filter(polars.col("value") != "").unique()
         return values.join(self._placed().select("place", "dialogue"), on="dialogue").select("place", "value")
 
     def _placed(self) -> polars.DataFrame:

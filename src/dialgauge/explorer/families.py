@@ -2,8 +2,8 @@
 
 A family's module offers one ``PAGES``: how its dialogues can be filtered, which measures head the list of dialogues,
 one dialogue turn by turn, and tables and charts for the page of a run. Its template has three macros:
-``overview(view)`` above the turns, ``turn_cell(turn)`` beside each, and ``legend()``. Pages and the report
-file use the same ones.
+``overview(view)`` above the turns, ``turn_cell(turn)`` beside each, and ``legend()``; a fourth, ``turn_text(turn)``,
+where words are shown in a way of their own. Pages and the report file use the same ones.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from dialgauge.comparison import view_of
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.dialogue import Dialogue
     from dialgauge.explorer.library import Library
     from dialgauge.report import Table
@@ -35,6 +37,7 @@ _MODULES = {
     "users": "users_pages",
     "tasks": "tasks_pages",
     "lab": "lab_pages",
+    "study": "study_pages",
 }
 
 #: Measures that head the list of dialogues where the family names none.
@@ -54,7 +57,8 @@ class Badge:
 class Facet:
     """A way to filter dialogues: those with a row in a table whose columns, joined by hyphens, have a chosen value.
 
-    ``name`` is its key in addresses, ``only`` restricts the rows to those with this value in this column.
+    ``name`` is its key in addresses, ``only`` restricts the rows to those with this value in this column. Where columns
+    are not what people choose from, ``pairs`` makes ``dialogue`` and ``value`` of the rows.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Facet:
     table: str
     columns: tuple[str, ...]
     only: tuple[str, Any] | None = None
+    pairs: Callable[[polars.DataFrame], polars.DataFrame] | None = None
 
 
 @dataclass(frozen=True)

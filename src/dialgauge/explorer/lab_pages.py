@@ -1,7 +1,348 @@
-"""Pages of lab runs."""
+"""Pages of lab runs: both sides of a conversation, what each heard, what the system believed and asked its database,
+and what became of every task."""
 
 from __future__ import annotations
 
-from dialgauge.explorer.families import FamilyPages
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-PAGES = FamilyPages()
+from dialgauge.agents import EXPLANATION
+from dialgauge.explorer.families import Badge, DialogueView, FamilyPages, Tone, TurnView
+from dialgauge.explorer.heard_rows import HeardRow, act_words, heard_rows
+from dialgauge.explorer.lab_facets import (
+    CONVERSATIONS,
+    HEARD,
+    LAB_FACETS,
+    LOOP,
+    OUTCOME_REASONS,
+    OUTCOME_RULES,
+    OUTCOMES,
+)
+from dialgauge.explorer.state_rows import StateReader, StateView
+from dialgauge.report import Column, Table
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.dialogue import Call, Dialogue, Task, Turn
+    from dialgauge.explorer.library import Library
+    from dialgauge.runs import Run
+
+_CONFUSIONS = 20
+#: Rows of an answer that are listed.
+_MOST_ROWS = 8
+#: Slots that say what is offered, and the intents that offer.
+_ENTITIES = frozenset({"name", "trainID", "car type"})
+_OFFERING = ("-Inform", "-Recommend", "-Select", "-OfferBook", "-OfferBooked", "-Book")
+#: Why conversations end, in words.
+ENDS = {
+    "user_done": "the user was done",
+    "user_gave_up": "the user gave up",
+    "system_quit": "the system ended it",
+    "max_exchanges": "the limit of exchanges was reached",
+    "loop_guard": "it went in circles",
+    "time_budget": "it took too long",
+    "agent_error": "an agent failed",
+}
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """What became of a task of the goal: what was wanted, what was offered when, what the user ended up with, why not.
+
+    ``verdicts`` are (rules, mark, reason).
+    """
+
+    domain: str
+    wanted: Sequence[tuple[str, str]]
+    offered: Sequence[tuple[str, int]]
+    entity: str
+    turn: int | None
+    verdicts: Sequence[tuple[str, Badge, str]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Another conversation about the same goal."""
+
+    dialogue: str
+    here: bool
+    marks: Sequence[Badge]
+
+
+@dataclass(frozen=True)
+class LabOverview:
+    """The tasks, how the conversation went (name, value), and the trials of the same goal."""
+
+    tasks: Sequence[TaskView]
+    went: Sequence[tuple[str, str]]
+    trials: Sequence[Trial]
+
+
+@dataclass(frozen=True)
+class CallView:
+    """A call to the database."""
+
+    name: str
+    outcome: Badge
+    arguments: Mapping[str, str]
+    rows: str
+    result: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class LabCell:
+    """What stands beside a turn: acts, what the other side made of them, states, and calls before it.
+
+    ``heard`` is None where nobody recorded it; ``alike`` of what was said was heard as it was said.
+    """
+
+    acts: Sequence[str] | None
+    listener: str
+    heard: Sequence[HeardRow] | None
+    alike: int
+    states: StateView | None
+    calls: Sequence[CallView]
+
+
+class LabPages(FamilyPages):
+    """Lab runs."""
+
+    template = "lab.html"
+    facets = LAB_FACETS
+
+    def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
+        """Both sides turn by turn, and above them what became of every task."""
+        outcomes = library.rows(run, OUTCOMES, dialogue.id)
+        conversation = next(iter(library.rows(run, CONVERSATIONS, dialogue.id)), {})
+        reader = StateReader()
+        turns = [_turn(place, turn, reader) for place, turn in enumerate(dialogue.turns)]
+        overview = LabOverview(
+            list(_tasks(outcomes, dialogue)),
+            list(_went(conversation, dialogue)),
+            _trials(library, run, conversation),
+        )
+        return DialogueView(self.template, turns, overview, list(_marks(conversation)))
+
+    def tables(self, library: Library, run: Run) -> list[Table]:
+        """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
+        from dialgauge.tasks import outcome_tables
+
+        outcomes = _given(library, run, OUTCOMES)
+        why = [] if outcomes is None else [_reason_table(outcomes)]
+        verdicts: list[Table] = []
+        conduct: list[Table] = []
+        if {CONVERSATIONS, HEARD} <= run.tables.keys():
+            tidy = partial(_tidy, library, run)
+            verdicts = outcome_tables(run.scores, tidy, detail=False)
+            conduct = outcome_tables(run.scores, tidy, confusions=_CONFUSIONS)[len(verdicts) :]
+        return [table for table in (*verdicts, *why, *conduct) if len(table)]
+
+    def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
+        """Reasons of failure by domain, and how conversations ended."""
+        return library.of_run("charts of the lab", run, lambda: self._drawn(library, run))
+
+    def _drawn(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
+        import polars as pl
+
+        charts: dict[str, Callable[[], Any]] = {}
+        if (outcomes := _given(library, run, OUTCOMES)) is not None:
+            for rules in OUTCOME_RULES:
+                failed = outcomes.filter((pl.col("rule") == rules) & (pl.col("why") != ""))
+                if failed.height:
+                    charts[f"reasons, {rules}"] = partial(_reason_chart, failed, rules)
+        if (conversations := _given(library, run, CONVERSATIONS)) is not None:
+            charts["ends"] = partial(_end_chart, conversations)
+        return charts
+
+
+# One dialogue
+
+
+def _turn(place: int, turn: Turn, reader: StateReader) -> TurnView:
+    rows = None if turn.acts is None or turn.heard is None else heard_rows(turn.acts, turn.heard)
+    alone = turn.heard if turn.acts is None else None
+    listener = "system" if turn.speaker == "user" else "user"
+    cell = LabCell(
+        acts=None if turn.acts is None else act_words(turn.acts),
+        listener=listener,
+        heard=rows if alone is None else [HeardRow("", words, "right") for words in act_words(alone)],
+        alike=0 if rows is None else sum(row.kind == "right" for row in rows),
+        states=reader.read(turn) if turn.speaker == "user" else None,
+        calls=[_call(call) for call in turn.calls or ()],
+    )
+    return TurnView(place, turn.speaker, turn.text, list(_turn_marks(cell)), cell)
+
+
+def _turn_marks(cell: LabCell) -> Iterator[Badge]:
+    if cell.heard is not None and cell.acts is not None and (wrong := len(cell.heard) - cell.alike):
+        yield Badge(f"{wrong} misheard", "warn", f"the {cell.listener} heard something else than was said")
+    if cell.states is not None:
+        yield from cell.states.badges()
+    for call in cell.calls:
+        if call.outcome.tone == "bad":
+            yield Badge(f"{call.name}: {call.outcome.text}", "bad")
+
+
+def _call(call: Call) -> CallView:
+    listed = ", ".join(map(str, call.rows[:_MOST_ROWS]))
+    more = ", …" if len(call.rows) > _MOST_ROWS else ""
+    return CallView(
+        f"{call.name} {call.domain}".strip(),
+        Badge(call.outcome or "no outcome recorded", _call_tone(call.outcome)),
+        call.arguments,
+        f"{'row' if len(call.rows) == 1 else 'rows'} {listed}{more}" if call.rows else "",
+        call.result,
+    )
+
+
+def _call_tone(outcome: str) -> Tone:
+    tones: dict[str, Tone] = {"booked": "good", "refused": "bad", "0 found": "warn"}
+    return tones.get(outcome, "plain")
+
+
+def _tasks(outcomes: Sequence[Mapping[str, Any]], dialogue: Dialogue) -> Iterator[TaskView]:
+    tasks = dialogue.goal.tasks if dialogue.goal else {}
+    offers = _offers(dialogue.turns)
+    for domain in dict.fromkeys([*tasks, *(row["domain"] or "unknown" for row in outcomes)]):
+        rows = [row for row in outcomes if (row["domain"] or "unknown") == domain]
+        verdicts = [(row["rule"] or "", _done(row["success"]), row["why"] or "") for row in rows]
+        settled = next((row for row in rows if row["entity"]), None)
+        yield TaskView(
+            domain,
+            _wanted(tasks[domain]) if domain in tasks else [],
+            list(offers.get(domain, {}).items()),
+            settled["entity"] if settled else "",
+            settled["turn"] if settled else None,
+            verdicts,
+        )
+
+
+def _wanted(task: Task) -> list[tuple[str, str]]:
+    return [*task.info.items(), *((f"book {slot}", value) for slot, value in task.book.items())]
+
+
+def _offers(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
+    """By domain what the system named, each with the turn in which it was named first."""
+    found: dict[str, dict[str, int]] = {}
+    for place, turn in enumerate(turns):
+        if turn.speaker != "system":
+            continue
+        booked = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), "")
+        for act in (turn.acts if turn.acts is not None else turn.heard) or ():
+            if act.slot in _ENTITIES and act.name.endswith(_OFFERING):
+                domain = (booked or act.domain) if act.domain == "booking" else act.domain
+                for value in act.values:
+                    found.setdefault(domain, {}).setdefault(value, place)
+    return found
+
+
+def _done(success: bool | None, name: str = "") -> Badge:
+    word = "not judged" if success is None else "done" if success else "not done"
+    tone: Tone = "plain" if success is None else "good" if success else "bad"
+    return Badge(f"{name}: {word}" if name else word, tone)
+
+
+def _marks(conversation: Mapping[str, Any]) -> Iterator[Badge]:
+    if not conversation:
+        return
+    for rules in OUTCOME_RULES:
+        yield _done(conversation[rules], rules)
+    if (conversation["longest_run"] or 0) >= LOOP:
+        yield Badge(f"loop: the same user turn {conversation['longest_run']} times running", "warn")
+
+
+def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple[str, str]]:
+    """How it went, in words."""
+    outcome = dialogue.outcome
+    reason = conversation.get("reason") or (outcome.reason if outcome else "")
+    if reason:
+        yield "end", f"{ENDS[reason]} ({reason})" if reason in ENDS else reason
+    if by := conversation.get("ended_by") or (outcome.ended_by if outcome else ""):
+        yield "ended by", f"the {by}" if by in ("user", "system", "session") else by
+    if outcome is not None and outcome.details.get(EXPLANATION):
+        yield "what failed", outcome.details[EXPLANATION]
+    if not conversation:
+        return
+    believes = {True: "that it is done", False: "that it is not done", None: "nothing known"}
+    yield "the user believes", believes[conversation["complete"]]
+    names = {
+        "exchanges": "exchanges", "utterances": "utterances", "repeated_constraints": "constraints said again",
+        "repeated_requests": "requests said again", "longest_run": "longest run of one user turn",
+    }  # fmt: skip
+    for column, name in names.items():
+        if conversation[column] is not None:
+            yield name, f"{conversation[column]:,}"
+
+
+def _trials(library: Library, run: Run, conversation: Mapping[str, Any]) -> list[Trial]:
+    """The conversations about the same goal, where there are several."""
+    import polars as pl
+
+    goal = conversation.get("goal")
+    if not goal:
+        return []
+    same = library.table(run, CONVERSATIONS).filter(pl.col("goal") == goal).to_dicts()
+    trials = [
+        Trial(name, name == conversation["dialogue"], [_done(row[rules], rules) for rules in OUTCOME_RULES])
+        for row in same
+        if (name := row["dialogue"]) is not None
+    ]
+    return trials if len(trials) > 1 else []
+
+
+# The page of a run
+
+
+def _given(library: Library, run: Run, name: str) -> polars.DataFrame | None:
+    """A table without nulls in its texts and counts; None where there is none or nothing in it."""
+    if name not in run.tables:
+        return None
+    frame = _tidy(library, run, name)
+    return frame if frame.height else None
+
+
+def _tidy(library: Library, run: Run, name: str) -> polars.DataFrame:
+    """A table with empty texts and zeros for what is not there; verdicts that are not there stay so."""
+    import polars as pl
+    import polars.selectors as cs
+
+    frame = library.table(run, name).with_columns(cs.string().fill_null(""), cs.integer().fill_null(0))
+    if name == CONVERSATIONS:
+        return frame.with_columns(pl.col("usage").replace("", "{}"))
+    return frame.filter(pl.col("times") > 0) if name == HEARD else frame
+
+
+def _reason_table(outcomes: polars.DataFrame) -> Table:
+    counts = OUTCOME_REASONS.counts(outcomes, "why", ["rule"])
+    table = Table("Why tasks failed", ["reason", *(Column(rules, align="right") for rules in OUTCOME_RULES)])
+    for name in sorted(counts, key=lambda group: (-sum(counts[group].values()), group)):
+        table.add(name, *(counts[name].get(rules, 0) for rules in OUTCOME_RULES))
+    table.notes.append("Tasks of goals; one that failed for several reasons counts for each.")
+    return table
+
+
+def _reason_chart(failed: polars.DataFrame, rules: str) -> Any:
+    from dialgauge.explorer.charts import stacked_bars
+
+    counts = OUTCOME_REASONS.counts(failed, "why", ["domain"])
+    domains = sorted({domain for bars in counts.values() for domain in bars})
+    return stacked_bars(counts, domains, title=f"Why tasks failed, {rules}", value="tasks of goals")
+
+
+def _end_chart(conversations: polars.DataFrame) -> Any:
+    from dialgauge.explorer.charts import stacked_bars
+
+    counted_ends = conversations.group_by("reason", "strict").len().rows()
+    bars: dict[str, dict[str, float]] = {}
+    for reason, strict, count in counted_ends:
+        bars.setdefault(reason or "not recorded", {})[_done(strict).text] = count
+    groups = ["done", "not done", "not judged"]
+    return stacked_bars(
+        bars, groups, title="How conversations ended", value="conversations", note="done or not by the strict rules"
+    )
+
+
+PAGES = LabPages()

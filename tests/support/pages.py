@@ -1,0 +1,99 @@
+"""Pages of dialogues and runs as text, and what must hold for text that somebody hostile wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+import polars as pl
+
+from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
+from dialgauge.explorer.families import DialogueView, FamilyPages, pages_of
+from dialgauge.explorer.library import Library
+from dialgauge.explorer.templating import PageLinks, table_html, templates
+from dialgauge.runs import Run
+
+#: Markup, an attribute that ends early, a template, control characters, and marks that turn the reading order.
+HOSTILE = (
+    "<script>alert(1)</script>\"><img src=x onerror=alert(1)>'{{ 7*7 }}\x00\x1b[31m\x07\u202eevil [<b>] [a\x1cb] & \x85"
+)
+_DIALOGUE = (
+    '{% import "parts.html" as parts %}{% import view.template as family with context %}'
+    "{{ parts.badges(view.badges) }}{{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"
+)
+_OWN = {"class", "href", "id", "tabindex", "title", "dir", "start", "scope", "rowspan", "colspan", "data-name", "style"}
+
+
+def shown_dialogue(view: DialogueView, **context: Any) -> str:
+    """What a page shows of a dialogue."""
+    return templates().from_string(_DIALOGUE).render(view=view, **context)
+
+
+def shown_run(pages: FamilyPages, library: Library, run: Run) -> str:
+    """What a family adds to the page of a run; its charts are drawn as well."""
+    for draw in pages.charts(library, run).values():
+        draw().to_dict()
+    return "".join(map(table_html, pages.tables(library, run)))
+
+
+def everything(run: Run) -> str:
+    """All pages of a run that a family makes."""
+    library, pages = Library(runs=[run]), pages_of(run.kind)
+    ids = run.table("dialogues")["dialogue"].to_list()
+    views = [pages.dialogue(library, run, library.dialogue(run, name)) for name in ids]
+    context = {"run": run, "links": PageLinks()}
+    return shown_run(pages, library, run) + "".join(shown_dialogue(view, **context) for view in views)
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def elements(page: str) -> Iterator[tuple[str, dict[str, str | None]]]:
+    """The elements of a page with their attributes."""
+    parser = _Elements()
+    parser.feed(page)
+    return iter(parser.found)
+
+
+def assert_harmless(page: str) -> None:
+    """Nothing in a page acts: no element, attribute or address that a text brought along, no control character."""
+    for tag, attributes in elements(page):
+        assert tag not in ("script", "img", "b"), tag
+        strange = {name for name in attributes if name not in _OWN and not name.startswith("aria-")}
+        assert not strange, (tag, strange)
+        address = attributes.get("href") or "#"
+        assert address.startswith(("#", "/")) and "<" not in address, address
+    assert not [character for character in page if not character.isprintable() and character != "\n"]
+
+
+def hostile_frame(schema: Mapping[str, Any], dialogue: str) -> pl.DataFrame:
+    """One row with hostile text in every column that can hold it, one where everything else is null."""
+    values: dict[Any, Any] = {pl.Boolean: False, pl.Int64: 1, pl.Float64: 1.0}
+    rows = {name: values.get(kind, HOSTILE if kind == pl.String else [1]) for name, kind in schema.items()}
+    return pl.DataFrame([rows | {"dialogue": dialogue}, dict.fromkeys(schema) | {"dialogue": dialogue}], schema=schema)
+
+
+def hostile_dialogue() -> Dialogue:
+    """A dialogue that is hostile wherever a record can hold text."""
+    state: State = {HOSTILE: {HOSTILE: (HOSTILE,)}}
+    acts = (Act(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,)), Act(f"{HOSTILE}-Inform", HOSTILE, "name", (HOSTILE,)))
+    call = Call(name=HOSTILE, domain=HOSTILE, arguments={HOSTILE: HOSTILE}, outcome=HOSTILE, result={HOSTILE: HOSTILE})
+    return Dialogue(
+        id=HOSTILE,
+        turns=(
+            Turn(speaker="user", text=HOSTILE, acts=acts, heard=acts[:1], state=state, predicted={}, active=(HOSTILE,)),
+            Turn(speaker="system", text=HOSTILE, acts=acts, heard=(), calls=(call,)),
+            Turn(speaker="user", text="", heard=acts, state=state),
+            Turn(speaker="system", text="", acts=()),
+        ),
+        goal=Goal(tasks={HOSTILE: Task(info={HOSTILE: HOSTILE}, book={HOSTILE: HOSTILE}, requests=(HOSTILE,))}),
+        domains=(HOSTILE,),
+        outcome=Outcome(success=False, reason=HOSTILE, ended_by=HOSTILE, details={"explanation": HOSTILE}),
+    )
