@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from dialgauge import Store, score
 from dialgauge.explorer.server import create_app
 from dialgauge.runs import Run, new_run
+from support.event_loop import completed
 from support.explorer_store import tracked, tracking_store
 
 HOSTILE = "<script>hacked()</script>\"><img src=x onerror=hacked()>'{{7*7}}</textarea></title>\x1b[31m\u202e"
@@ -26,10 +26,10 @@ class Client:
         self.app = create_app(store)
 
     def get(self, address: str) -> httpx.Response:
-        return asyncio.run(self._asked("GET", address))
+        return completed(self._asked("GET", address))
 
     def post(self, address: str, **form: str) -> httpx.Response:
-        return asyncio.run(self._asked("POST", address, urlencode(form)))
+        return completed(self._asked("POST", address, urlencode(form)))
 
     async def _asked(self, method: str, address: str, content: str = "") -> httpx.Response:
         transport = httpx.ASGITransport(self.app)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dialgauge.explorer.families import pages_of
 from dialgauge.report import INK, SHARE, altair, data, interval_plot, shades, styled
 
 if TYPE_CHECKING:
+    from dialgauge.explorer.library import Library
     from dialgauge.runs import Run
 
 #: Bars that a chart shows; the rest is told in a line below its title.
@@ -48,9 +51,16 @@ def stacked_bars(
     return styled(chart, title=title, note=" · ".join(part for part in (note, left) if part))
 
 
-def score_chart(run: Run, measures: Sequence[str]) -> Any:
-    """The scores of a run with their intervals."""
-    rows = [
+def run_charts(library: Library, run: Run) -> dict[str, Callable[[], Any]]:
+    """The charts of a run by name: its scores where they have intervals, and what its family draws."""
+    pages = pages_of(run.kind)
+    rows = _interval_rows(run, pages.columns(run) if run.scores else [])
+    own = {"scores": partial(interval_plot, rows, title="Scores with 95% intervals")} if rows else {}
+    return {**own, **pages.charts(library, run)}
+
+
+def _interval_rows(run: Run, measures: Sequence[str]) -> list[dict[str, Any]]:
+    return [
         {
             "system": run.name,
             "measure": name,
@@ -62,7 +72,6 @@ def score_chart(run: Run, measures: Sequence[str]) -> Any:
         for name, score in run.scores.items()
         if name in measures[:_MOST_SCORES] and None not in (score.value, score.low, score.high)
     ]
-    return interval_plot(rows, title="Scores with 95% intervals") if rows else None
 
 
 def histogram(values: Sequence[float], *, title: str, value: str, bins: int = 20) -> Any:

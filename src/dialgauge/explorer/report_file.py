@@ -21,7 +21,7 @@ from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.answers import comparison_sentences, markdown_summary, run_sentences
-from dialgauge.explorer.charts import score_chart
+from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, Query
 from dialgauge.explorer.families import DialogueView, pages_of
@@ -169,13 +169,12 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
 
 def _run_part(library: Library, run: Run) -> RunPart:
     pages = pages_of(run.kind)
-    own: dict[str, Callable[[], Any]] = {"scores": lambda: score_chart(run, pages.columns(run))} if run.scores else {}
     return RunPart(
         run,
         run_sentences(run),
         pages.tables(library, run),
         [table for table in run_tables(run) if not table.title.startswith("What each")],
-        _pictures({**own, **pages.charts(library, run)}),
+        _pictures(run_charts(library, run)),
     )
 
 

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.answers import comparison_sentences, run_sentences
-from dialgauge.explorer.charts import score_chart
+from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, Query
 from dialgauge.explorer.families import pages_of
@@ -110,13 +110,13 @@ class Explorer:
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
             dialogues=run.tables["dialogues"].rows, columns=columns, worst=worst, others=self._others(run),
             annotated=True, notes=self._annotations(run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
-            charts=list(self._charts(run)), tables=tables, facts=facts, problem=problem,
+            charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
         )  # fmt: skip
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
         """The specification of a chart of a run."""
         run = self.library.run(id)
-        charts = self._charts(run)
+        charts = run_charts(self.library, run)
         name = asked.get("name", "")
         if name not in charts:
             raise MissingRun(f"the run '{id}' has no chart '{name}'")
@@ -248,11 +248,6 @@ class Explorer:
         except DialgaugeError as error:
             return [str(error)]
         return [sentence for sentence in told if sentence.rstrip(".") not in {note.rstrip(".") for note in run.notes}]
-
-    def _charts(self, run: Run) -> dict[str, Callable[[], Any]]:
-        pages = pages_of(run.kind)
-        own = {"scores": partial(score_chart, run, pages.columns(run))} if run.scores else {}
-        return {**own, **pages.charts(self.library, run)}
 
     def _values(self, run: Run, dialogue: str) -> list[tuple[str, float | None, str | None]]:
         """What the measures say of one dialogue."""
