@@ -10,7 +10,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, Query
+from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library
 from dialgauge.runs import Run
@@ -70,17 +70,17 @@ def test_filters_and_sorting_agree_with_plain_python(
     listed: tuple[DialogueList, Run], parameters: dict[str, str]
 ) -> None:
     dialogues, run = listed
-    query = Query.read(parameters, PAGES)
+    query = DialogueQuery.read(parameters, PAGES)
     assert [dialogues.ids[int(place)] for place in dialogues.order(query)] == oracle(run, parameters)
-    assert Query.read(dict(parse_qsl(query.address())), PAGES) == query
+    assert DialogueQuery.read(dict(parse_qsl(query.address())), PAGES) == query
 
 
 def test_pages_show_each_dialogue_once_and_a_page_too_far_is_the_last(listed: tuple[DialogueList, Run]) -> None:
     dialogues, run = listed
-    pages = [dialogues.page(Query(sort="JGA", page=number)) for number in (1, 2)]
+    pages = [dialogues.page(DialogueQuery(sort="JGA", page=number)) for number in (1, 2)]
     shown = [row.dialogue for page in pages for row in page.rows]
     assert len(pages[0].rows) == PAGE_SIZE and sorted(shown) == sorted(dialogue.id for dialogue in run.dialogues())
-    assert dialogues.page(Query(sort="JGA", page=99)) == pages[1]
+    assert dialogues.page(DialogueQuery(sort="JGA", page=99)) == pages[1]
     assert {row.dialogue: row.opening for page in pages for row in page.rows} == {
         dialogue.id: dialogue.turns[0].text for dialogue in run.dialogues()
     }
@@ -89,7 +89,7 @@ def test_pages_show_each_dialogue_once_and_a_page_too_far_is_the_last(listed: tu
 def test_neighbours_follow_the_order_of_the_query(listed: tuple[DialogueList, Run]) -> None:
     dialogues, run = listed
     parameters = {"sort": "JGA", "error": "missed"}
-    names, query = oracle(run, parameters), Query.read(parameters, PAGES)
+    names, query = oracle(run, parameters), DialogueQuery.read(parameters, PAGES)
     for place, name in enumerate(names):
         before = names[place - 1] if place else None
         after = names[place + 1] if place + 1 < len(names) else None
@@ -100,7 +100,7 @@ def test_neighbours_follow_the_order_of_the_query(listed: tuple[DialogueList, Ru
 
 def test_choices_count_dialogues_not_rows(listed: tuple[DialogueList, Run]) -> None:
     dialogues, run = listed
-    choices = {choice.name: dict(choice.values) for choice in dialogues.choices(Query())}
+    choices = {choice.name: dict(choice.values) for choice in dialogues.choices(DialogueQuery())}
     for kind, count in choices["error"].items():
         assert count == len(oracle(run, {"error": kind}))
     assert choices["domain"]["hotel"] == len(oracle(run, {"domain": "hotel"}))
@@ -108,7 +108,7 @@ def test_choices_count_dialogues_not_rows(listed: tuple[DialogueList, Run]) -> N
 
 def test_labels_are_seen_at_once(tmp_path: Path) -> None:
     store, (run, _) = tracking_store(tmp_path / "runs", count=12)
-    dialogues, query = DialogueList(Library(store), run), Query(facets={"label": "odd"})
+    dialogues, query = DialogueList(Library(store), run), DialogueQuery(facets={"label": "odd"})
     assert len(dialogues.order(query)) == 0
     store.annotate_dialogue(run.id, "D0003", labels=["odd"])
     assert [dialogues.ids[int(place)] for place in dialogues.order(query)] == ["D0003"]
@@ -118,19 +118,19 @@ def test_labels_are_seen_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("parameters", [{"least": "much"}, {"page": "x"}, {"most": "inf"}, {"least": "1e999"}])
 def test_numbers_that_are_none_are_refused(parameters: dict[str, str]) -> None:
     with pytest.raises(DialgaugeError, match="must be a number"):
-        Query.read(parameters, PAGES)
+        DialogueQuery.read(parameters, PAGES)
 
 
 def test_unknown_measures_are_refused(listed: tuple[DialogueList, Run]) -> None:
     with pytest.raises(DialgaugeError, match="no measure 'XYZ'"):
-        listed[0].order(Query(sort="XYZ"))
+        listed[0].order(DialogueQuery(sort="XYZ"))
 
 
 def test_100_000_dialogues_are_paged_through(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     run = store.add(large_run(100_000))
     dialogues = DialogueList(Library(store), run)
-    page = dialogues.page(Query(sort="JGA", falling=True, page=2000))
+    page = dialogues.page(DialogueQuery(sort="JGA", falling=True, page=2000))
     assert (page.found, page.pages, len(page.rows)) == (100_000, 2000, PAGE_SIZE)
-    assert np.array_equal(np.sort(dialogues.order(Query(sort="JGA"))), np.arange(100_000))
-    assert [row.dialogue for row in dialogues.page(Query(text="number 77777 ")).rows] == ["D077777"]
+    assert np.array_equal(np.sort(dialogues.order(DialogueQuery(sort="JGA"))), np.arange(100_000))
+    assert [row.dialogue for row in dialogues.page(DialogueQuery(text="number 77777 ")).rows] == ["D077777"]

@@ -36,7 +36,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Query:
+class DialogueQuery:
     """What a list of dialogues is asked for, as its address says it."""
 
     text: str = ""
@@ -49,7 +49,7 @@ class Query:
     page: int = 1
 
     @classmethod
-    def read(cls, parameters: Mapping[str, str], pages: FamilyPages) -> Query:
+    def read(cls, parameters: Mapping[str, str], pages: FamilyPages) -> DialogueQuery:
         """From the parameters of an address; what cannot be understood is an error."""
         names = [*(facet.name for facet in pages.facets), _DOMAIN, _LABEL]
         return cls(
@@ -122,7 +122,7 @@ class DialogueList:
         self._heads = heads
         self._facets = {facet.name: facet for facet in self.pages.facets if facet.table in run.tables}
 
-    def page(self, query: Query) -> ListPage:
+    def page(self, query: DialogueQuery) -> ListPage:
         """The page that a query asks for; the last one where it asks for a later one."""
         order = self.order(query)
         pages = max(-(-len(order) // PAGE_SIZE), 1)
@@ -130,13 +130,13 @@ class DialogueList:
         places = order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
         return ListPage(list(self._rows(places)), self.columns, len(order), len(self.ids), number, pages)
 
-    def order(self, query: Query) -> NDArray[np.int64]:
+    def order(self, query: DialogueQuery) -> NDArray[np.int64]:
         """The places of the dialogues that a query finds, in its order."""
         if _LABEL in query.facets:  # people add labels while they look
             return self._ordered(query)
         return self._library.of_run(f"order {query.address()}", self._run, lambda: self._ordered(query))
 
-    def neighbours(self, query: Query, dialogue: str) -> tuple[str | None, str | None, int, int]:
+    def neighbours(self, query: DialogueQuery, dialogue: str) -> tuple[str | None, str | None, int, int]:
         """The dialogues before and after one in the order of a query, its number there from 1, and how many there."""
         order = self.order(query)
         place = np.flatnonzero((self.ids == dialogue).to_numpy())
@@ -148,7 +148,7 @@ class DialogueList:
         after = self.ids[int(order[here + 1])] if here + 1 < len(order) else None
         return before, after, here + 1, len(order)
 
-    def choices(self, query: Query) -> list[Choice]:
+    def choices(self, query: DialogueQuery) -> list[Choice]:
         """The filters that make sense for this run, with what each can be set to."""
         offered = [(facet.name, facet.label) for facet in self._facets.values()]
         found = []
@@ -162,7 +162,7 @@ class DialogueList:
         """A measure's value on each dialogue; NaN where it has none."""
         return self._library.of_run(f"values {measure}", self._run, lambda: self._measured(measure))
 
-    def _ordered(self, query: Query) -> NDArray[np.int64]:
+    def _ordered(self, query: DialogueQuery) -> NDArray[np.int64]:
         found = np.flatnonzero(self._matching(query))
         if not query.sort:
             return found
@@ -181,7 +181,7 @@ class DialogueList:
             return self._heads["turns"].to_numpy().astype(np.float64)
         return self.value(sort)
 
-    def _matching(self, query: Query) -> Flags:
+    def _matching(self, query: DialogueQuery) -> Flags:
         flags = np.ones(len(self.ids), bool)
         for name, value in query.facets.items():
             flags &= self._with(name, value)
@@ -191,7 +191,7 @@ class DialogueList:
             flags &= self._saying(query.text)
         return flags
 
-    def _between(self, query: Query) -> Flags:
+    def _between(self, query: DialogueQuery) -> Flags:
         measure = query.measure or (self.columns[0] if self.columns else "")
         values = self.value(measure)
         scale = 100.0 if self._run.scores[measure].unit == SHARE else 1.0

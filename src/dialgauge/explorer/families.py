@@ -124,5 +124,5 @@ def pages_of(kind: str) -> FamilyPages:
     """The pages of a kind of run."""
     if kind not in _MODULES:
         return _DEFAULT
-    pages: FamilyPages = import_module(f"dialgauge.explorer.{_MODULES[kind]}").PAGES
+    pages: FamilyPages = import_module(f"dialgauge.explorer.kinds.{_MODULES[kind]}").PAGES
     return pages

@@ -23,7 +23,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.answers import comparison_sentences, markdown_summary, run_sentences
 from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
-from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.templating import render
@@ -73,7 +73,7 @@ class DialoguePart:
 
 
 @dataclass(frozen=True)
-class Group:
+class ReportGroup:
     """The runs of one kind, which of them is better, and a choice of their dialogues."""
 
     kind: str
@@ -143,7 +143,7 @@ def _summary(runs: Sequence[Run]) -> str:
         return f"Not compared: {markdown(str(error))}\n\n{markdown_summary(runs)}"
 
 
-def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence[str], place: int) -> Group:
+def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence[str], place: int) -> ReportGroup:
     ranked, problem = None, ""
     if len(runs) > 1:
         try:
@@ -155,7 +155,7 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
     if len(runs) > len(shown):
         words += f"; {', '.join(run.name for run in shown)} are shown, the best {len(shown)} of {len(runs)} runs"
     figures = ranking_charts(ranked.comparison) if ranked else {}
-    return Group(
+    return ReportGroup(
         runs[0].kind,
         [_run_part(library, run) for run in runs],
         ranked,
@@ -203,7 +203,7 @@ def _chosen(
         return list(listed.ids[:most]), f"the first {min(most, len(listed.ids))} dialogues"
     measure = listed.columns[0]
     falling = runs[0].scores[measure].higher_is_better is False
-    order = listed.order(Query(sort=measure, falling=falling))[:most]
+    order = listed.order(DialogueQuery(sort=measure, falling=falling))[:most]
     names = [listed.ids[int(at)] for at in order]
     return names, f"the {counted(len(names), 'dialogue')} of {runs[0].name} that are worst by {measure}"
 
@@ -231,7 +231,7 @@ def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str
     return DialoguePart(anchor, dialogue, replace(view, prefix=anchor), None, scores)
 
 
-def _refuse_unknown(only: Sequence[str], groups: Iterable[Group]) -> None:
+def _refuse_unknown(only: Sequence[str], groups: Iterable[ReportGroup]) -> None:
     known = {dialogue_key(part.dialogue.id) for group in groups for part in group.dialogues}
     for name in only:
         if dialogue_key(name) not in known:
@@ -245,7 +245,7 @@ def _share(whole: int, parts: int, place: int) -> int:
 class _FileLinks:
     """Places in the file; what is not in it has no link, and stands as plain text."""
 
-    def __init__(self, groups: Sequence[Group]) -> None:
+    def __init__(self, groups: Sequence[ReportGroup]) -> None:
         self._runs = {part.run.id: f"#{part.run.id}" for group in groups for part in group.runs}
         self._dialogues = {
             (part.run.id, dialogue.dialogue.id): dialogue.anchor

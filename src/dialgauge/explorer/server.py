@@ -22,7 +22,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.answers import comparison_sentences, run_sentences
 from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side
-from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.templating import PageLinks, render
@@ -127,7 +127,7 @@ class Explorer:
         """The dialogues of a run, filtered and sorted, a page of them."""
         run = self.library.run(id)
         listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
-        query = Query.read(asked, listed.pages)
+        query = DialogueQuery.read(asked, listed.pages)
         page = listed.page(query)
         units = [run.scores[name].unit for name in page.columns]
         return self.page(
@@ -140,7 +140,7 @@ class Explorer:
         run = self.library.run(id)
         dialogue = self.library.dialogue(run, asked.get("id", ""))
         listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
-        query = Query.read(asked, listed.pages)
+        query = DialogueQuery.read(asked, listed.pages)
         before, after, number, found = listed.neighbours(query, dialogue.id)
         notes = self._annotations(run).dialogues
         return self.page(

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
+from dialgauge.explorer.kinds.reason_groups import OTHER
+from dialgauge.explorer.kinds.state_rows import StateRowReader
+from dialgauge.explorer.kinds.tasks_pages import PAGES, RULES, TASK_REASONS
 from dialgauge.explorer.library import Library
-from dialgauge.explorer.reason_groups import OTHER
-from dialgauge.explorer.state_rows import StateReader
-from dialgauge.explorer.tasks_pages import PAGES, RULES, TASK_REASONS
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import TaskEvaluation, TaskOptions, placeholders, predictions_from, read_predictions
@@ -45,7 +45,7 @@ def page(run: Run, name: str) -> str:
 
 def found(run: Run, **facets: str) -> list[str]:
     chosen = DialogueList(Library(runs=[run]), run)
-    return [row.dialogue for row in chosen.page(Query(facets=facets)).rows]
+    return [row.dialogue for row in chosen.page(DialogueQuery(facets=facets)).rows]
 
 
 def test_the_module_is_found_by_the_kind_of_run() -> None:
@@ -118,7 +118,7 @@ def test_links_go_to_turns_of_this_dialogue_in_a_report_too(run: Run) -> None:
 
 
 def test_states_show_what_is_new_and_what_differs() -> None:
-    reader = StateReader()
+    reader = StateRowReader()
     both: State = {"hotel": {"area": ("North",), "bookday": ("monday",)}}
     first = reader.read(Turn(speaker="user", state=both, predicted={"hotel": {"area": ("north",), "day": ("monday",)}}))
     assert first is not None
@@ -147,7 +147,7 @@ def test_states_show_what_is_new_and_what_differs() -> None:
 
 
 def test_a_state_without_the_other_is_not_called_wrong() -> None:
-    alone = StateReader().read(Turn(speaker="user", state={"hotel": {"area": ("north",)}}))
+    alone = StateRowReader().read(Turn(speaker="user", state={"hotel": {"area": ("north",)}}))
     assert alone is not None and (alone.side, alone.differs) == ("gold", 0)
 
 
@@ -159,7 +159,9 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
     assert found(run, failed="train (grounded)") == []
     assert found(run, reason="never told (mwzeval)") == ["SNG0002.json"]
     assert found(run, reason="an offer does not fit (grounded)") == ["MUL0001.json"]
-    choices = {choice.name: dict(choice.values) for choice in DialogueList(Library(runs=[run]), run).choices(Query())}
+    choices = {
+        choice.name: dict(choice.values) for choice in DialogueList(Library(runs=[run]), run).choices(DialogueQuery())
+    }
     assert choices["inform-mwzeval"] == {"yes": 1, "no": 1}
     assert choices["reason"]["nothing was offered (grounded)"] == 1
 
@@ -232,7 +234,7 @@ def test_hostile_text_is_harmless(run: Run) -> None:
     text = everything(hostile)
     assert_harmless(text)
     assert "{{ 7*7 }}" in text and text.count("&lt;script&gt;") > 10
-    choices = DialogueList(Library(runs=[hostile]), hostile).choices(Query(facets={"failed": "x"}))
+    choices = DialogueList(Library(runs=[hostile]), hostile).choices(DialogueQuery(facets={"failed": "x"}))
     chosen = next(choice for choice in choices if choice.name == "failed")
     assert found(hostile, failed=chosen.values[0][0]) == [HOSTILE]
 
@@ -267,4 +269,4 @@ def test_pages_of_a_real_system_agree_with_its_scores(shared_data: Path, tmp_pat
     reasons = stored.table("task_verdicts")["reason"].drop_nulls()
     assert not [reason for reason in reasons if TASK_REASONS.of(reason) == [OTHER]]
     done = sum(value for (_, measure), value in scores.items() if measure == "Success")
-    assert len(DialogueList(library, stored).order(Query(facets={"success-mwzeval": "yes"}))) == done
+    assert len(DialogueList(library, stored).order(DialogueQuery(facets={"success-mwzeval": "yes"}))) == done

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dialgauge.dialogue import State
 from dialgauge.explorer.families import Badge
-from dialgauge.explorer.tracking_pages import SlotRow
+from dialgauge.explorer.kinds.tracking_pages import SlotRow
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class StateView:
         return marks
 
 
-class StateReader:
+class StateRowReader:
     """Reads states turn by turn, so that it knows what is new."""
 
     def __init__(self) -> None:

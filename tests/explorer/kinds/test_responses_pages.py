@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
+from dialgauge.explorer.kinds.responses_pages import PAGES, ReplyCell
 from dialgauge.explorer.library import Library
-from dialgauge.explorer.responses_pages import PAGES, ReplyCell
 from dialgauge.lab.interaction import interact
 from dialgauge.rankers.ranker import fit_model
 from dialgauge.rankers.task import RankingTask, load_task
@@ -224,7 +224,7 @@ def test_facets_find_the_dialogues(tmp_path: Path) -> None:
     replies = stored.table("replies")
 
     def found(**facets: str) -> set[str]:
-        return {row.dialogue for row in listed.page(Query(facets=facets)).rows}
+        return {row.dialogue for row in listed.page(DialogueQuery(facets=facets)).rows}
 
     def having(*conditions: pl.Expr) -> set[str]:
         return set(replies.filter(*conditions)["dialogue"])
@@ -249,7 +249,8 @@ def test_conversations_with_simulated_users_show_words_and_ends() -> None:
     assert "How the conversations ended" in run_html(run)
     listed = DialogueList(Library(runs=[run]), run)
     assert (
-        listed.page(Query(facets={"success": "false"})).found == run.table("outcomes").filter(~pl.col("success")).height
+        listed.page(DialogueQuery(facets={"success": "false"})).found
+        == run.table("outcomes").filter(~pl.col("success")).height
     )
 
 

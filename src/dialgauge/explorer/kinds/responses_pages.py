@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, TurnView
-from dialgauge.explorer.responses_tables import class_chart, run_tables, stated_ranks
+from dialgauge.explorer.kinds.responses_tables import class_chart, run_tables, stated_ranks
 from dialgauge.measures import Signature
 from dialgauge.text import counted
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dialgauge.explorer.families import Facet
-from dialgauge.explorer.reason_groups import ReasonGroups
+from dialgauge.explorer.kinds.reason_groups import ReasonGroups
 
 if TYPE_CHECKING:
     import polars

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.agents import EXPLANATION
 from dialgauge.explorer.families import Badge, DialogueView, FamilyPages, Tone, TurnView
-from dialgauge.explorer.heard_rows import HeardRow, act_words, heard_rows
-from dialgauge.explorer.lab_facets import (
+from dialgauge.explorer.kinds.heard_rows import HeardRow, act_words, heard_rows
+from dialgauge.explorer.kinds.lab_facets import (
     CONVERSATIONS,
     HEARD,
     LAB_FACETS,
@@ -20,7 +20,7 @@ from dialgauge.explorer.lab_facets import (
     OUTCOME_RULES,
     OUTCOMES,
 )
-from dialgauge.explorer.state_rows import StateReader, StateView
+from dialgauge.explorer.kinds.state_rows import StateRowReader, StateView
 from dialgauge.report import Column, Table
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class LabPages(FamilyPages):
         """Both sides turn by turn, and above them what became of every task."""
         outcomes = library.rows(run, OUTCOMES, dialogue.id)
         conversation = next(iter(library.rows(run, CONVERSATIONS, dialogue.id)), {})
-        reader = StateReader()
+        reader = StateRowReader()
         turns = [_turn(place, turn, reader) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
             list(_tasks(outcomes, dialogue)),
@@ -161,7 +161,7 @@ class LabPages(FamilyPages):
 # One dialogue
 
 
-def _turn(place: int, turn: Turn, reader: StateReader) -> TurnView:
+def _turn(place: int, turn: Turn, reader: StateRowReader) -> TurnView:
     rows = None if turn.acts is None or turn.heard is None else heard_rows(turn.acts, turn.heard)
     alone = turn.heard if turn.acts is None else None
     listener = "system" if turn.speaker == "user" else "user"

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
+from dialgauge.explorer.kinds.users_pages import PAGES, ActRow, Overview, TalkCell
 from dialgauge.explorer.library import Library
-from dialgauge.explorer.users_pages import PAGES, ActRow, Overview, TalkCell
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
 from support.family_pages import (
@@ -159,7 +159,7 @@ def test_facets_find_the_dialogues(tmp_path: Path) -> None:
     listed = DialogueList(library, stored)
 
     def found(**facets: str) -> list[str]:
-        return [row.dialogue for row in listed.page(Query(facets=facets)).rows]
+        return [row.dialogue for row in listed.page(DialogueQuery(facets=facets)).rows]
 
     assert (
         found(verdict="missing") == found(end="loop") == found(cause="user NLU") == found(fault="user NLU") == ["loops"]
@@ -238,7 +238,7 @@ def test_the_paper_s_conversations(shared_data: Path) -> None:
     scored = users_scored(folder / "conversations", options, resamples=0, workers=1).run
     library = Library(runs=[scored])
     listed = DialogueList(library, scored)
-    assert listed.page(Query(facets={"end": "loop"})).found == int(
+    assert listed.page(DialogueQuery(facets={"end": "loop"})).found == int(
         (scored.table("conversation_facts")["end"] == "loop").sum()
     )
     view = pages_of("users").dialogue(library, scored, library.dialogue(scored, "PMUL3875"))

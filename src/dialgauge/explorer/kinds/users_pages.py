@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, Tone, TurnView
-from dialgauge.explorer.users_tables import behaviour_chart, lost_charts, run_tables
+from dialgauge.explorer.kinds.users_tables import behaviour_chart, lost_charts, run_tables
 from dialgauge.text import counted
 from dialgauge.users import (
     COMBINED,

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, Tone, TurnView
-from dialgauge.explorer.reason_groups import ReasonGroups
-from dialgauge.explorer.state_rows import StateReader, StateView
+from dialgauge.explorer.kinds.reason_groups import ReasonGroups
+from dialgauge.explorer.kinds.state_rows import StateRowReader, StateView
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
@@ -130,7 +130,7 @@ class TasksPages(FamilyPages):
         """The responses with their placeholders marked, both states, and above them the verdicts."""
         rows = library.rows(run, _VERDICTS, dialogue.id)
         offers = _offers(rows)
-        reader = StateReader()
+        reader = StateRowReader()
         turns = []
         for place, turn in enumerate(dialogue.turns):
             cell = _cell(turn, reader)
@@ -251,7 +251,7 @@ def _offers(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Badge]]:
     return found
 
 
-def _cell(turn: Turn, reader: StateReader) -> ResponseCell | RequestCell | None:
+def _cell(turn: Turn, reader: StateRowReader) -> ResponseCell | RequestCell | None:
     if turn.speaker == "system":
         pieces = _PLACEHOLDER.split(turn.text)
         return ResponseCell(tuple((piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece))

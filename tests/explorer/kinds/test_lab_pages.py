@@ -11,13 +11,13 @@ import pytest
 
 from dialgauge.agents import protocol
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
-from dialgauge.explorer.dialogue_list import DialogueList, Query
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
-from dialgauge.explorer.heard_rows import heard_rows
-from dialgauge.explorer.lab_facets import OUTCOME_REASONS, OUTCOME_RULES
-from dialgauge.explorer.lab_pages import ENDS, PAGES
+from dialgauge.explorer.kinds.heard_rows import heard_rows
+from dialgauge.explorer.kinds.lab_facets import OUTCOME_REASONS, OUTCOME_RULES
+from dialgauge.explorer.kinds.lab_pages import ENDS, PAGES
+from dialgauge.explorer.kinds.reason_groups import OTHER
 from dialgauge.explorer.library import Library
-from dialgauge.explorer.reason_groups import OTHER
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.lab import AgentSpec, Sitting, open_town, study_run, town_run
 from dialgauge.lab.study import Condition
@@ -60,7 +60,7 @@ def view(library: Library, run: Run, name: str) -> DialogueView:
 
 def found(run: Run, **facets: str) -> set[str]:
     listed = DialogueList(Library(runs=[run]), run)
-    return {listed.ids[place] for place in listed.order(Query(facets=facets)).tolist()}
+    return {listed.ids[place] for place in listed.order(DialogueQuery(facets=facets)).tolist()}
 
 
 def held(*turns: Turn, goal: Goal | None = None) -> DialogueView:
@@ -255,11 +255,11 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
 
 def test_every_filter_of_the_form_finds_what_it_counts(run: Run) -> None:
     listed = DialogueList(Library(runs=[run]), run)
-    choices = listed.choices(Query())
+    choices = listed.choices(DialogueQuery())
     assert {choice.name for choice in choices} >= {"strict", "compat", "end", "why", "failed", "call", "loop"}
     for choice in choices:
         for value, count in choice.values:
-            assert len(listed.order(Query(facets={choice.name: value}))) == count, (choice.name, value)
+            assert len(listed.order(DialogueQuery(facets={choice.name: value}))) == count, (choice.name, value)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_a_study_has_a_page_without_dialogues() -> None:
     pages = pages_of(study.kind)
     assert [table.title for table in pages.tables(Library(runs=[study]), study)][1:] == ["Conditions"]
     assert_harmless(shown_run(pages, Library(runs=[study]), study))
-    assert not DialogueList(Library(runs=[study]), study).page(Query()).rows
+    assert not DialogueList(Library(runs=[study]), study).page(DialogueQuery()).rows
     bare = new_run(kind="study", name="a")
     assert shown_run(pages, Library(runs=[bare]), bare) == ""
 
