@@ -97,6 +97,8 @@ class FamilyPages:
 
     template = "plain_dialogue.html"
     facets: Sequence[Facet] = ()
+    #: Whether its own view says how a conversation ended.
+    tells_outcome = False
 
     def columns(self, run: Run) -> list[str]:
         """The measures that head the list of dialogues."""

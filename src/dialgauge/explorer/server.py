@@ -33,6 +33,7 @@ from dialgauge.runs import Annotations, DialogueNote, Run, Store
 _STATIC = {
     "explorer.css": "text/css; charset=utf-8",
     "explorer.js": "text/javascript; charset=utf-8",
+    "charts.js": "text/javascript; charset=utf-8",
     "theme.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
@@ -147,7 +148,7 @@ class Explorer:
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
             number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
             values=self._values(run, dialogue.id), others=self._others(run), annotated=True,
-            note=notes.get(dialogue.id) or DialogueNote(),
+            tells_outcome=listed.pages.tells_outcome, note=notes.get(dialogue.id) or DialogueNote(),
         )  # fmt: skip
 
     def compare(self, ids: Sequence[str], asked: Mapping[str, str], pair: Sequence[str] = ()) -> str:
@@ -252,6 +253,8 @@ class Explorer:
     def _values(self, run: Run, dialogue: str) -> list[tuple[str, float | None, str | None]]:
         """What the measures say of one dialogue."""
         rows = self.library.rows(run, "dialogue_scores", dialogue)
+        heads = pages_of(run.kind).columns(run)
+        rows = [row for row in rows if row["measure"] in heads] or rows
         return [
             (row["measure"], row["num"] / row["den"], run.scores[row["measure"]].unit)
             for row in rows

@@ -111,6 +111,7 @@ class LabPages(FamilyPages):
     """Lab runs."""
 
     template = "lab.html"
+    tells_outcome = True
     facets = LAB_FACETS
 
     def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:

@@ -1,0 +1,165 @@
+"""The report: one file, nothing fetched, nothing that runs but its own script, and the numbers of the runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dialgauge import Store, compare_runs, score
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import report_html, report_markdown, write_report
+from dialgauge.runs import Run, new_run
+from support.explorer_store import tracked, tracking_store
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from support.browser import Watch
+
+HOSTILE = "<img src=/x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
+#: What a mail takes, by the promise of the documentation: a report of 200 dialogues is smaller.
+MAILABLE = 5_000_000
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    return tracking_store(tmp_path_factory.mktemp("report") / "runs", count=60, systems=("alpha", "beta", "gamma"))[1]
+
+
+def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run]) -> None:
+    text = report_html(runs[:2])
+    comparison = compare_runs(runs[:2])
+    difference = comparison.difference("alpha", "beta", "JGA")
+    assert difference.significant and "alpha is better than beta by JGA" in text
+    assert f"{100 * difference.difference:.1f} points" in text
+    assert text.index("alpha is better") < text.index("<table")
+    for run in runs[:2]:
+        for one in run.scores.values():
+            assert f"{100 * (one.value or 0):.2f}" in text
+
+
+def test_nothing_is_fetched_and_only_its_own_script_may_run(runs: list[Run]) -> None:
+    text = report_html(runs[:2], dialogues=5)
+    outside = re.findall(r'(?:src|href)\s*=\s*"(?!#|data:image/svg\+xml;base64,)([^"]*)"', text)
+    assert outside == [] and "@import" not in text and "url(" not in text
+    assert text.count("<script") == 1 and "script-src 'sha256-" in text and "default-src 'none'" in text
+
+
+def test_dialogues_that_differ_most_come_first(runs: list[Run]) -> None:
+    comparison = compare_runs(runs[:2])
+    size = {
+        name: abs(comparison.scores.contributions("JGA")[0][place] - comparison.scores.contributions("JGA")[1][place])
+        for place, name in enumerate(comparison.dialogues)
+    }
+    shown = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', report_html(runs[:2], dialogues=7))
+    assert len(shown) == 7
+    assert [round(size[name], 12) for name in shown] == sorted((round(one, 12) for one in size.values()), reverse=True)[
+        :7
+    ]
+
+
+def test_of_one_run_the_worst_dialogues_are_shown(runs: list[Run]) -> None:
+    shown = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', report_html(runs[:1], dialogues=9))
+    values = {
+        row["dialogue"]: row["num"] / row["den"]
+        for row in runs[0].table("dialogue_scores").to_dicts()
+        if row["measure"] == "JGA"
+    }
+    assert [values[name] for name in shown] == sorted(values.values())[:9]
+
+
+def test_dialogues_can_be_named_and_unknown_ones_are_refused(runs: list[Run]) -> None:
+    shown = re.findall(r"<summary><strong>([^<]*)", report_html(runs, only=["D0007", "d0003.json"]))
+    assert shown == ["D0007", "D0003"]
+    with pytest.raises(DialgaugeError, match="'nobody'"):
+        report_html(runs, only=["nobody"])
+    with pytest.raises(DialgaugeError, match="at least one run"):
+        report_html([])
+
+
+def test_runs_of_several_kinds_and_without_anything(runs: list[Run]) -> None:
+    text = report_html([*runs[:2], new_run(kind="study", name="bare")], dialogues=4)
+    assert "bare" in text and text.count('<details class="dialogue"') == 2
+    assert "### study" in report_markdown([*runs[:2], new_run(kind="study", name="bare")])
+
+
+def test_runs_that_cannot_be_compared_are_shown_one_by_one(runs: list[Run]) -> None:
+    apart = score(tracked(6, 0, say=lambda text: f"{text}x"), {"apart": tracked(6, 1, say=lambda text: f"{text}x")},
+                  profile="verbatim").runs[0]  # fmt: skip
+    text = report_html([runs[0], apart], dialogues=3)
+    assert 'class="warning"' in text and "apart" in text
+    assert "Not compared" in report_markdown([runs[0], apart])
+
+
+def test_more_runs_than_fit_side_by_side_show_the_best(tmp_path: Path) -> None:
+    _, many = tracking_store(tmp_path / "runs", count=30, systems=tuple("abcdef"))
+    text = report_html(many, dialogues=3)
+    assert "the best 4 of 6 runs" in text and 'class="turns sides sides-4' in text
+
+
+def test_the_same_runs_give_the_same_report_but_for_its_date(runs: list[Run]) -> None:
+    one, other = (re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "", report_html(runs[:2], dialogues=4)) for _ in range(2))
+    assert one == other
+
+
+def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, runs: list[Run], tmp_path: Path) -> None:
+    watch.servers.add("file://")
+    path = write_report(tmp_path / "report.html", runs[:2], dialogues=6)
+    page.goto(path.as_uri())
+    assert page.locator("details.dialogue[open]").count() == 0
+    page.keyboard.press("n")
+    first = page.locator("details.dialogue[open]")
+    assert first.count() == 1
+    page.keyboard.press("e")
+    assert "differs" in (page.locator(".turn.here").get_attribute("class") or "")
+    page.keyboard.press("n")
+    assert page.locator("details.dialogue[open]").count() == 1
+    wanted = page.locator("details.dialogue summary strong").nth(4).inner_text()
+    page.keyboard.press("/")
+    page.keyboard.type(wanted)
+    page.wait_for_function("document.querySelectorAll('details.dialogue:not([hidden])').length === 1")
+    anchor = page.locator("details.dialogue").nth(2).get_attribute("id")
+    page.goto(f"{path.as_uri()}#{anchor}turn-1")
+    page.reload()
+    assert page.locator(f"#{anchor}turn-1").is_visible()
+
+
+def test_hostile_content_does_not_run(page: Page, watch: Watch, tmp_path: Path) -> None:
+    watch.servers.add("file://")
+
+    def say(text: str) -> str:
+        return f"{text} {HOSTILE}"
+
+    predicted = {say("one"): tracked(6, 1, say=say), say("two"): tracked(6, 2, say=say)}
+    hostile = score(tracked(6, 0, say=say), predicted, profile="verbatim").runs
+    path = write_report(tmp_path / "report.html", hostile, title=HOSTILE)
+    page.goto(path.as_uri())
+    page.keyboard.press("n")
+    page.locator(".turn").first.wait_for()
+    assert "hacked" not in page.title().replace(HOSTILE, "") and page.locator("img[src='/x']").count() == 0
+    assert page.evaluate("document.scripts.length") == 1
+    text = report_markdown(hostile)
+    assert re.findall(r"(?<!\\)<(?!/?details>|/?summary>|!-- -->)", text) == []
+
+
+def test_a_report_of_200_dialogues_can_be_mailed(shared_data: Path) -> None:
+    """Two trackers on real dialogues, which are longer than ours."""
+    predictions = shared_data / "dst_predictions"
+    scored = score(
+        shared_data / "multiwoz21" / "test.json.gz",
+        [predictions / "augpt.json.gz", predictions / "dots.json.gz"],
+        resamples=100,
+    )
+    text = report_html(scored.runs, dialogues=200)
+    assert text.count('<details class="dialogue"') == 200 and len(text.encode()) < MAILABLE
+
+
+def test_a_stored_run_and_its_report_are_untouched(tmp_path: Path) -> None:
+    store, (run, _) = tracking_store(tmp_path / "runs", count=5)
+    before = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
+    write_report(tmp_path / "deep" / "report.html", [store.open(run.id)])
+    assert {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()} == before
+    assert Store(store.folder).survey().problems == []
