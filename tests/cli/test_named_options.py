@@ -26,6 +26,7 @@ ROOMS = {
     "comparison": ("compare", "runs"),
     "data": ("data",),
     "demo": ("demo",),
+    "explorer": ("explore",),
     "formats": (),
     "lab": ("babi", "lab"),
     "measures": ("score", "compare", "users"),

@@ -6,7 +6,7 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 from time import monotonic, sleep
 from typing import Protocol
@@ -46,7 +46,7 @@ def serve(
     shown = f"http://{_bracketed(host)}:{at}{path}"
     address = f"{shown}{'&' if '?' in path else '?'}token={token}" if token else shown
     Thread(target=_tell, args=(server, lambda: ready(address)), daemon=True).start()
-    with listening:
+    with listening, suppress(KeyboardInterrupt):  # which the server raises once more when it has stopped
         server.run(sockets=[listening])
 
 

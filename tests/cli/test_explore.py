@@ -1,0 +1,146 @@
+"""``dialgauge explore``, ``report`` and ``--view`` as real commands: they serve, open what was asked for, and end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from dialgauge import write
+from dialgauge.runs import Run, Store
+from support.commands import dialgauge
+from support.explorer_store import tracked, tracking_store
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, list[Run]]:
+    return tracking_store(tmp_path_factory.mktemp("explore") / "runs", count=12)
+
+
+@contextmanager
+def serving(*arguments: object, cwd: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The command in a process of its own: the address that it prints, and the process."""
+    command = [sys.executable, "-m", "dialgauge", *map(str, arguments)]
+    environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=cwd
+    )
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if address := re.search(r"http://\S+", line):
+                yield address[0], process
+                break
+        else:
+            raise AssertionError(process.communicate()[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_serves_a_store_until_the_keyboard_stops_it(stored: tuple[Store, list[Run]]) -> None:
+    with serving("explore", "--store", stored[0].folder, "--port", 0, "--no-open") as (address, process):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+        assert "alpha" in httpx.get(address).text
+        assert httpx.get(address, headers={"host": "evil.example"}).status_code == 403
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(("count", "page"), [(1, "/runs/"), (2, "/compare?run=")])
+def test_it_opens_the_runs_that_are_named(stored: tuple[Store, list[Run]], count: int, page: str) -> None:
+    names = [run.id for run in stored[1][:count]]
+    with serving("explore", *names, "--store", stored[0].folder, "--port", 0) as (address, _):
+        assert page in address and all(name in address for name in names)
+        assert httpx.get(address).status_code == 200
+
+
+def test_other_machines_need_a_flag_and_a_token(
+    stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, "--host", "0.0.0.0")
+    assert outcome.code == 2 and "--allow-remote" in outcome.err
+    where = ("--store", stored[0].folder, "--host", "0.0.0.0", "--allow-remote", "--port", 0)
+    with serving("explore", *where) as (address, _):
+        local = address.replace("0.0.0.0", "127.0.0.1")
+        assert "token=" in local
+        assert httpx.get(local.partition("?")[0]).status_code == 401
+        with httpx.Client(follow_redirects=True) as client:
+            answer = client.get(local)
+            assert answer.status_code == 200 and "token" not in str(answer.url)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("nothing-like-it",), "there is no run 'nothing-like-it'"),
+        (("--port", 70000), "70000"),
+        (("--host", "no.such.host.invalid", "--allow-remote"), "cannot listen"),
+    ],
+)
+def test_what_cannot_be_served_is_a_sentence(
+    stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str], arguments: tuple[object, ...], told: str
+) -> None:
+    outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, *arguments)
+    assert outcome.code == 2 and told in outcome.err
+
+
+def test_a_port_that_is_taken_is_said(stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str]) -> None:
+    with serving("explore", "--store", stored[0].folder, "--port", 0) as (address, _):
+        port = address.rstrip("/").rpartition(":")[2]
+        outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, "--port", port)
+    assert outcome.code == 2 and f"port {port}" in outcome.err and "--port" in outcome.err
+
+
+def test_score_and_compare_open_what_they_computed(tmp_path: Path) -> None:
+    for name, seed in (("one", 1), ("two", 2)):
+        write(tracked(10, seed), tmp_path / f"{name}.jsonl", format="native")
+    with serving("score", "self", "one.jsonl", "--view", cwd=tmp_path) as (address, _):
+        text = httpx.get(address).text
+        assert "/runs/" in address and "JGA" in text and "one" in text
+    with serving("compare", "self", "one.jsonl", "two.jsonl", "--view", cwd=tmp_path) as (address, _):
+        assert "/compare?" in address and "Which is better" in httpx.get(address).text
+    ids = [run.id for run in Store(tmp_path / "runs").survey().runs]
+    assert len(ids) == 3
+    with serving("compare", *ids[1:], "--view", cwd=tmp_path) as (address, _):
+        assert all(name in address for name in ids[1:])
+    assert len(Store(tmp_path / "runs").survey().runs) == 3
+
+
+def test_a_report_is_written_as_html_and_markdown(
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [run.id for run in stored[1]]
+    target, summary = tmp_path / "r.html", tmp_path / "r.md"
+    where = ("--store", stored[0].folder, "-o", target, "--markdown", summary)
+    outcome = dialgauge(capsys, "report", *names, names[0], *where, "-n", 3, "--title", "Two <trackers>")
+    assert outcome.code == 0 and target.as_uri() in outcome.out
+    text = target.read_text("utf-8")
+    assert "Two &lt;trackers&gt;" in text and text.count('<details class="dialogue"') == 3
+    assert "alpha" in summary.read_text("utf-8") and "| system |" in summary.read_text("utf-8")
+    screen = dialgauge(capsys, "report", names[0], "--store", stored[0].folder, "-o", target, "--markdown", "-")
+    assert screen.code == 0 and "file://" not in screen.out and "file://" in screen.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("no-run",), "there is no run"),
+        (("{run}", "--dialogue", "none"), "no run of this report has a dialogue 'none'"),
+    ],
+)
+def test_what_cannot_be_reported_is_a_sentence(
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], told: str,
+) -> None:  # fmt: skip
+    named = [argument.replace("{run}", stored[1][0].id) for argument in arguments]
+    outcome = dialgauge(capsys, "report", *named, "--store", stored[0].folder, "-o", tmp_path / "r.html")
+    assert outcome.code == 2 and told in outcome.err and not (tmp_path / "r.html").exists()
