@@ -82,7 +82,7 @@ def test_other_machines_need_a_flag_and_a_token(
     ("arguments", "told"),
     [
         (("nothing-like-it",), "there is no run 'nothing-like-it'"),
-        (("--port", 70000), "70000"),
+        (("--port", 70000), "65535"),
         (("--host", "no.such.host.invalid", "--allow-remote"), "cannot listen"),
     ],
 )

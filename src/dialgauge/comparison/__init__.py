@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.missing import SCORED_AS_EMPTY, LackingSystem, missing_policy, missing_sentences
     from dialgauge.comparison.ratings import assigned, read_ratings
-    from dialgauge.comparison.result import Comparison, Difference, compare_scores
+    from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
     from dialgauge.comparison.runs import compare_runs
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
 
 __all__ = [
+    "RESAMPLES",
     "SCORED_AS_EMPTY",
     "Comparison",
     "ComparisonOptions",

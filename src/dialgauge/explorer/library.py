@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from dialgauge.comparison import Comparison, compare_runs
+from dialgauge.comparison import RESAMPLES, Comparison, compare_runs
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store, Survey
@@ -28,6 +28,9 @@ T = TypeVar("T")
 _MOST_BYTES = 2 * 2**30
 _MOST_THINGS = 64
 _MANIFEST = "run.json"
+#: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
+_DRAWS = 20_000_000
+_LEAST_RESAMPLES = 1_000
 
 
 class MissingRun(DialgaugeError):
@@ -114,10 +117,12 @@ class Library:
         )
 
     def comparison(self, ids: Sequence[str]) -> Comparison:
-        """The comparison of these runs, in this order."""
+        """The comparison of these runs, in this order; over very many dialogues with fewer resamples than elsewhere."""
         runs = [self.run(name) for name in dict.fromkeys(ids)]
         key = ("comparison", *(self._stamp(run) for run in runs))
-        return self.kept(key, lambda: compare_runs(runs))
+        dialogues = max((run.tables["dialogues"].rows for run in runs), default=0)
+        resamples = max(_LEAST_RESAMPLES, min(RESAMPLES, _DRAWS // max(dialogues, 1)))
+        return self.kept(key, lambda: compare_runs(runs, resamples=resamples))
 
     def of_run(self, what: str, run: Run, make: Callable[[], T]) -> T:
         """Something made from a run, kept while the run stays as it is."""

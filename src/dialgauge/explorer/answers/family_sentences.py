@@ -6,6 +6,7 @@ table that another version did not write) is not spoken of.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from dialgauge.explorer.answers.phrases import (
     value_with_interval,
 )
 from dialgauge.explorer.answers.run_columns import columns, known, tallied
+from dialgauge.explorer.kinds.lab_facets import OUTCOME_REASONS
+from dialgauge.explorer.kinds.reason_groups import OTHER
 from dialgauge.report import plain
 from dialgauge.runs import Run
 from dialgauge.tasks import warnings as task_warnings
@@ -329,9 +332,12 @@ def _failed_goals(run: Run) -> Iterator[str]:
     if frame is None:
         return
     failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
-    reasons = tallied(failed["why"])
-    if reasons:
-        shares = [f"{plain(reason)} ({count:,})" for reason, count in reasons[:_NAMED]]
+    groups: Counter[str] = Counter()
+    for reason, count in tallied(failed["why"]):
+        for group in OUTCOME_REASONS.of(reason):
+            groups[plain(reason) if group == OTHER else group] += count
+    if groups:
+        shares = [f"{group} ({count:,})" for group, count in groups.most_common(_NAMED)]
         yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {'; '.join(shares)}"
 
 
