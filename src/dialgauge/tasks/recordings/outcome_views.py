@@ -13,6 +13,7 @@ from dialgauge.measures import Score
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
 from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -101,12 +102,15 @@ def _by_domain(scores: Mapping[str, Score]) -> Table:
 
 
 def _trials(scores: Mapping[str, Score]) -> list[Table]:
-    """pass^k, where goals were tried several times."""
+    """pass^k, and how much is chance, where goals were tried several times."""
     table = Table("Every one of k trials", ["", *_shares(OUTCOME_RULES)])
     k = 1
     while f"pass^{k}(rules={COMPAT})" in scores:
         table.add(f"pass^{k}", *(_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
         k += 1
+    for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
+        if f"{name}(rules={COMPAT})" in scores:
+            table.add(title, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
     return [table] if len(table) > 1 else []
 
 

@@ -1,0 +1,237 @@
+"""Results files of agents as runs: scores with intervals that resample tasks, coverage, and what lies behind them.
+
+[gpt] = dialgauge.tasks.score_results(["gpt-4o-airline.json"])
+gpt.scores["pass^4"].value, gpt.coverage.complete
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import Part, read, recognise, resolve, system_name
+from dialgauge.measures import (
+    Measure,
+    Resampling,
+    Scores,
+    Signature,
+    SystemEvidence,
+    intervals,
+    parse_measure,
+    parse_measures,
+    score_systems,
+    sums_frame,
+)
+from dialgauge.runs import Run, new_run
+from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
+from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
+
+if TYPE_CHECKING:
+    import polars
+
+KIND = "trials"
+#: Formats whose files are results of agents; native ones are where they were made of such.
+FORMATS = frozenset({"tau", "tau2"})
+TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
+
+
+def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
+    """Are these results of agents, by their content? Some that are and some that are not are an error.
+
+    With ``native``, files of our own format may be too: what they hold says it.
+    """
+    known = FORMATS | ({"native"} if native else set())
+    found = {str(file): _format(file) for file in files}
+    results = [file for file, name in found.items() if name in known]
+    others = [file for file in found if file not in results]
+    if any(found[file] in FORMATS for file in results) and others:
+        raise DialgaugeError(
+            f"it holds results of agents ({found[results[0]]}), and {others[0]} does not; name files of one kind",
+            file=results[0],
+        )
+    return bool(results) and not others
+
+
+def _format(file: str | Path) -> str:
+    """The format of a file; empty for what cannot be told, which others will complain about."""
+    try:
+        parts: list[Part] = resolve(file)
+        return recognise(parts[0]).name if len(parts) == 1 else ""
+    except DialgaugeError:
+        return ""
+
+
+def score_results(
+    sources: Iterable[str | Path], *, measures: Sequence[str] = (), resamples: int = 1000, seed: int = 0
+) -> list[Run]:
+    """One run for each results file, in memory."""
+    return [
+        score_attempts(
+            read(source).dialogues,
+            system_name(source),
+            inputs=[("results", str(source))],
+            measures=measures,
+            resamples=resamples,
+            seed=seed,
+        )
+        for source in sources
+    ]
+
+
+def score_attempts(
+    dialogues: Iterable[Dialogue],
+    name: str,
+    *,
+    inputs: Iterable[tuple[str, str]] = (),
+    measures: Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Run:
+    """The run of conversations that say in their outcome which trial of which task they are."""
+    files = list(inputs)
+    try:
+        attempts = Attempts(dialogues)
+    except DialgaugeError as error:
+        raise error.at(file=files[0][1] if files else None) from error
+    scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None)
+    evidence = TrialEvidence(attempts)
+    summed = [parse_measure(one) for one in scores.scores if one.startswith(NOISE)]
+    ids = [one.id for one in attempts.attempts]
+    low, high = attempts.bounds()
+    return new_run(
+        kind=KIND,
+        name=name,
+        scores=scores,
+        tables={
+            **_tables(attempts),
+            **({DIALOGUE_SUMS: lambda: sums_frame(summed, evidence, ids)} if summed else {}),
+        },
+        corpus=attempts.dialogues,
+        config={"system": name},
+        inputs=files,
+        seeds=seed,
+        signature=scores.signature,
+        details={
+            "sentence": attempts.sentence(),
+            "planned": {"tasks": attempts.planned_tasks, "trials": attempts.trials, "conversations": attempts.planned},
+            "begun": len(attempts.attempts),
+            "finished": len(attempts.attempts) - sum(attempts.failed.values()),
+            "infrastructure": attempts.failed,
+            "not_judged": attempts.unjudged,
+            "pass_1_if_missing": {"all_failed": low, "all_passed": high},
+            "agent": attempts.said("agent"),
+            "user": attempts.said("user"),
+        },
+        notes=_notes(attempts, scores),
+    )
+
+
+def _notes(attempts: Attempts, scores: Scores) -> list[str]:
+    notes = [f"{name} is left out: {why}" for name, why in scores.left_out.items()]
+    if not attempts.trials_known:
+        notes.append(
+            "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with as "
+            f"many trials as any has ({attempts.trials:,})"
+        )
+    return notes
+
+
+def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
+    evidence = TrialEvidence(attempts)
+    asked = parse_measures(names) if names else _usual(evidence, attempts.trials)
+    left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
+    if names and left_out:
+        name, why = next(iter(left_out.items()))
+        raise DialgaugeError(f"{name} cannot be computed: {why}")
+    possible = [measure for measure in asked if str(measure) not in left_out]
+    system = SystemEvidence(
+        evidence=evidence,
+        measures=possible,
+        dialogues=[one.id for one in attempts.attempts],
+        signature=_signature(attempts),
+        coverage=attempts.coverage,
+        left_out=left_out,
+    )
+    [scores] = score_systems([system])
+    if how is None:
+        return scores
+    [bounds] = intervals([(evidence.by_task(), possible)], how)
+    limited = {
+        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
+        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
+    }
+    return replace(scores, scores=limited, resampling=how)
+
+
+def _defined(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
+def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
+    names = [f"{PASS}^{k}" for k in range(1, trials + 1)]
+    names += [MEAN_REWARD, FLIPS, NOISE, COST, f"{COST}(of=agent)", f"{COST}(of=user)"]
+    names += [TURNS, f"{TURNS}(of=user)", TOOL_CALLS, f"{TOOL_CALLS}(of=user)"]
+    reward = parse_measure(MEAN_REWARD)
+    return [*map(parse_measure, names), *(replace(reward, part=part) for part in evidence.parts)]
+
+
+def _signature(attempts: Attempts) -> Signature:
+    """What a score depends on. The agent is what is measured; the user it talks to is not."""
+    said = {key: attempts.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")}
+    domains = dict.fromkeys(domain for dialogue in attempts.dialogues for domain in dialogue.domains)
+    return Signature(
+        roles="results",
+        domain=",".join(domains),
+        tasks=attempts.said("task_set"),
+        trials=str(attempts.trials),
+        dialogues=str(attempts.scored),
+        infrastructure="left-out",
+        **said,
+    )
+
+
+def _tables(attempts: Attempts) -> Mapping[str, Callable[[], polars.DataFrame]]:
+    """``trials`` (a row for each conversation), ``reward_parts`` and ``calls``, made when asked for."""
+    return {
+        TRIALS: lambda: _trials_frame(attempts),
+        REWARD_PARTS: lambda: _parts_frame(attempts),
+        CALLS: lambda: calls_frame(attempts.dialogues),
+    }
+
+
+def _trials_frame(attempts: Attempts) -> polars.DataFrame:
+    import polars as pl
+
+    rows = attempts.attempts
+    columns: dict[str, tuple[list[Any], Any]] = {
+        "dialogue": ([one.id for one in rows], pl.String),
+        "task": ([one.task for one in rows], pl.String),
+        "trial": ([one.trial for one in rows], pl.Int64),
+        "end": ([one.end for one in rows], pl.String),
+        "reason": ([one.reason for one in rows], pl.String),
+        "scored": ([one.scored for one in rows], pl.Boolean),
+        "success": ([one.success for one in rows], pl.Boolean),
+        "reward": ([one.reward for one in rows], pl.Float64),
+        "agent_cost": ([one.costs.get("agent") for one in rows], pl.Float64),
+        "user_cost": ([one.costs.get("user") for one in rows], pl.Float64),
+        "turns": ([sum(one.turns.values()) for one in rows], pl.Int64),
+        "calls": ([sum(one.calls.values()) for one in rows], pl.Int64),
+    }
+    return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
+
+
+def _parts_frame(attempts: Attempts) -> polars.DataFrame:
+    import polars as pl
+
+    rows = [(one.id, part, value) for one in attempts.attempts for part, value in one.parts.items()]
+    schema = {"dialogue": pl.String, "part": pl.String, "reward": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
