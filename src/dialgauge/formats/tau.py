@@ -178,9 +178,7 @@ class Tau2(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
 
-def _each(
-    decoder: msgspec.json.Decoder[Any], pieces: Iterable[Raw], part: Part, notes: Notes
-) -> Iterator[tuple[str, Any]]:
+def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, notes: Notes) -> Iterator[tuple[str, Any]]:
     """Each conversation with its name; those of the wrong shape are refused."""
     for number, raw in enumerate(pieces, start=1):
         name = _name(raw, number)

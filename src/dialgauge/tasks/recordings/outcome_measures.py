@@ -77,7 +77,10 @@ class OutcomeEvidence:
         """For each goal the place of its first trial, and the verdicts on those that have one."""
         rules, domain = str(settings["rules"]), str(settings.get("part", ""))
         return [
-            (places[0], [done for place in places if (done := succeeded(self.judged[place], rules, domain)) is not None])
+            (
+                places[0],
+                [done for place in places if (done := succeeded(self.judged[place], rules, domain)) is not None],
+            )
             for places in self.goals.values()
         ]
 

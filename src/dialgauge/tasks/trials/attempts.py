@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.text import counted
 
 #: How a conversation ended: by itself, at a limit that the agent used up, or by a failure that says nothing of it.
 End: TypeAlias = Literal["finished", "limit", "infrastructure"]
@@ -129,7 +130,7 @@ class Attempts:
     def sentence(self) -> str:
         """How much there is, before anything else is said."""
         begun, failed = len(self.attempts), sum(self.failed.values())
-        plan = f"{self.planned_tasks:,} tasks x {self.trials:,} trials planned"
+        plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')} planned"
         parts = [
             f"{self.scored:,} of {self.planned:,} conversations scored ({plan})",
             f"{begun:,} begun",
@@ -139,7 +140,7 @@ class Attempts:
         if self.unjudged:
             parts.append(f"{self.unjudged:,} not judged")
         if untouched := self.planned_tasks - len(self.tasks):
-            parts.append(f"{untouched:,} tasks never begun")
+            parts.append(f"{counted(untouched, 'task')} never begun")
         return ("" if self.coverage.complete else "INCOMPLETE: ") + ", ".join(parts)
 
     def bounds(self) -> tuple[float, float]:
@@ -208,9 +209,3 @@ def _number(dialogue: str, details: Mapping[str, str], key: str, most: float = m
         limits = f"from 0 to {most:g}" if math.isfinite(most) else "that is not negative"
         raise DialgaugeError(f"the {key} is a number {limits}, not {details[key]}", dialogue=dialogue)
     return value
-
-
-def unshared(files: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """By file the tasks that not all files have."""
-    shared = set.intersection(*(set(tasks) for tasks in files.values())) if files else set()
-    return {name: [task for task in tasks if task not in shared] for name, tasks in files.items()}

@@ -1,4 +1,4 @@
-"""The measures of results files beside those of trials: reward and its parts, cost, length. A unit is a conversation."""
+"""Measures of results files beside those of trials: reward and its parts, cost, length. A unit is a conversation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ class TrialEvidence:
         """A file has its own verdicts, and no others."""
         if settings["rules"] != REWARD:
             return f"the file is judged by its rewards, not by the rules {settings['rules']}"
-        return f"rewards have parts, and pass^k and the like have none: [{settings['part']}]" if _part(settings) else None
+        return (
+            f"rewards have parts, and pass^k and the like have none: [{settings['part']}]" if _part(settings) else None
+        )
 
 
 def _part(settings: Settings) -> str:

@@ -1,7 +1,7 @@
 """What several trials of one task tell: pass^k, how often a second trial changes the verdict, and the noise of both.
 
-These cards serve every kind of evidence that can say how the trials of its tasks ended (:class:`TrialVerdicts`): results
-of tau-bench, and the lab's recordings, where a task is a goal.
+These cards serve all evidence that can say how the trials of its tasks ended (:class:`TrialVerdicts`): results of
+tau-bench, and the lab's recordings, where a task is a goal.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from dialgauge.formats import Part, read, recognise, resolve, system_name
 from dialgauge.measures import (
     Measure,
     Resampling,
+    Score,
     Scores,
     Signature,
     SystemEvidence,
@@ -45,20 +46,20 @@ TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
 
 
 def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
-    """Are these results of agents, by their content? Some that are and some that are not are an error.
+    """Are these results of agents? The content of the first says it, and the others must be such files too.
 
-    With ``native``, files of our own format may be too: what they hold says it.
+    With ``native``, files of our own format may be results: the conversations in them say it.
     """
     known = FORMATS | ({"native"} if native else set())
-    found = {str(file): _format(file) for file in files}
-    results = [file for file, name in found.items() if name in known]
-    others = [file for file in found if file not in results]
-    if any(found[file] in FORMATS for file in results) and others:
-        raise DialgaugeError(
-            f"it holds results of agents ({found[results[0]]}), and {others[0]} does not; name files of one kind",
-            file=results[0],
-        )
-    return bool(results) and not others
+    if not files or _format(files[0]) not in known:
+        return False
+    for other in files[1:]:
+        if (named := _format(other)) not in known:
+            what = f"it is in the format {named}" if named else "it is not such a file"
+            raise DialgaugeError(
+                f"{files[0]} holds results of agents, and {what}; name files of one kind", file=str(other)
+            )
+    return True
 
 
 def _format(file: str | Path) -> str:
@@ -166,14 +167,16 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         return scores
     [bounds] = intervals([(evidence.by_task(), possible)], how)
     limited = {
-        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
-        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
+        name: _limited(name, score, *ends) for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
     }
     return replace(scores, scores=limited, resampling=how)
 
 
-def _defined(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
+def _limited(name: str, score: Score, low: float, high: float) -> Score:
+    """A score with its interval. Where no verdict flipped, resampling would promise that there is no noise."""
+    if not (math.isfinite(low) and math.isfinite(high)) or (name.startswith(NOISE) and not score.value):
+        return score
+    return msgspec.structs.replace(score, low=low, high=high)
 
 
 def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
@@ -191,7 +194,7 @@ def _signature(attempts: Attempts) -> Signature:
     return Signature(
         roles="results",
         domain=",".join(domains),
-        tasks=attempts.said("task_set"),
+        task_set=attempts.said("task_set"),
         trials=str(attempts.trials),
         dialogues=str(attempts.scored),
         infrastructure="left-out",

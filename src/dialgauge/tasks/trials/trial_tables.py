@@ -70,7 +70,9 @@ def _cell(score: Score | None) -> Cell | None:
 
 
 def _legend(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    notes = ["95% intervals resample tasks, each with all of its trials."] if any(_intervals(run) for run in runs) else []
+    notes = (
+        ["95% intervals resample tasks, each with all of its trials."] if any(_intervals(run) for run in runs) else []
+    )
     if any(name.startswith(NOISE) for name in names):
         notes.append(
             "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 19 times "
