@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.located import members_of
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import TauMessage, as_text, turns_of
 
@@ -125,6 +126,7 @@ class _Results(Struct, frozen=True, gc=False):
 _LIST = msgspec.json.Decoder(list[Raw])
 _TAU = msgspec.json.Decoder(_TauResult)
 _RESULTS = msgspec.json.Decoder(_Results)
+_TASKS = msgspec.json.Decoder(list[_Task])
 _SIMULATION = msgspec.json.Decoder(_Simulation)
 _ANY = msgspec.json.Decoder(dict[str, Raw])
 _FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
@@ -167,7 +169,7 @@ class Tau2(DialogueFormat):
         return isinstance(info, dict) and {"agent_info", "user_info"} <= info.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        results = decode(_RESULTS, part.read(), part)
+        results = _results(part)
         tasks = _tasks(results.tasks, part)
         shared = _shared(results.info, tasks)
         domain = results.info.environment_info.domain_name if results.info.environment_info else ""
@@ -284,11 +286,23 @@ def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping
     )
 
 
+def _results(part: Part) -> _Results:
+    """The content of a tau2 file. Where a key is repeated, no list is lost: what stands twice is told as such."""
+    content = part.read()
+    results = decode(_RESULTS, content, part)
+    members = members_of(content, part)
+    if len({key for key, _ in members}) == len(members):
+        return results
+    tasks = [task for key, raw in members if key == "tasks" for task in decode(_TASKS, raw, part)]
+    simulations = [one for key, raw in members if key == "simulations" for one in decode(_LIST, raw, part)]
+    return structs.replace(results, tasks=tasks, simulations=simulations)
+
+
 def _tasks(given: Iterable[_Task], part: Part) -> dict[str, _Task]:
     tasks: dict[str, _Task] = {}
     for task in given:
-        if str(task.id) in tasks:
-            raise DialgaugeError(f"two tasks have the id '{task.id}'", file=part.name)
+        if tasks.get(str(task.id), task) != task:
+            raise DialgaugeError(f"two different tasks have the id '{task.id}'", file=part.name)
         tasks[str(task.id)] = task
     return tasks
 

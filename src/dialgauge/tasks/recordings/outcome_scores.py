@@ -5,12 +5,9 @@ Trials of one goal are not independent, so intervals come from resampling goals 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import (
@@ -28,7 +25,7 @@ from dialgauge.measures import (
 )
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, with_interval
 from dialgauge.worlds.town import BOOK_SLOTS, Failures, TownSearch
 
 #: Measures that are also given for each domain of the goals.
@@ -110,14 +107,10 @@ def score_outcomes(
     how = Resampling(resamples, seed)
     [bounds] = intervals([(evidence.by_goal(), possible)], how)
     limited = {
-        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
+        name: with_interval(name, score, low, high)
         for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
     }
     return replace(scores, scores=limited, resampling=how)
-
-
-def _defined(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
 
 
 def _coverage(judged: JudgedConversations) -> Coverage:

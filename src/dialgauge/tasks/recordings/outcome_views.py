@@ -108,10 +108,10 @@ def _trials(scores: Mapping[str, Score]) -> list[Table]:
     while f"pass^{k}(rules={COMPAT})" in scores:
         table.add(f"pass^{k}", *(_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
         k += 1
+    chance = Table("How much of that is chance", ["", *_shares(OUTCOME_RULES)])
     for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
-        if f"{name}(rules={COMPAT})" in scores:
-            table.add(title, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
-    return [table] if len(table) > 1 else []
+        chance.add(title, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+    return [table, chance] if len(table) > 1 else []
 
 
 def _ends(conversations: polars.DataFrame) -> Table:

@@ -12,9 +12,10 @@ from statistics import NormalDist
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
-from dialgauge.measures import Card, Parameter, Rows, Settings
+from dialgauge.measures import Card, Parameter, Rows, Score, Settings
 
 FAMILY = "outcomes"
 PASS, FLIPS, NOISE = "pass", "Flips", "TrialNoise"
@@ -61,6 +62,13 @@ def flip_chance(successes: int, trials: int) -> float:
     (1.0, 0.0)
     """
     return 2 * successes * (trials - successes) / (trials * (trials - 1))
+
+
+def with_interval(name: str, score: Score, low: float, high: float) -> Score:
+    """A score with its interval. Where no verdict flipped, resampling would promise that there is no noise."""
+    if not (math.isfinite(low) and math.isfinite(high)) or (name.startswith(NOISE) and not score.value):
+        return score
+    return structs.replace(score, low=low, high=high)
 
 
 def _units(evidence: TrialVerdicts) -> int:

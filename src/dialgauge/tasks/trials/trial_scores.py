@@ -6,13 +6,10 @@ gpt.scores["pass^4"].value, gpt.coverage.complete
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
@@ -20,7 +17,6 @@ from dialgauge.formats import Part, read, recognise, resolve, system_name
 from dialgauge.measures import (
     Measure,
     Resampling,
-    Score,
     Scores,
     Signature,
     SystemEvidence,
@@ -34,7 +30,7 @@ from dialgauge.runs import Run, new_run
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, with_interval
 
 if TYPE_CHECKING:
     import polars
@@ -167,16 +163,10 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         return scores
     [bounds] = intervals([(evidence.by_task(), possible)], how)
     limited = {
-        name: _limited(name, score, *ends) for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
+        name: with_interval(name, score, *ends)
+        for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
     }
     return replace(scores, scores=limited, resampling=how)
-
-
-def _limited(name: str, score: Score, low: float, high: float) -> Score:
-    """A score with its interval. Where no verdict flipped, resampling would promise that there is no noise."""
-    if not (math.isfinite(low) and math.isfinite(high)) or (name.startswith(NOISE) and not score.value):
-        return score
-    return msgspec.structs.replace(score, low=low, high=high)
 
 
 def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
