@@ -72,18 +72,15 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
     if not known or not difference.difference:
         why = "no difference was seen" if known else "nothing varies, or there are too few tasks"
         return structs.replace(made, why=why)
-    # A difference is shown 8 times in 10 if its error is at most this.
-    wanted = abs(difference.difference) * difference.error / found
-    variance = difference.error**2 * made.tasks
-    tasks_needed = math.ceil(round(variance / wanted**2, 6))
-    trials_needed, why = _trials_needed(counts, variance, wanted**2 * made.tasks)
+    # What is detected 8 times in 10 grows with the error, the root of the variance.
+    shrunk = (difference.difference / found) ** 2
+    trials_needed, why = _trials_needed(counts, shrunk)
+    tasks_needed = math.ceil(round(made.tasks / shrunk, 6))
     return structs.replace(made, trials_needed=trials_needed, tasks_needed=tasks_needed, why=why)
 
 
-def _trials_needed(
-    counts: Sequence[Sequence[tuple[int, int]]], variance: float, allowed: float
-) -> tuple[int | None, str]:
-    """How many trials of each task bring the variance of a task's difference down to what is allowed."""
+def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -> tuple[int | None, str]:
+    """How many trials of each task shrink the variance of a task's difference to this share of it."""
     if any(trials < 2 for one in counts for _, trials in one):
         return None, "some tasks were tried once, so nobody knows how much is chance"
     single = [[flip_chance(*each) / 2 for each in one] for one in counts]
@@ -91,7 +88,9 @@ def _trials_needed(
         float(np.mean([value / trials for value, (_, trials) in zip(values, one, strict=True)]))
         for values, one in zip(single, counts, strict=True)
     )
-    between = max(0.0, variance - chance)
+    rates = [np.array([passed / trials for passed, trials in one]) for one in counts]
+    variance = float(np.var(rates[0] - rates[1], ddof=1))
+    between, allowed = max(0.0, variance - chance), variance * shrunk
     if allowed <= between:
         return None, "the agents differ on other tasks each, which more trials do not change: more tasks are needed"
     return max(1, math.ceil(round(sum(map(float, map(np.mean, single))) / (allowed - between), 6))), ""

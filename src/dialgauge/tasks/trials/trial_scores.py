@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import Part, read, recognise, resolve, system_name
 from dialgauge.measures import (
     Measure,
@@ -28,8 +28,9 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
+from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
-from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
+from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, with_interval
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
 
 def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
     evidence = TrialEvidence(attempts)
-    asked = parse_measures(names) if names else _usual(evidence, attempts.trials)
+    asked = _asked(names) if names else _usual(evidence, attempts.trials)
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
     if names and left_out:
         name, why = next(iter(left_out.items()))
@@ -167,6 +168,17 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
     }
     return replace(scores, scores=limited, resampling=how)
+
+
+def _asked(names: Sequence[str]) -> list[Measure[Any]]:
+    """Measures by name; those of other families would not know what to do with results."""
+    asked = parse_measures(names)
+    ours = [card.name for card in trial_measures.CARDS]
+    for measure in asked:
+        if measure.card.family != FAMILY and measure.card.name not in ours:
+            known = [*ours, *(card.name for card in reward_measures.CARDS)]
+            raise DialgaugeError(f"{measure} is no measure of results of agents.{nearest(measure.card.name, known)}")
+    return asked
 
 
 def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
