@@ -170,7 +170,7 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 
 
 def trials_scored(content: bytes, folder: Path) -> None:
-    """``dialgauge tasks score`` of results of agents: scores, tables, coverage, and the comparison with sound ones."""
+    """``dialgauge tasks score`` of results of agents: scores, tables, coverage, and a comparison."""
     from dialgauge.comparison import compare_runs, comparison_json, screen_tables
     from dialgauge.tasks import coverage_sentences, results_document, score_results, trial_tables
 
@@ -179,8 +179,8 @@ def trials_scored(content: bytes, folder: Path) -> None:
     results_document(runs)
     for table in trial_tables(runs):
         table.render("markdown")
-    sound = score_results([in_file(folder, EXAMPLES["tau"], "sound.json")], resamples=0)
-    comparison = compare_runs([*runs, *sound], resamples=20)
+    again = score_results([in_file(folder, content, "again.json")], resamples=0)
+    comparison = compare_runs([*runs, *again], resamples=20)
     comparison_json(comparison)
     for table in screen_tables(comparison):
         table.render("csv")
