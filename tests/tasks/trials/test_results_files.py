@@ -139,6 +139,15 @@ def test_a_converted_file_gives_the_same_scores(tmp_path: Path, capsys: pytest.C
     assert (done.code, done.out.splitlines()[0][:34]) == (1, "r: INCOMPLETE: 3 of 4 conversation")
 
 
+def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
+    """Found by fuzzing: a measure for each of a million trials."""
+    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 999_999, 1.0)]))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
+    assert "1 of 1,000,000 conversations" in run.details["sentence"]
+    assert any("left out above k = 1" in note for note in run.notes)
+
+
 def test_stored_runs_are_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, store = tau_file(tmp_path / "r.json", TASKS), tmp_path / "store"
     scored = dialgauge(capsys, "tasks", "score", path, "--store", store, "--resamples", 20)

@@ -135,6 +135,11 @@ def score_attempts(
 
 def _notes(attempts: Attempts, scores: Scores) -> list[str]:
     notes = [f"{name} is left out: {why}" for name, why in scores.left_out.items()]
+    if attempts.trials > attempts.most_scored:
+        notes.append(
+            f"pass^k is left out above k = {attempts.most_scored:,}: {attempts.trials:,} trials were planned, and no "
+            "task has more with a verdict"
+        )
     if not attempts.trials_known:
         notes.append(
             "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with as "
@@ -145,7 +150,7 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
 
 def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
     evidence = TrialEvidence(attempts)
-    asked = _asked(names) if names else _usual(evidence, attempts.trials)
+    asked = _asked(names) if names else _usual(evidence, attempts.most_scored)
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
     if names and left_out:
         name, why = next(iter(left_out.items()))
