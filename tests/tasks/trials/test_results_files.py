@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,16 @@ def test_a_converted_file_gives_the_same_scores(tmp_path: Path, capsys: pytest.C
     assert one.details == other.details
     done = dialgauge(capsys, "tasks", "score", tmp_path / "r.jsonl")
     assert (done.code, done.out.splitlines()[0][:34]) == (1, "r: INCOMPLETE: 3 of 4 conversation")
+
+
+def test_results_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, pipe = tau_file(tmp_path / "r.json", TASKS).read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    done = dialgauge(capsys, "tasks", "score", pipe, "--resamples", 0)
+    writer.join()
+    assert done.code == 0 and "6 of 6 conversations" in done.out
 
 
 def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:

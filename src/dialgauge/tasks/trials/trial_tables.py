@@ -16,7 +16,7 @@ from dialgauge.tasks.trials.trial_scores import TRIALS
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-_TITLES = {FLIPS: "flip rate (a second trial changes the verdict)", NOISE: "noise floor over trials"}
+_TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
 
 
 def coverage_sentences(runs: Sequence[Run]) -> list[str]:
@@ -74,6 +74,7 @@ def _legend(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
         ["95% intervals resample tasks, each with all of its trials."] if any(_intervals(run) for run in runs) else []
     )
     if any(name.startswith(NOISE) for name in names):
+        notes.append("Flip rate: how often a second trial of a task changes the verdict.")
         notes.append(
             "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 19 times "
             "in 20."
