@@ -75,6 +75,13 @@ def test_failed_by_infrastructure_is_named_and_not_counted(tmp_path: Path, capsy
     assert done.err.startswith("r: INCOMPLETE: 3 of 6 conversations")
 
 
+@pytest.mark.parametrize("ending", ["md", "csv", "json", "html", "tex"])
+def test_every_table_says_how_much_there_is(ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, table = tau_file(tmp_path / "r.json", {"a": "++", "b": "+!"}), tmp_path / f"table.{ending}"
+    assert dialgauge(capsys, "tasks", "score", path, "--table", table, "--resamples", 0).code == 1
+    assert "3 of 4" in table.read_text()
+
+
 @pytest.mark.parametrize(
     ("reason", "counts"),
     [
@@ -232,6 +239,7 @@ class TestExpectedValues:
         assert done.code == 1
         assert "14 of 200 conversations" in done.out.splitlines()[0]
         assert coverage_sentences([run])[0].startswith("tau2_airline_grok-3-mini_cut_off: INCOMPLETE: 14 of 200")
+        assert "tau2_airline_grok-3-mini_cut_off (14 of 200)" in done.out
         document = json.loads(dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0).out)
         assert document["complete"] is False
         assert "14 of 200 conversations" in document["coverage"]["tau2_airline_grok-3-mini_cut_off"]["sentence"]

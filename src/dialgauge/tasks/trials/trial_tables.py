@@ -54,11 +54,16 @@ def _order(name: str) -> int:
 
 
 def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
-    heads = [run.name if run.coverage.complete else f"{run.name} (incomplete)" for run in runs]
-    table = Table(title, ["measure", *(Column(head, align="right") for head in heads)])
+    table = Table(title, ["measure", *(Column(_head(run), align="right") for run in runs)])
     for name in names:
         table.add(_TITLES.get(name, name), *(_cell(run.scores.get(name)) for run in runs))
     return table
+
+
+def _head(run: Run) -> str:
+    """The name; of an incomplete file also how much of it there is, so that no table stands without it."""
+    count = run.coverage["conversations"]
+    return run.name if run.coverage.complete else f"{run.name} ({count.scored:,} of {count.expected:,})"
 
 
 def _cell(score: Score | None) -> Cell | None:
