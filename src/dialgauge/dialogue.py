@@ -57,7 +57,7 @@ class Fact(Struct, frozen=True, array_like=True):
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
-    """One call of a system to its database or another tool, and what came of it."""
+    """One call of a speaker, mostly the system, to a database or another tool, and what came of it."""
 
     name: str
     domain: str = ""
@@ -95,10 +95,12 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     spans: tuple[Span, ...] | None = None
     #: What the database answered between the previous turn and this one; ``()`` is a query that found nothing.
     results: tuple[Fact, ...] | None = None
-    #: What the system asked its database or another tool before this turn of its own.
+    #: What the speaker, mostly the system, asked a database or another tool before this turn of its own.
     calls: tuple[Call, ...] | None = None
     #: Replies to choose from, where they differ from turn to turn.
     candidates: tuple[str, ...] | None = None
+    #: The place of the message in the list of messages that it was read from, where other messages became no turns.
+    source: int | None = None
 
     def __repr__(self) -> str:
         """Speaker, the beginning of the text, and the names of what else is recorded.
@@ -160,6 +162,17 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""
         return (turn for turn in self.turns if turn.speaker == "user")
+
+    def turn_of_message(self, message: int) -> int | None:
+        """The place of the turn that a message of the source became, or that has its tool call; None if none has.
+
+        >>> said = (Turn(speaker="user", source=1), Turn(speaker="system", source=4, calls=(Call(name="find"),)))
+        >>> [Dialogue(id="d", turns=said).turn_of_message(message) for message in (1, 2, 3, 4)]
+        [0, 1, 1, 1]
+        """
+        placed = [(turn.source, place) for place, turn in enumerate(self.turns) if turn.source is not None]
+        later = [place for source, place in placed if source >= message]
+        return later[0] if later else placed[-1][1] if placed else None
 
 
 class SlotSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):

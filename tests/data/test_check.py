@@ -458,8 +458,7 @@ def test_the_numbers_agree_with_counting_by_hand(
 
 @pytest.fixture(scope="module")
 def report(shared_data: Path) -> Report:
-    # No reader knows the conversations of tau-bench yet: they come with the language-model agents.
-    return check([path for path in sorted(shared_data.iterdir()) if path.name != "tau"])
+    return check(sorted(shared_data.iterdir()))
 
 
 @settings(max_examples=150, deadline=None)
@@ -489,8 +488,7 @@ class TestRealData:
         assert report.unread == []
         seen = {file.file.split("!")[0] for group in report.groups for file in group.files}
         seen |= {resource.file for resource in report.resources} | set(report.documents)
-        files = (path for path in shared_data.rglob("*") if path.is_file())
-        assert seen == {str(path) for path in files if path.parent.name != "tau"}
+        assert seen == {str(path) for path in shared_data.rglob("*") if path.is_file()}
         assert report.exit_code == 0
 
     def test_the_counts_of_the_specs(self, report: Report) -> None:

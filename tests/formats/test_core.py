@@ -51,6 +51,7 @@ FULL = Dialogue(
             results=(Fact("a", "b", "c"),),
             calls=(Call(name="search", domain="hotel", arguments={"area": "north"}, outcome="1 found", rows=(3,)),),
             candidates=("x", "y"),
+            source=0,
         ),
         Turn(speaker="system"),
     ),
@@ -200,7 +201,7 @@ def test_what_a_format_cannot_hold_is_counted(tmp_path: Path) -> None:
     notes = write([FULL], tmp_path / "out.json", format="sgd")
     assert {what: count for what, count in notes.counts.items() if what.startswith("field")} == {
         f"field {name} dropped": 1
-        for name in ("goal", "outcome", "heard", "predicted", "judged", "results", "calls", "candidates")
+        for name in ("goal", "outcome", "heard", "predicted", "judged", "results", "calls", "candidates", "source")
     }
 
 

@@ -37,6 +37,7 @@ def dialogue_targets() -> Iterator[Target]:
     yield damaging("convert", partial(_accepted_by, converted), anything, converted, 20)
     yield damaging("score", lambda: [tracked()[1]], mutations.JSON, scored, 3)
     yield damaging("score:self", partial(_accepted_by, scored_by_itself), mutations.JSON, scored_by_itself, 6)
+    yield damaging("trials", lambda: [EXAMPLES["tau"], EXAMPLES["tau2"]], mutations.JSON, trials_scored, 10)
     yield damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
 
 
@@ -166,6 +167,23 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 
     for table in score(None, [in_file(folder, content)], profile="verbatim", resamples=10).tables():
         table.render("terminal").text()
+
+
+def trials_scored(content: bytes, folder: Path) -> None:
+    """``dialgauge tasks score`` of results of agents: scores, tables, coverage, and a comparison."""
+    from dialgauge.comparison import compare_runs, comparison_json, screen_tables
+    from dialgauge.tasks import coverage_sentences, results_document, score_results, trial_tables
+
+    runs = score_results([in_file(folder, content)], resamples=5)
+    coverage_sentences(runs)
+    results_document(runs)
+    for table in trial_tables(runs):
+        table.render("markdown")
+    again = score_results([in_file(folder, content, "again.json")], resamples=0)
+    comparison = compare_runs([*runs, *again], resamples=20)
+    comparison_json(comparison)
+    for table in screen_tables(comparison):
+        table.render("csv")
 
 
 def users_judged(content: bytes, folder: Path) -> None:

@@ -252,6 +252,95 @@ Matched : True
     "babi": b"1 hi\thello what can i help you with today\n2 cote R_phone cote_phone\n3 <SILENCE>\ti'm on it\n\n",
     "babi-candidates": b"1 i'm on it\n1 api_call indian rome two cheap\n1  you are welcome\n",
     "babi-kb": b"1 cote R_cuisine\tfrench\n1 cote R_phone\tcote_phone\n",
+    "tau": as_json(
+        [
+            {
+                "task_id": 3,
+                "reward": 1.0,
+                "info": {
+                    "task": {
+                        "user_id": "mia",
+                        "instruction": "You are mia. You want to fly.",
+                        "actions": [],
+                        "outputs": [],
+                    },
+                    "source": "user",
+                    "user_cost": 0.01,
+                    "reward_info": {"reward": 1.0, "info": {"r_actions": 1.0, "gt_data_hash": "ab"}, "actions": []},
+                },
+                "traj": [
+                    {"role": "system", "content": "# Policy"},
+                    {"role": "user", "content": "A flight, please."},
+                    {
+                        "role": "assistant",
+                        "content": None,
+                        "tool_calls": [
+                            {
+                                "id": "c1",
+                                "type": "function",
+                                "function": {"name": "find", "arguments": '{"to": "SEA", "n": 1}'},
+                            }
+                        ],
+                    },
+                    {"role": "tool", "tool_call_id": "c1", "name": "find", "content": "[]"},
+                    {"role": "assistant", "content": "There is none."},
+                    {"role": "user", "content": "###STOP###"},
+                ],
+                "trial": 0,
+            }
+        ]
+    ),
+    "tau2": as_json(
+        {
+            "timestamp": "2025-10-05T22:26:20",
+            "info": {
+                "num_trials": 2,
+                "max_steps": 200,
+                "max_errors": 10,
+                "user_info": {"implementation": "user_simulator", "llm": "grok"},
+                "agent_info": {"implementation": "llm_agent", "llm": "grok"},
+                "environment_info": {"domain_name": "telecom", "policy": "# Policy", "tool_defs": None},
+            },
+            "tasks": [
+                {
+                    "id": "slow[data]",
+                    "user_scenario": {
+                        "persona": None,
+                        "instructions": {
+                            "domain": "telecom",
+                            "reason_for_call": "Your phone is slow.",
+                            "known_info": "You are John.",
+                            "unknown_info": None,
+                            "task_instructions": "Be brief.",
+                        },
+                    },
+                    "evaluation_criteria": {"actions": [{"name": "toggle", "arguments": {}}], "communicate_info": None},
+                }
+            ],
+            "simulations": [
+                {
+                    "id": "91762b0f",
+                    "task_id": "slow[data]",
+                    "termination_reason": "user_stop",
+                    "agent_cost": 0.25,
+                    "user_cost": 0.5,
+                    "reward_info": {"reward": 0.0, "reward_breakdown": {"ENV_ASSERTION": 0.0}},
+                    "messages": [
+                        {"role": "assistant", "content": "Hi!", "tool_calls": None, "turn_idx": 0},
+                        {
+                            "role": "user",
+                            "content": "Let me see.",
+                            "tool_calls": [{"id": "u1", "name": "speed", "arguments": {}, "requestor": "user"}],
+                        },
+                        {"id": "u1", "role": "tool", "content": "slow", "requestor": "user", "error": False},
+                        {"role": "user", "content": "It is slow. ###STOP###", "tool_calls": None},
+                    ],
+                    "trial": 0,
+                    "seed": 7,
+                }
+            ],
+        }
+    ),
     "chat-log": (
         b'{"dialogue":"c1","speaker":"customer","text":"hi"}\n{"dialogue":"c1","speaker":"operator","text":"hello"}\n'
     ),

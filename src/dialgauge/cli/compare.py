@@ -28,6 +28,7 @@ from dialgauge.cli.options import Argument, Option, OutputFile, application
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
     from dialgauge.report import Table
+    from dialgauge.runs import Run
 
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
@@ -87,9 +88,10 @@ def main(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="GOLD PRED PRED... | RUN RUN...",
+            metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
             help="The gold file, then two prediction files or more ('self' in place of GOLD uses the gold inside "
-            "PRED); or ids of stored runs of any kind, or their beginnings.",
+            "PRED); or results of agents (tau-bench, tau2-bench); or ids of stored runs of any kind, or their "
+            "beginnings.",
         ),
     ] = None,
     systems: Annotated[
@@ -152,6 +154,13 @@ def main(
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("stored runs are scored already", {**scoring, "--coverage": own_coverage})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
+    if _are_results(files):
+        own_coverage = coverage if coverage != "intersection" else None
+        _refuse("results of agents are judged already", {**scoring, "--coverage": own_coverage})
+        from dialgauge.tasks import score_results
+
+        scored = score_results(files, resamples=0)
+        return compare_stored(scored, store, measures, resamples, seed, level, missing, request, output)
     from dialgauge.tracking import compare
     from dialgauge.values import DEFAULT_PROFILE
 
@@ -176,7 +185,7 @@ def main(
 
 
 def compare_stored(
-    runs: Sequence[str],
+    runs: Sequence[Run | str],
     store: Path | None,
     measures: Sequence[str] | None,
     resamples: int,
@@ -186,7 +195,7 @@ def compare_stored(
     request: Request,
     output: ComparisonOutput,
 ) -> int:
-    """Compare stored runs, without their inputs."""
+    """Compare runs, stored ones or such as were just scored, without their inputs."""
     from dialgauge.comparison import compare_runs
 
     names = _names(measures or ())
@@ -203,6 +212,15 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
     if any(argument == "self" or Path(argument).exists() for argument in arguments):
         return False
     return all(_RUN.fullmatch(argument) for argument in arguments)
+
+
+def _are_results(files: Sequence[str]) -> bool:
+    """Whether the arguments are results of agents; the first one's content says it."""
+    if not Path(files[0]).is_file():
+        return False
+    from dialgauge.tasks import are_results
+
+    return are_results(files)
 
 
 def _names(measures: Sequence[str]) -> list[str]:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from dialgauge.cli.common import StoreOption, err, kept_for_good, present_tables, tracked, write_json
+from dialgauge.cli.common import (
+    StoreOption,
+    err,
+    kept_for_good,
+    on_screen,
+    out,
+    present_tables,
+    tracked,
+    write_json,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 
@@ -18,7 +27,9 @@ if TYPE_CHECKING:
 #: How many missing dialogues are named.
 _MOST = 5
 
-app = application("Was the job done? Recorded responses against the user's goal and the database.")
+app = application(
+    "Was the job done? Recorded responses against the user's goal and the database; results of agents over trials."
+)
 
 DatabaseFolder = Annotated[
     Path | None,
@@ -47,8 +58,9 @@ def score(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="GOLD PRED...",
-            help="The MultiWOZ file with goals, then one file of responses (mwzeval format) per system.",
+            metavar="GOLD PRED... | RESULTS...",
+            help="The MultiWOZ file with goals, then one file of responses (mwzeval format) per system; or results of "
+            "agents (tau-bench, tau2-bench), one file or more.",
         ),
     ] = None,
     database: DatabaseFolder = None,
@@ -89,11 +101,22 @@ def score(
 ) -> int:
     """Inform, Success, BLEU and Combined as the standard evaluator computes them, and by rules that are harder to game.
 
+    Of results of agents: pass^k, rewards, costs, and how much of that is chance; what is missing comes first.
+
     Exit code: 0 all dialogues were answered, 1 some were not and are left out, 2 nothing could be scored.
     """
     from dialgauge.tasks import explanation, score_tables, worst_dialogues
 
     _check_output(table, by)
+    if (results := _results(files, from_runs, store)) is not None:
+        unfit = {
+            "--database": database, "--domains": domains, "--missing": missing != "skip", "--strict": strict,
+            "--references": references, "--references-are": references_are, "--by": by, "--worst": worst,
+            "--explain": explain, "--no-human": no_human,
+        }  # fmt: skip
+        return _score_results(
+            results, measures or (), resamples, seed, unfit, table, json, store, keep=run or bool(store)
+        )
     scoring = {
         "GOLD PRED": files, "--database": database, "--domains": domains, "--missing": missing != "skip",
         "--strict": strict, "--references": references, "--references-are": references_are, "--measures": measures,
@@ -159,6 +182,59 @@ def explain(
     tables = explanation(presented, dialogue)
     _tell([presented])
     present_tables(tables, table, None)
+
+
+def _results(files: Sequence[str] | None, from_runs: Sequence[str] | None, store: Path | None) -> list[Any] | None:
+    """The results of agents that are named, files or stored runs; None where something else is."""
+    from dialgauge.tasks import are_results
+
+    if from_runs and not files:
+        from dialgauge.runs import Store
+
+        opened = [Store(store).open(one) for one in from_runs]
+        return opened if all(one.kind == "trials" for one in opened) else None
+    if not files or from_runs:
+        return None
+    # What can be read only once is not looked at before; GOLD never comes alone.
+    once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
+    return list(files) if once or are_results(files, native=True) else None
+
+
+def _score_results(
+    results: Sequence[Any],
+    measures: Sequence[str],
+    resamples: int,
+    seed: int,
+    unfit: Mapping[str, object],
+    table: Path | None,
+    json: Path | None,
+    store: Path | None,
+    *,
+    keep: bool,
+) -> int:
+    """Results of agents, or runs that are scored already."""
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.tasks import coverage_sentences, results_document, score_results, trial_tables
+
+    if given := [name for name, value in unfit.items() if value]:
+        raise DialgaugeError(f"results of agents are judged already, so leave out {', '.join(given)}")
+    files = [one for one in results if isinstance(one, str)]
+    if len(set(files)) < len(files):
+        raise DialgaugeError("a file of results is named twice; name each once")
+    with kept_for_good():
+        runs = score_results(files, measures=measures, resamples=resamples, seed=seed) if files else list(results)
+    screen = out if on_screen(json) else err
+    for sentence in coverage_sentences(runs):
+        screen.print(sentence)
+    for run in runs:
+        for note in run.notes:
+            err.print(f"{run.name}: {note}", style="dim")
+    present_tables(trial_tables(runs), table, json)
+    if json is not None:
+        write_json(json, results_document(runs))
+    if files and keep:
+        _store(runs, store)
+    return 0 if all(run.coverage.complete for run in runs) else EXIT_INCOMPLETE
 
 
 def _check_output(table: Path | None, by: str | None) -> None:

@@ -78,7 +78,7 @@ def _more_tables(comparison: Comparison, chosen: ComparisonOptions) -> list[Tabl
         tables.append(rank_table(comparison))
     for kind in chosen.correlations:
         tables += _correlation_tables(comparison, kind)
-    for name in chosen.extras:
+    for name in (*comparison.view.always, *chosen.extras):
         tables += _extra(comparison, name)()
     if chosen.ratings:
         tables += rating_tables(chosen.ratings, comparison.scores)
@@ -97,7 +97,7 @@ def _correlation_tables(comparison: Comparison, kind: str) -> list[Table]:
             names, matrix = turn_correlations(frame, comparison.measures, kind)
             over = f"{kind.capitalize()} over {counted(len(frame), 'turn')}: {system}"
             tables.append(matrix_table(over, names, matrix))
-        over = f"{kind.capitalize()} over {counted(len(comparison.dialogues), 'dialogue')}: {system}"
+        over = f"{kind.capitalize()} over {counted(len(comparison.dialogues), comparison.view.unit)}: {system}"
         matrix = dialogue_correlations(comparison.scores, system, kind)
         tables.append(matrix_table(over, comparison.measures, matrix))
     return tables
@@ -122,6 +122,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "seed": comparison.seed,
         "level": comparison.level,
         "dialogues": len(comparison.dialogues),
+        "unit": comparison.view.unit,
         "complete": comparison.complete,
         "lacking": [asdict(one) for one in comparison.lacking],
         "notes": list(comparison.notes),
@@ -179,7 +180,7 @@ def _more(comparison: Comparison, options: ComparisonOptions) -> dict[str, Any]:
             "turns": {name: turn_correlations(frame, comparison.measures, kind)[1] for name, frame in frames.items()},
         }
     documents = comparison.view.documents(comparison)
-    for name in options.extras:
+    for name in (*comparison.view.always, *options.extras):
         tables = _extra(comparison, name)
         more[name] = documents[name]() if name in documents else [table.records() for table in tables()]
     if options.ratings:

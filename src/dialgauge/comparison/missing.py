@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from dialgauge.comparison.scores import PairedScores
+from dialgauge.comparison.views import view_of
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import score_column
 from dialgauge.text import counted
@@ -61,7 +62,8 @@ def lacking_systems(scores: PairedScores, runs: Mapping[str, Run]) -> list[Lacki
     lacking = []
     for system, number in zip(scores.systems, scores.lacking or [0] * len(scores.systems), strict=True):
         run = runs.get(system)
-        counts = [(number, scores.all_dialogues, "dialogues")] if number else _unscored(run) if run else []
+        unit = view_of(run.kind).unit if run else "dialogue"
+        counts = [(number, scores.all_dialogues, f"{unit}s")] if number else _unscored(run) if run else []
         lacking += [LackingSystem(system, _file(run) if run else "", *one) for one in counts[:1]]
     return lacking
 
@@ -103,9 +105,10 @@ def missing_sentences(comparison: Comparison) -> list[str]:
 
     Sentences without their full stop, as all notes are.
     """
-    sentences = [one.sentence() for one in comparison.lacking]
-    if sentences and comparison.scores.all_dialogues > len(comparison.dialogues):
-        together = counted(len(comparison.dialogues), "dialogue")
+    sentences = [*comparison.view.told_first(list(comparison.runs.values()))]
+    sentences += [one.sentence() for one in comparison.lacking]
+    if comparison.lacking and comparison.scores.all_dialogues > len(comparison.dialogues):
+        together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)
         sentences.append(f"So all systems are compared on the {together} that every one has{moved}")
         sentences.append(

@@ -194,7 +194,7 @@ class Comparison:
     @property
     def basis(self) -> str:
         """What the intervals come from, in words."""
-        return f"{100 * self.level:g}% intervals over {counted(len(self.dialogues), 'dialogue')}"
+        return f"{100 * self.level:g}% intervals over {counted(len(self.dialogues), self.view.unit)}"
 
     @property
     def signature(self) -> str:
@@ -266,6 +266,12 @@ class Comparison:
         difference = self._difference(self.pairs.index((min(a, b), max(a, b))), column)
         return difference if a < b else difference.turned()
 
+    def detectable_between(self, first: str, second: str, measure: str) -> float:
+        """The true difference of one pair that would be detected 8 times in 10; NaN where nothing varies."""
+        pair = sorted(map(self.scores.place_of_system, (first, second)))
+        row, column = self.pairs.index((pair[0], pair[1])), self.scores.place_of_measure(measure)
+        return float(self._found_eight_times[row, column])
+
     def _difference(self, row: int, column: int) -> Difference:
         a, b = self.pairs[row]
         tested, width = self.randomisation, self._widths[column]
@@ -294,7 +300,7 @@ class Comparison:
         return self.scores.by_dialogue
 
     def __repr__(self) -> str:
-        size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), 'dialogue')}"
+        size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), self.view.unit)}"
         return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
     def _repr_html_(self) -> str:

@@ -12,6 +12,7 @@ from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.several import several_sums, without_scores
 from dialgauge.comparison.views import ComparisonView, view_of
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
 from dialgauge.text import counted
@@ -52,15 +53,16 @@ def compare_runs(
     policy = missing_policy(missing)
     named = _named(_opened(runs, store))
     view = _common_view(named)
-    frames = {name: run.table(SCORE_TABLE) for name, run in named.items()}
+    frames = {name: view.unit_table(run, SCORE_TABLE) for name, run in named.items()}
     _refuse_unscored(named, frames)
-    notes = _without_sums(named, {name for frame in _summed(named, frames) for name in frame["measure"].unique()})
-    scores = _paired(named, frames)
+    summed = {name for frame in _summed(named, frames, view) for name in frame["measure"].unique()}
+    notes = _without_sums(named, summed, view)
+    scores = _paired(named, frames, view)
     if policy == "refuse":
         refuse_lacking(lacking_systems(scores, named))
     if policy == "without" and (lacking := lacking_systems(scores, named)):
         named = _complete(named, lacking)
-        scores = _paired(named, {name: frames[name] for name in named})
+        scores = _paired(named, {name: frames[name] for name in named}, view)
         notes += [f"left out: {one.sentence()}" for one in lacking]
     turns = {name: view.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
@@ -73,10 +75,10 @@ def compare_runs(
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
 
 
-def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> PairedScores:
+def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
-    sums = _summed(runs, {})
+    sums = _summed(runs, {}, view)
     if not sums:
         return paired_scores(frames, known)
     no_ratios = not any(map(len, frames.values()))
@@ -90,22 +92,26 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> 
     return replace(together, notes=(*together.notes, *notes))
 
 
-def _summed(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> list[polars.DataFrame]:
+def _summed(
+    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView
+) -> list[polars.DataFrame]:
     """These tables and, where every run has one, those of several sums."""
     every = all(SUMS_TABLE in run.tables for run in runs.values())
-    return [*frames.values(), *(run.table(SUMS_TABLE) for run in runs.values() if every)]
+    return [*frames.values(), *(view.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
 
 
 def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: ComparisonView) -> PairedScores:
     """The scores without dialogues that a measure leaves out for some system: else it would have an easier set."""
     left_out: dict[tuple[str, ...], list[str]] = {}
+    compared = {dialogue_key(name) for name in scores.dialogues}
     for measure in scores.measures:
-        dialogues = sorted({name for run in runs.values() for name in view.uncounted(run, measure)})
+        lacked = {name for run in runs.values() for name in view.uncounted(run, measure)}
+        dialogues = sorted(name for name in lacked if dialogue_key(name) in compared)
         if dialogues:
             scores = scores.uncounted(measure, dialogues)
             left_out.setdefault(tuple(dialogues), []).append(measure)
     notes = [
-        f"{', '.join(named)}: compared without the {counted(len(dialogues), 'dialogue')} that some system lacks"
+        f"{', '.join(named)}: compared without the {counted(len(dialogues), view.unit)} that some system lacks"
         for dialogues, named in left_out.items()
     ]
     return replace(scores, notes=(*scores.notes, *notes))
@@ -141,12 +147,12 @@ def _common_view(runs: Mapping[str, Run]) -> ComparisonView:
     return view_of(next(iter(kinds)))
 
 
-def _without_sums(runs: Mapping[str, Run], summed: set[str]) -> list[str]:
+def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonView) -> list[str]:
     """A note on measures that no dialogue has a share of, such as F1 averaged over slots: they cannot be paired."""
     alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in summed))
     if not alone:
         return []
-    sentence = f"{', '.join(alone)} cannot be compared dialogue by dialogue (each run has its value)"
+    sentence = f"{', '.join(alone)} cannot be compared {view.unit} by {view.unit} (each run has its value)"
     if not summed:
         raise DialgaugeError(f"{sentence}; name another measure too")
     return [f"{sentence}; left out"]

@@ -175,7 +175,8 @@ def pair_table(comparison: Comparison) -> Table:
     table.notes += [
         f"Verdicts: {_test(comparison)}. Intervals are at {100 * comparison.level:g}%{together}; "
         "they exclude 0 exactly where the verdict names a system.",
-        "Wins, ties and losses: dialogues on which the first system scores better than the second, equal, or worse.",
+        f"Wins, ties and losses: {comparison.view.unit}s on which the first system scores better than the second, "
+        "equal, or worse.",
     ]
     return table
 
@@ -218,7 +219,8 @@ def floor_table(comparison: Comparison) -> Table:
     )
     if np.isnan(comparison.floor).any():
         table.notes.append(
-            "–: unknown: the systems differ alike on every dialogue, or there are too few dialogues or resamples."
+            f"–: unknown: the systems differ alike on every {comparison.view.unit}, or there are too few "
+            f"{comparison.view.unit}s or resamples."
         )
     table.notes += resample_note(comparison)
     return table

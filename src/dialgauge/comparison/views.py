@@ -29,6 +29,7 @@ VIEWS = {
     "users": "dialgauge.users.comparison_view:VIEW",
     "tasks": "dialgauge.tasks.comparison_view:VIEW",
     "interaction": "dialgauge.lab.comparison_view:VIEW",
+    "trials": "dialgauge.tasks.trials.trial_comparison:VIEW",
     "lab": "dialgauge.lab.comparison_view:LAB_VIEW",
 }
 
@@ -61,6 +62,18 @@ class ComparisonView:
 
     #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
     own_parts: frozenset[str] = frozenset()
+    #: What is paired and resampled: mostly a dialogue; a task where runs have several trials of each.
+    unit: str = "dialogue"
+    #: Those of its tables that are always shown.
+    always: tuple[str, ...] = ()
+
+    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
+        """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
+        return run.table(table)
+
+    def told_first(self, runs: Sequence[Run]) -> list[str]:
+        """What must be read before any number, a sentence each without its full stop."""
+        return []
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """The measures that are compared where nobody names any."""

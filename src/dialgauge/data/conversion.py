@@ -147,7 +147,7 @@ class _Counts:
 
     def _count(self, record: Dialogue | Turn, names: list[str]) -> None:
         for name in names:
-            if getattr(record, name):
+            if (value := getattr(record, name)) or isinstance(value, int):  # a place may be 0
                 self.kept[name] += 1
 
 

@@ -80,6 +80,8 @@ BUILT_IN = {
     "simpletod": BuiltIn("dialgauge.formats.predictions.simpletod:SimpleTod", "{{", ('"generated_turn_belief"',)),
     "som-dst": BuiltIn("dialgauge.formats.predictions.som_dst:SomDst", "{["),
     "t5-dst": BuiltIn("dialgauge.formats.predictions.t5_dst:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True),
+    "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
+    "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"info"', '"agent_info"', '"user_info"')),
     "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }

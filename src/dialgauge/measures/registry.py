@@ -25,6 +25,7 @@ FAMILIES = {
     "users": "dialgauge.users.measures",
     # Before tasks: its Success knows the rule sets of both.
     "outcomes": "dialgauge.tasks.recordings.outcome_measures",
+    "trials": "dialgauge.tasks.trials.reward_measures",
     "tasks": "dialgauge.tasks.measures",
     "lab": "dialgauge.lab.measures",
 }

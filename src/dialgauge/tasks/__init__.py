@@ -1,4 +1,4 @@
-"""Was the job done? Recorded responses against the user's goal and the database."""
+"""Was the job done? Recorded responses against the user's goal and the database, and agents' results over trials."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
         worst_dialogues,
     )
     from dialgauge.tasks.texts import References, read_references, richness
+    from dialgauge.tasks.trials.recognition import are_results
+    from dialgauge.tasks.trials.trial_comparison import Settling, settling
+    from dialgauge.tasks.trials.trial_scores import score_attempts, score_results
+    from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
 
 __all__ = [
     "MODES",
@@ -47,6 +51,7 @@ __all__ = [
     "JudgedConversations",
     "PublishedRow",
     "References",
+    "Settling",
     "StrictVerdict",
     "TaskEvaluation",
     "TaskOptions",
@@ -54,8 +59,10 @@ __all__ = [
     "TaskPredictions",
     "TaskScores",
     "TaskTurn",
+    "are_results",
     "as_system",
     "cleaned",
+    "coverage_sentences",
     "explanation",
     "human_responses",
     "judge_outcomes",
@@ -70,11 +77,16 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "results_document",
     "richness",
+    "score_attempts",
     "score_outcomes",
+    "score_results",
     "score_tables",
     "score_tasks",
+    "settling",
     "task_measures",
+    "trial_tables",
     "warnings",
     "worst_dialogues",
 ]

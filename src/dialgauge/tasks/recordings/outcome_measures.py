@@ -2,13 +2,14 @@
 
 The evidence is :class:`OutcomeEvidence`: a unit is a conversation. Most measures take a rule set, ``strict`` (ours) or
 ``compat`` (ConvLab-2's), and many a domain: ``Success(rules=strict)``, ``Book(rules=compat)``, ``EntityMatch[hotel]``.
+Those of several trials stand in ``tasks/trials``.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -27,6 +28,7 @@ from dialgauge.tasks.recordings.compat import CompatVerdict
 from dialgauge.tasks.recordings.conduct import Listener
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations
 from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
+from dialgauge.tasks.trials import trial_measures
 
 FAMILY = "outcomes"
 STRICT, COMPAT = "strict", "compat"
@@ -44,6 +46,8 @@ RULE_SET = Parameter("rules", "mwzeval", _ANY_RULES, "strict: ours; compat: Conv
 
 class OutcomeEvidence:
     """Judged conversations; ``by_goal`` is the same with all trials of a goal as one unit of resampling."""
+
+    tried = "goal"
 
     def __init__(self, judged: JudgedConversations) -> None:
         self.judged = judged.judged
@@ -68,6 +72,21 @@ class OutcomeEvidence:
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
         return sorted({domain for one in self.judged for domain in one.compat.domains})
+
+    def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
+        """For each goal the place of its first trial, and the verdicts on those that have one."""
+        rules, domain = str(settings["rules"]), str(settings.get("part", ""))
+        return [
+            (
+                places[0],
+                [done for place in places if (done := succeeded(self.judged[place], rules, domain)) is not None],
+            )
+            for places in self.goals.values()
+        ]
+
+    def verdict_obstacle(self, settings: Settings) -> str | None:
+        """Why there are no verdicts by these rules."""
+        return _no_rules(self, settings)
 
     def by_goal(self) -> OutcomeEvidence:
         """The same conversations, those of one goal together."""
@@ -193,26 +212,6 @@ def _heard(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair:
     return (2.0 if aspect == "f1" else 1.0) * hearing.right, float(below)
 
 
-def _pass(evidence: OutcomeEvidence, settings: Settings) -> Rows:
-    """On the first trial of each goal: the chance that k of its trials, drawn at random, all succeed."""
-    k, above, below = int(settings["k"]), np.zeros(len(evidence.judged)), np.zeros(len(evidence.judged))
-    rules, domain = str(settings["rules"]), str(settings.get("part", ""))
-    for places in evidence.goals.values():
-        verdicts = [succeeded(evidence.judged[place], rules, domain) for place in places]
-        counted = [verdict for verdict in verdicts if verdict is not None]
-        if len(counted) >= k:
-            above[places[0]] = math.comb(sum(counted), k) / math.comb(len(counted), k)
-            below[places[0]] = 1.0
-    return above, below
-
-
-def _too_few_trials(evidence: Any, settings: Settings) -> str | None:
-    why = _no_rules(evidence, settings)
-    if why is None and evidence.trials < int(settings["k"]):
-        return f"no goal was tried {settings['k']} times"
-    return why
-
-
 def _card(name: str, title: str, summary: str, formula: str, count: _Count, **more: Any) -> Card[Any]:
     settled = {"source": _OURS, "obstacle": _no_calls, **more}
     return Card(
@@ -330,10 +329,5 @@ CARDS: tuple[Card[Any], ...] = (
     _hearing("HeardPrecision", "precision of what was heard", "precision", "heard and said / heard"),
     _hearing("HeardRecall", "recall of what was said", "recall", "heard and said / said"),
     _hearing("HeardF1", "F1 of what was heard", "f1", "2 (heard and said) / (heard + said)"),
-    Card(
-        name="pass", family=FAMILY, title="pass^k", source="Yao et al. 2024, tau-bench",
-        summary="The chance that k trials of one goal, drawn without replacement, all succeed; mean over goals.",
-        formula="mean over goals of C(successes, k) / C(trials, k)", rows=_pass, parameters=(RULE_SET,), mark="^",
-        cutoff=Parameter("k", 1, summary="how many trials must all succeed", whole=True), obstacle=_too_few_trials,
-    ),
+    *trial_measures.CARDS,
 )  # fmt: skip

@@ -49,7 +49,7 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
     rows: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
         OUTCOMES: lambda: (row for one in judged for row in _outcomes(one)),
         CONVERSATIONS: lambda: _conversations(judged),
-        CALLS: lambda: (row for one in judged for row in _calls(one)),
+        CALLS: lambda: (row for one in judged for row in _calls(one.dialogue)),
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
     return {name: partial(_frame, name, make) for name, make in rows.items()}
@@ -109,11 +109,16 @@ def _conversation(dialogue: Dialogue, went: Conduct, *, strict: bool | None, com
     )
 
 
-def _calls(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
-    for number, turn in enumerate(one.dialogue.turns):
+def calls_frame(dialogues: Iterable[Dialogue]) -> polars.DataFrame:
+    """The table ``calls`` of any dialogues."""
+    return _frame(CALLS, lambda: (row for dialogue in dialogues for row in _calls(dialogue)))
+
+
+def _calls(dialogue: Dialogue) -> Iterator[tuple[Any, ...]]:
+    for number, turn in enumerate(dialogue.turns):
         for call in turn.calls or ():
             yield (
-                one.dialogue.id,
+                dialogue.id,
                 number,
                 call.name,
                 call.domain,

@@ -5,12 +5,9 @@ Trials of one goal are not independent, so intervals come from resampling goals 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import (
@@ -28,6 +25,7 @@ from dialgauge.measures import (
 )
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, with_interval
 from dialgauge.worlds.town import BOOK_SLOTS, Failures, TownSearch
 
 #: Measures that are also given for each domain of the goals.
@@ -38,6 +36,8 @@ def outcome_measures(evidence: OutcomeEvidence) -> list[Measure[Any]]:
     """All that can be measured: both rule sets, by domain where that means something, and pass^k."""
     measures: list[Measure[Any]] = []
     for card in CARDS:
+        if card.name in (FLIPS, NOISE) and evidence.trials < 2:
+            continue
         for given in _settings(card, evidence):
             measures.append(Measure(card, given))
             if card.name in _BY_DOMAIN:
@@ -59,7 +59,7 @@ def _settings(card: Card[Any], evidence: OutcomeEvidence) -> Iterator[tuple[tupl
         cutoffs = [{card.cutoff.name: k} for k in range(1, max(evidence.trials, 1) + 1)]
     choices: list[dict[str, Setting]] = [{}]
     for parameter in card.parameters:
-        values = OUTCOME_RULES if parameter is RULE_SET else parameter.choices
+        values = OUTCOME_RULES if parameter.name == RULE_SET.name else parameter.choices
         choices = [{parameter.name: value} for value in values]
     for choice in choices:
         for cutoff in cutoffs:
@@ -107,14 +107,10 @@ def score_outcomes(
     how = Resampling(resamples, seed)
     [bounds] = intervals([(evidence.by_goal(), possible)], how)
     limited = {
-        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
+        name: with_interval(name, score, low, high)
         for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
     }
     return replace(scores, scores=limited, resampling=how)
-
-
-def _defined(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
 
 
 def _coverage(judged: JudgedConversations) -> Coverage:

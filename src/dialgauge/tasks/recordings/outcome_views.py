@@ -13,6 +13,7 @@ from dialgauge.measures import Score
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
 from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -101,13 +102,16 @@ def _by_domain(scores: Mapping[str, Score]) -> Table:
 
 
 def _trials(scores: Mapping[str, Score]) -> list[Table]:
-    """pass^k, where goals were tried several times."""
+    """pass^k, and how much is chance, where goals were tried several times."""
     table = Table("Every one of k trials", ["", *_shares(OUTCOME_RULES)])
     k = 1
     while f"pass^{k}(rules={COMPAT})" in scores:
         table.add(f"pass^{k}", *(_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
         k += 1
-    return [table] if len(table) > 1 else []
+    chance = Table("How much of that is chance", ["", *_shares(OUTCOME_RULES)])
+    for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
+        chance.add(title, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+    return [table, chance] if len(table) > 1 else []
 
 
 def _ends(conversations: polars.DataFrame) -> Table:

@@ -1,0 +1,370 @@
+"""Results of tau-bench and tau2-bench: language-model agents in conversation with language-model users.
+
+``tau``   a JSON list of ``{task_id, reward, info, traj, trial}`` (the first version)
+``tau2``  a JSON object ``{timestamp, info, tasks, simulations}``
+
+A conversation's id is ``TASK#TRIAL``. ``goal.message`` is the user's instruction, ``outcome`` the verdict: success is a
+reward of 1, ``reason`` how it ended, and ``details`` what else the file says of it, as texts (``DETAILS``). What was
+planned stands in the details of every conversation, so that a converted file still says how much of it there should be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct, structs
+
+from dialgauge.dialogue import Dialogue, Goal, Outcome
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.located import members_of
+from dialgauge.formats.source import Part
+from dialgauge.formats.tau_messages import TauMessage, as_text, turns_of
+
+#: A reward this close to 1 is a success, as both benchmarks have it.
+TOLERANCE = 1e-6
+
+#: The keys of ``Outcome.details``. Parts of the reward stand under ``reward[PART]``.
+DETAILS = (
+    "benchmark", "task", "trial", "reward", "agent_cost", "user_cost", "duration", "seed", "error", "stopped_by",
+    "planned_trials", "planned_tasks", "task_set", "agent", "user", "max_steps", "max_errors", "policy",
+    "expected_actions", "expected_outputs",
+)  # fmt: skip
+
+#: How many characters of a checksum are kept.
+_SHORT = 12
+#: Beyond any trial, or reward, that somebody meant.
+_MOST = 1_000_000
+_ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+_INSTRUCTIONS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+
+
+class _TauTask(Struct, frozen=True, gc=False):
+    instruction: str = ""
+    actions: list[dict[str, Any]] | None = None
+    outputs: list[Any] | None = None
+
+
+class _TauRewardInfo(Struct, frozen=True, gc=False):
+    info: dict[str, Any] | None = None
+
+
+class _TauInfo(Struct, frozen=True, gc=False):
+    task: _TauTask | None = None
+    source: str | None = None
+    user_cost: float | None = None
+    reward_info: _TauRewardInfo | None = None
+    error: str | None = None
+
+
+class _TauResult(Struct, frozen=True, gc=False):
+    task_id: int | str
+    reward: float | None
+    traj: tuple[TauMessage, ...]
+    info: _TauInfo = _TauInfo()
+    trial: int = 0
+
+
+class _Settings(Struct, frozen=True, gc=False):
+    llm: str | None = None
+
+
+class _Environment(Struct, frozen=True, gc=False):
+    domain_name: str = ""
+    policy: str | None = None
+
+
+class _Info(Struct, frozen=True, gc=False):
+    num_trials: int | None = None
+    max_steps: int | None = None
+    max_errors: int | None = None
+    user_info: _Settings | None = None
+    agent_info: _Settings | None = None
+    environment_info: _Environment | None = None
+
+
+class _Scenario(Struct, frozen=True, gc=False):
+    persona: str | None = None
+    instructions: str | dict[str, Any] | None = None
+
+
+class _Criteria(Struct, frozen=True, gc=False):
+    actions: list[dict[str, Any]] | None = None
+    communicate_info: list[Any] | None = None
+
+
+class _Task(Struct, frozen=True, gc=False):
+    id: str | int
+    user_scenario: _Scenario | None = None
+    evaluation_criteria: _Criteria | None = None
+
+
+class _RewardInfo(Struct, frozen=True, gc=False):
+    reward: float | None = None
+    reward_breakdown: dict[str, float | None] | None = None
+
+
+class _Simulation(Struct, frozen=True, gc=False):
+    task_id: str | int
+    messages: tuple[TauMessage, ...]
+    termination_reason: str | None = None
+    reward_info: _RewardInfo | None = None
+    agent_cost: float | None = None
+    user_cost: float | None = None
+    duration: float | None = None
+    trial: int | None = None
+    seed: int | None = None
+
+
+class _Results(Struct, frozen=True, gc=False):
+    simulations: list[Raw]
+    info: _Info = _Info()
+    tasks: list[_Task] = []
+
+
+_LIST = msgspec.json.Decoder(list[Raw])
+_TAU = msgspec.json.Decoder(_TauResult)
+_RESULTS = msgspec.json.Decoder(_Results)
+_TASKS = msgspec.json.Decoder(list[_Task])
+_SIMULATION = msgspec.json.Decoder(_Simulation)
+_ANY = msgspec.json.Decoder(dict[str, Raw])
+_FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
+
+
+class Tau(DialogueFormat):
+    """A list of results, one for each trial of each task."""
+
+    name = "tau"
+    summary = "tau-bench results: a list of task_id, reward, info, traj and trial"
+    fields = _FIELDS
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        return isinstance(first, dict) and {"task_id", "traj"} <= first.keys()
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        results = list(_each(_TAU, decode(_LIST, part.read(), part), part, notes))
+        instructions = {str(one.task_id): one.info.task.instruction if one.info.task else "" for _, one in results}
+        shared = {"planned_tasks": str(len(instructions)), "task_set": _task_set(instructions)}
+        if results:
+            # The file does not say how many trials were planned: as many as any task has.
+            shared["planned_trials"] = str(1 + max(one.trial for _, one in results))
+        for name, one in results:
+            try:
+                yield _tau_dialogue(one, shared)
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+class Tau2(DialogueFormat):
+    """Tasks, and the simulations of them."""
+
+    name = "tau2"
+    summary = "tau2-bench results: an object of info, tasks and simulations"
+    fields = _FIELDS
+
+    def recognise(self, peek: Peek) -> bool:
+        info = peek.json.get("info") if isinstance(peek.json, dict) else None
+        return isinstance(info, dict) and {"agent_info", "user_info"} <= info.keys()
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        results = _results(part)
+        if not 0 <= (results.info.num_trials or 0) <= _MOST:
+            raise DialgaugeError(f"info, num_trials: {results.info.num_trials} trials cannot be meant", file=part.name)
+        tasks = _tasks(results.tasks, part)
+        shared = _shared(results.info, tasks)
+        domain = results.info.environment_info.domain_name if results.info.environment_info else ""
+        for name, one in _each(_SIMULATION, results.simulations, part, notes):
+            try:
+                yield _tau2_dialogue(one, tasks, shared, domain)
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, notes: Notes) -> Iterator[tuple[str, Any]]:
+    """Each conversation with its name; those of the wrong shape are refused."""
+    for number, raw in enumerate(pieces, start=1):
+        name = _name(raw, number)
+        try:
+            one = decode(decoder, raw, part, dialogue=name)
+            if not 0 <= (one.trial or 0) < _MOST:
+                raise DialgaugeError(
+                    f"the trial is {one.trial}, which is not from 0 to {_MOST - 1:,}",
+                    file=part.name,
+                    dialogue=name,
+                )
+        except DialgaugeError as error:
+            notes.refuse(error)
+        else:
+            yield name, one
+
+
+def _name(raw: Raw, number: int) -> str:
+    """What an error calls a conversation: by task and trial, or by its number in the file."""
+    try:
+        given = _ANY.decode(raw)
+        task, trial = (msgspec.json.decode(given[key]) for key in ("task_id", "trial"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError):
+        return f"number {number}"
+    return f"{task}#{trial}" if isinstance(task, str | int) and isinstance(trial, int) else f"number {number}"
+
+
+def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
+    info, task = one.info, one.info.task or _TauTask()
+    parts = {
+        key: float(value)
+        for key, value in ((info.reward_info.info if info.reward_info else None) or {}).items()
+        if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
+    }
+    prompt = "\n".join(message.content or "" for message in one.traj if message.role == "system")
+    details = {
+        "benchmark": "tau",
+        "task": str(one.task_id),
+        "trial": str(one.trial),
+        **_rewards(one.reward, parts),
+        **_given(
+            user_cost=info.user_cost,
+            error=info.error,
+            stopped_by=info.source,
+            expected_actions=task.actions,
+            expected_outputs=task.outputs,
+        ),
+        **shared,
+        **({"policy": _checksum(prompt)} if prompt else {}),
+    }
+    reason = _tau_end(info)
+    return Dialogue(
+        id=f"{one.task_id}#{one.trial}",
+        turns=tuple(turns_of(one.traj)),
+        goal=Goal(message=(task.instruction,)) if task.instruction else None,
+        outcome=Outcome(
+            success=_succeeded(one.reward), reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details
+        ),
+    )
+
+
+def _tau_end(info: _TauInfo) -> str:
+    """How a conversation ended, in tau2-bench's words; tau-bench leaves it to be concluded.
+
+    A conversation that comes to its end is judged; one that does not was stopped by an error, or has used up its steps.
+    """
+    if info.error is not None:
+        return "error"
+    if info.reward_info is None:
+        return "max_steps"
+    return "user_stop" if info.source in ("user", None) else "agent_stop"
+
+
+def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping[str, str], domain: str) -> Dialogue:
+    name, trial = str(one.task_id), one.trial or 0
+    task = tasks.get(name)
+    if tasks and task is None:
+        raise DialgaugeError(f"the file has no task '{name}'; every simulation needs its task in 'tasks'")
+    judged = one.reward_info or _RewardInfo()
+    parts = {key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None}
+    criteria = (task.evaluation_criteria if task else None) or _Criteria()
+    details = {
+        "benchmark": "tau2",
+        "task": name,
+        "trial": str(trial),
+        **_rewards(judged.reward, parts),
+        **_given(
+            agent_cost=one.agent_cost,
+            user_cost=one.user_cost,
+            duration=one.duration,
+            seed=one.seed,
+            expected_actions=criteria.actions,
+            expected_outputs=criteria.communicate_info,
+        ),
+        **shared,
+    }
+    reason = one.termination_reason or ""
+    instruction = _instruction(task)
+    return Dialogue(
+        id=f"{name}#{trial}",
+        turns=tuple(turns_of(one.messages)),
+        goal=Goal(message=instruction) if instruction else None,
+        domains=(domain,) if domain else (),
+        outcome=Outcome(
+            success=_succeeded(judged.reward), reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details
+        ),
+    )
+
+
+def _results(part: Part) -> _Results:
+    """The content of a tau2 file. Where a key is repeated, no list is lost: what stands twice is told as such."""
+    content = part.read()
+    results = decode(_RESULTS, content, part)
+    members = members_of(content, part)
+    if len({key for key, _ in members}) == len(members):
+        return results
+    tasks = [task for key, raw in members if key == "tasks" for task in decode(_TASKS, raw, part)]
+    simulations = [one for key, raw in members if key == "simulations" for one in decode(_LIST, raw, part)]
+    return structs.replace(results, tasks=tasks, simulations=simulations)
+
+
+def _tasks(given: Iterable[_Task], part: Part) -> dict[str, _Task]:
+    tasks: dict[str, _Task] = {}
+    for task in given:
+        if tasks.get(str(task.id), task) != task:
+            raise DialgaugeError(f"two different tasks have the id '{task.id}'", file=part.name)
+        tasks[str(task.id)] = task
+    return tasks
+
+
+def _shared(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
+    """What holds for all conversations of a file."""
+    environment = info.environment_info or _Environment()
+    texts = {name: "\n".join(_instruction(task)) for name, task in tasks.items()}
+    return {
+        **_given(
+            planned_trials=info.num_trials,
+            agent=info.agent_info.llm if info.agent_info else None,
+            user=info.user_info.llm if info.user_info else None,
+            max_steps=info.max_steps,
+            max_errors=info.max_errors,
+        ),
+        **({"planned_tasks": str(len(tasks)), "task_set": _task_set(texts)} if tasks else {}),
+        **({"policy": _checksum(environment.policy)} if environment.policy else {}),
+    }
+
+
+def _instruction(task: _Task | None) -> tuple[str, ...]:
+    """What the user was told, part by part, each with its name; the persona last."""
+    scenario = task.user_scenario if task else None
+    if scenario is None:
+        return ()
+    given = scenario.instructions
+    if isinstance(given, dict):
+        parts = {key: given[key] for key in _INSTRUCTIONS if isinstance(given.get(key), str)}
+    else:
+        parts = {"instructions": given} if given else {}
+    if scenario.persona:
+        parts["persona"] = scenario.persona
+    return tuple(f"{key.replace('_', ' ')}: {text}" for key, text in parts.items() if text)
+
+
+def _rewards(reward: float | None, parts: Mapping[str, float]) -> dict[str, str]:
+    return {**_given(reward=reward), **{f"reward[{part}]": as_text(value) for part, value in parts.items()}}
+
+
+def _given(**values: Any) -> dict[str, str]:
+    """What the file says, as texts."""
+    return {name: as_text(value) for name, value in values.items() if value is not None}
+
+
+def _succeeded(reward: float | None) -> bool | None:
+    return None if reward is None else abs(reward - 1) <= TOLERANCE
+
+
+def _task_set(instructions: Mapping[str, str]) -> str:
+    """The checksum of tasks with their instructions, whatever order they stand in."""
+    return _checksum(msgspec.json.encode(sorted(instructions.items())))
+
+
+def _checksum(content: str | bytes) -> str:
+    written = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return hashlib.sha256(written).hexdigest()[:_SHORT]

@@ -1,0 +1,157 @@
+"""Messages of tau-bench and tau2-bench as turns: texts, tool calls of both sides, and the results of these.
+
+Every message with a text, and every message without tool calls, is a turn; ``Turn.source`` is its place in the file.
+Tool calls belong to the next turn of the side that made them; where it says nothing more, to a turn without words.
+A text beside tool calls is a turn of its own: it went to the tools, and the other side never saw it. So a turn that
+another of the same speaker follows was not heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.dialogue import Call, Speaker, Turn
+from dialgauge.errors import DialgaugeError
+
+#: What came of a tool call.
+DONE, ERROR, NO_RESULT = "done", "error", "no result"
+#: The key under which the text that a tool gave stands, and that of arguments that are no JSON object.
+CONTENT, ARGUMENTS = "content", "arguments"
+
+_SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "system"}
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+
+
+class _Function(Struct, frozen=True, gc=False):
+    name: str
+    arguments: str | dict[str, Any] | None = None
+
+
+class _ToolCall(Struct, frozen=True, gc=False):
+    """A call as tau2-bench writes it, or under ``function`` as tau-bench does."""
+
+    id: str | None = None
+    name: str | None = None
+    arguments: str | dict[str, Any] | None = None
+    function: _Function | None = None
+
+
+class _ToolResult(Struct, frozen=True, gc=False):
+    id: str | None = None
+    content: str | None = None
+    error: bool | None = None
+
+
+class TauMessage(Struct, frozen=True, gc=False):
+    """One message of either benchmark."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str | None = None
+    tool_calls: tuple[_ToolCall, ...] | None = None
+    #: Of a tool: which call it answers, by tau2-bench and by tau-bench, and whether it is an error.
+    id: str | None = None
+    tool_call_id: str | None = None
+    error: bool | None = None
+    #: Several answers in one message.
+    tool_messages: tuple[_ToolResult, ...] | None = None
+
+
+class _Pending(Struct, frozen=True):
+    """Calls that wait for the turn they precede."""
+
+    speaker: Speaker
+    place: int
+    calls: tuple[Call, ...]
+
+
+def turns_of(messages: Sequence[TauMessage]) -> Iterator[Turn]:
+    """The turns of a conversation. Results are found by the ids of their calls, or by their order where these lack."""
+    results = _results(messages)
+    waiting: _Pending | None = None
+    for place, message in enumerate(messages):
+        speaker = _SPEAKERS.get(message.role)
+        if speaker is None:
+            continue
+        if waiting is not None and waiting.speaker != speaker:
+            yield _wordless(waiting)
+            waiting = None
+        if message.content or not message.tool_calls:
+            calls = waiting.calls if waiting is not None else None
+            yield Turn(speaker=speaker, text=message.content or "", calls=calls, source=place)
+            waiting = None
+        if message.tool_calls:
+            made = tuple(
+                _call(call, results.get((place, number)), place) for number, call in enumerate(message.tool_calls)
+            )
+            first = place if waiting is None else waiting.place
+            waiting = _Pending(speaker, first, (waiting.calls if waiting is not None else ()) + made)
+    if waiting is not None:
+        yield _wordless(waiting)
+
+
+def _wordless(waiting: _Pending) -> Turn:
+    return Turn(speaker=waiting.speaker, calls=waiting.calls, source=waiting.place)
+
+
+def _results(messages: Sequence[TauMessage]) -> dict[tuple[int, int], _ToolResult]:
+    """The result of each call, by the place of its message and its number in it."""
+    found: dict[tuple[int, int], _ToolResult] = {}
+    open_calls: list[tuple[int, int, str | None]] = []
+    for place, message in enumerate(messages):
+        if message.role in _SPEAKERS and message.tool_calls:
+            open_calls = [(place, number, call.id) for number, call in enumerate(message.tool_calls)]
+        for result in _tool_results(message):
+            match = next((one for one in open_calls if result.id is not None and one[2] == result.id), None)
+            match = match or next((one for one in open_calls if result.id is None or one[2] is None), None)
+            if match is not None:
+                open_calls.remove(match)
+                found[match[:2]] = result
+    return found
+
+
+def _tool_results(message: TauMessage) -> Iterable[_ToolResult]:
+    if message.role != "tool":
+        return ()
+    if message.tool_messages is not None:
+        return message.tool_messages
+    return (_ToolResult(message.id or message.tool_call_id, message.content, message.error),)
+
+
+def _call(call: _ToolCall, result: _ToolResult | None, place: int) -> Call:
+    name = call.function.name if call.function else call.name
+    if name is None:
+        raise DialgaugeError("a tool call has no name", turn=place)
+    given = call.function.arguments if call.function else call.arguments
+    return Call(
+        name=name,
+        arguments=_arguments(given),
+        outcome=_outcome(result),
+        result={} if result is None else {CONTENT: result.content or ""},
+    )
+
+
+def _outcome(result: _ToolResult | None) -> str:
+    """tau2-bench says whether it is an error; tau-bench's tools begin their errors with that word."""
+    if result is None:
+        return NO_RESULT
+    failed = (result.content or "").startswith("Error") if result.error is None else result.error
+    return ERROR if failed else DONE
+
+
+def _arguments(given: str | Mapping[str, Any] | None) -> dict[str, str]:
+    """Arguments as texts; what a model wrote that is no JSON object stays as it is."""
+    if isinstance(given, str):
+        try:
+            given = _OBJECT.decode(given)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return {ARGUMENTS: str(given)} if given else {}
+    return {key: as_text(value) for key, value in (given or {}).items()}
+
+
+def as_text(value: Any) -> str:
+    """A value of JSON as a text: texts as they are, everything else as JSON."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,222 @@
+"""The conversations of a results file, as attempts at tasks, and how many of them there should be."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Count, Coverage
+from dialgauge.text import counted
+
+#: How a conversation ended: by itself, at a limit that the agent used up, or by a failure that says nothing of it.
+End: TypeAlias = Literal["finished", "limit", "infrastructure"]
+
+#: Ends that are verdicts on the agent; whatever else a file names is a failure of something else.
+_ENDS: dict[str, End] = {
+    "user_stop": "finished",
+    "agent_stop": "finished",
+    "": "finished",
+    "max_steps": "limit",
+    "too_many_errors": "limit",
+    "agent_error": "limit",
+}
+_PART = "reward["
+#: Longer numbers of trials and tasks were not meant.
+_DIGITS = 7
+_TurnCount: TypeAlias = Callable[[Turn], int]
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One trial of one task; None is what the file does not say."""
+
+    id: str
+    task: str
+    trial: int
+    end: End
+    reason: str
+    success: bool | None
+    reward: float | None
+    parts: dict[str, float]
+    costs: dict[str, float]
+    turns: dict[str, int]
+    calls: dict[str, int]
+
+    @property
+    def scored(self) -> bool:
+        """Is there a verdict, and is it one on the agent?"""
+        return self.end != "infrastructure" and self.success is not None and self.reward is not None
+
+
+class Attempts:
+    """All attempts of one file."""
+
+    def __init__(self, dialogues: Iterable[Dialogue]) -> None:
+        self.dialogues = list(dialogues)
+        self.attempts = [_attempt(dialogue) for dialogue in self.dialogues]
+
+    @cached_property
+    def tasks(self) -> dict[str, list[int]]:
+        """The places of each task's attempts."""
+        tasks: dict[str, list[int]] = {}
+        for place, one in enumerate(self.attempts):
+            tasks.setdefault(one.task, []).append(place)
+        return tasks
+
+    def said(self, key: str) -> str:
+        """What all conversations say of the file; empty where they say nothing, all of it where they differ."""
+        said = dict.fromkeys(_details(dialogue).get(key, "") for dialogue in self.dialogues)
+        return ",".join(text for text in said if text)
+
+    @cached_property
+    def trials(self) -> int:
+        """How many trials of each task were planned: as the file says, and at least as many as it has."""
+        most = max((max(one.trial + 1 for one in self.attempts), *map(len, self.tasks.values())), default=0)
+        return max(self._planned("planned_trials"), most)
+
+    @property
+    def most_scored(self) -> int:
+        """The most trials of a task that have a verdict."""
+        return max((sum(self.attempts[place].scored for place in places) for places in self.tasks.values()), default=0)
+
+    @property
+    def trials_known(self) -> bool:
+        """Does the file itself say how many trials were planned?"""
+        return self.said("benchmark") != "tau" and self._planned("planned_trials") > 0
+
+    @cached_property
+    def planned_tasks(self) -> int:
+        """How many tasks were planned."""
+        return max(self._planned("planned_tasks"), len(self.tasks))
+
+    @property
+    def planned(self) -> int:
+        """How many conversations were planned."""
+        return self.planned_tasks * self.trials
+
+    def _planned(self, key: str) -> int:
+        given = (_details(dialogue).get(key, "") for dialogue in self.dialogues)
+        return max((int(text) for text in given if _is_count(text)), default=0)
+
+    @property
+    def scored(self) -> int:
+        """How many attempts have a verdict on the agent."""
+        return sum(one.scored for one in self.attempts)
+
+    @cached_property
+    def failed(self) -> dict[str, int]:
+        """What failed beside the agent, by reason."""
+        return dict(Counter(one.reason for one in self.attempts if one.end == "infrastructure").most_common())
+
+    @property
+    def unjudged(self) -> int:
+        """How many attempts came to their end and have no reward."""
+        return sum(one.end != "infrastructure" and not one.scored for one in self.attempts)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Conversations, and tasks with all of their trials."""
+        whole = sum(
+            sum(self.attempts[place].scored for place in places) == self.trials for places in self.tasks.values()
+        )
+        begun, failed = len(self.attempts), sum(self.failed.values()) + self.unjudged
+        return Coverage(
+            {
+                "conversations": Count(expected=self.planned, read=begun, scored=self.scored, failed=failed),
+                "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=whole, failed=0),
+            },
+            policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
+        )
+
+    def sentence(self) -> str:
+        """How much there is, before anything else is said."""
+        begun, failed = len(self.attempts), sum(self.failed.values())
+        plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')} planned"
+        parts = [
+            f"{self.scored:,} of {self.planned:,} conversations scored ({plan})",
+            f"{begun:,} begun",
+            f"{begun - failed:,} finished",
+            f"{failed:,} failed by infrastructure{_listed(self.failed)}",
+        ]
+        if self.unjudged:
+            parts.append(f"{self.unjudged:,} not judged")
+        if untouched := self.planned_tasks - len(self.tasks):
+            parts.append(f"{counted(untouched, 'task')} never begun")
+        return ("" if self.coverage.complete else "INCOMPLETE: ") + ", ".join(parts)
+
+    def bounds(self) -> tuple[float, float]:
+        """pass^1 if all that is missing had failed, and if it had passed."""
+        passed = sum(bool(one.success) for one in self.attempts if one.scored)
+        return passed / self.planned, (passed + self.planned - self.scored) / self.planned
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
+
+
+def _details(dialogue: Dialogue) -> dict[str, str]:
+    return dialogue.outcome.details if dialogue.outcome else {}
+
+
+def _attempt(dialogue: Dialogue) -> Attempt:
+    outcome, details = dialogue.outcome, _details(dialogue)
+    if outcome is None or "task" not in details:
+        raise DialgaugeError(
+            "it does not say which task it is a trial of (outcome, details, task); results of tau-bench and tau2-bench "
+            "do, and what 'dialgauge data convert' makes of them",
+            dialogue=dialogue.id,
+        )
+    trial = details.get("trial", "0")
+    if not _is_count(trial):
+        raise DialgaugeError(f"the trial is a whole number of a few digits, not '{trial}'", dialogue=dialogue.id)
+    return Attempt(
+        id=dialogue.id,
+        task=details["task"],
+        trial=int(trial),
+        end=_ENDS.get(outcome.reason, "infrastructure"),
+        reason=outcome.reason,
+        success=outcome.success,
+        reward=_number(dialogue.id, details, "reward", most=1.0),
+        parts={
+            key.removeprefix(_PART).removesuffix("]"): value
+            for key in details
+            if key.startswith(_PART) and (value := _number(dialogue.id, details, key, most=1.0)) is not None
+        },
+        costs={
+            side: cost
+            for side in ("agent", "user")
+            if (cost := _number(dialogue.id, details, f"{side}_cost")) is not None
+        },
+        turns=_by_side(dialogue, lambda turn: 1),
+        calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
+    )
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _DIGITS
+
+
+def _by_side(dialogue: Dialogue, count: _TurnCount) -> dict[str, int]:
+    sides = {"agent": "system", "user": "user"}
+    return {
+        side: sum(count(turn) for turn in dialogue.turns if turn.speaker == speaker) for side, speaker in sides.items()
+    }
+
+
+def _number(dialogue: str, details: Mapping[str, str], key: str, most: float = math.inf) -> float | None:
+    if key not in details:
+        return None
+    try:
+        value = float(details[key])
+    except ValueError:
+        value = math.nan
+    if not (0 <= value <= most and math.isfinite(value)):
+        limits = f"from 0 to {most:g}" if math.isfinite(most) else "that is not negative"
+        raise DialgaugeError(f"the {key} is a number {limits}, not {details[key]}", dialogue=dialogue)
+    return value

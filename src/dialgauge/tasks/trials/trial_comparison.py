@@ -1,0 +1,217 @@
+"""What results of agents add to a comparison: tasks are paired and resampled, and what would settle a difference.
+
+The variance of a task's difference has two sources: tasks on which the agents truly differ, and the chance of few
+trials. More trials shrink the second only, more tasks both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.report import Cell, Column, Table
+from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
+from dialgauge.tasks.trials.trial_scores import TRIALS
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.comparison import Comparison
+    from dialgauge.runs import Run
+
+PASS_1 = f"{PASS}^1"
+SETTLING = "settling"
+#: Measures that are compared where nobody names any begin with these.
+_HEADLINES = (f"{PASS}^", "Reward", "Cost", "Turns")
+#: How many tasks are named that only one file has.
+_NAMED = 10
+
+
+class Settling(Struct, frozen=True, kw_only=True):
+    """What it would take to settle the difference in pass^1 that was seen; None is not known, or not possible."""
+
+    first: str
+    second: str
+    difference: float
+    settled: bool
+    #: The true difference that these tasks and trials show 8 times in 10.
+    detectable: float | None
+    tasks: int
+    trials: tuple[int, int]
+    #: How many trials of each task, with these tasks, would show the difference seen 8 times in 10.
+    trials_needed: int | None
+    #: How many tasks like these, with these trials.
+    tasks_needed: int | None
+    why: str = ""
+
+
+def settling(comparison: Comparison, first: str, second: str) -> Settling:
+    """What would settle the difference of two runs in pass^1."""
+    difference = comparison.difference(first, second, PASS_1)
+    counts = [_counts(comparison.runs[name], comparison.dialogues) for name in (first, second)]
+    trials = tuple(max(trials for _, trials in one) for one in counts)
+    found = comparison.detectable_between(first, second, PASS_1)
+    known = math.isfinite(found)
+    made = Settling(
+        first=first,
+        second=second,
+        difference=difference.difference,
+        settled=difference.significant,
+        detectable=found if known else None,
+        tasks=len(comparison.dialogues),
+        trials=(trials[0], trials[1]),
+        trials_needed=None,
+        tasks_needed=None,
+    )
+    if not known or not difference.difference:
+        why = "no difference was seen" if known else "nothing varies, or there are too few tasks"
+        return structs.replace(made, why=why)
+    # What is detected 8 times in 10 grows with the error, the root of the variance.
+    shrunk = (difference.difference / found) ** 2
+    trials_needed, why = _trials_needed(counts, shrunk)
+    tasks_needed = math.ceil(round(made.tasks / shrunk, 6))
+    return structs.replace(made, trials_needed=trials_needed, tasks_needed=tasks_needed, why=why)
+
+
+def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -> tuple[int | None, str]:
+    """How many trials of each task shrink the variance of a task's difference to this share of it."""
+    if any(trials < 2 for one in counts for _, trials in one):
+        return None, "some tasks were tried once, so nobody knows how much is chance"
+    single = [[flip_chance(*each) / 2 for each in one] for one in counts]
+    chance = sum(
+        float(np.mean([value / trials for value, (_, trials) in zip(values, one, strict=True)]))
+        for values, one in zip(single, counts, strict=True)
+    )
+    rates = [np.array([passed / trials for passed, trials in one]) for one in counts]
+    variance = float(np.var(rates[0] - rates[1], ddof=1))
+    between, allowed = max(0.0, variance - chance), variance * shrunk
+    if allowed <= between:
+        return None, "the agents differ on other tasks each, which more trials do not change: more tasks are needed"
+    return max(1, math.ceil(round(sum(map(float, map(np.mean, single))) / (allowed - between), 6))), ""
+
+
+def _counts(run: Run, tasks: Sequence[str]) -> list[tuple[int, int]]:
+    """Successes and trials of these tasks."""
+    import polars as pl
+
+    scored = run.table(TRIALS).filter("scored").group_by("task").agg(pl.col("success").sum(), pl.len())
+    found = {task: (int(passed), int(trials)) for task, passed, trials in scored.iter_rows()}
+    return [found.get(task, (0, 0)) for task in tasks]
+
+
+class TrialsView(ComparisonView):
+    """Tasks are paired, whatever their numbers of trials; the user, the tasks and the limits must be the same."""
+
+    own_parts = frozenset({"trials"})
+    unit = "task"
+    always = (SETTLING,)
+
+    def headlines(self, measures: Sequence[str]) -> Sequence[str]:
+        """pass^k, rewards, cost and turns of both sides together."""
+        chosen = [name for name in measures if name.startswith(_HEADLINES) and "(" not in name]
+        return chosen or measures
+
+    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
+        """The sums of each task: those of its trials together."""
+        import polars as pl
+
+        frame = run.table(table)
+        keys = [name for name in frame.columns if name not in ("dialogue", "num", "den", "sum")]
+        values = [name for name in ("num", "den", "sum") if name in frame.columns]
+        tasks = run.table(TRIALS).select("dialogue", "task")
+        joined = frame.join(tasks, on="dialogue", how="inner", maintain_order="left")
+        grouped = joined.group_by("task", *keys, maintain_order=True).agg(pl.col(values).sum())
+        return grouped.rename({"task": "dialogue"}).select(frame.columns)
+
+    def told_first(self, runs: Sequence[Run]) -> list[str]:
+        """How much of each file there is, and which tasks not all files have."""
+        told = [f"{run.name}: {run.details['sentence']}" for run in runs]
+        tasks = {run.id: run.table(TRIALS)["task"].unique(maintain_order=True).to_list() for run in runs}
+        shared = set.intersection(*map(set, tasks.values())) if tasks else set()
+        for run in runs:
+            alone = [task for task in tasks[run.id] if task not in shared]
+            if alone:
+                more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
+                told.append(
+                    f"{run.name}: {counted(len(alone), 'task')} that not all have, left out: "
+                    f"{', '.join(alone[:_NAMED])}{more}"
+                )
+        return told
+
+    def notes(self, runs: Sequence[Run]) -> list[str]:
+        """Different numbers of trials change the noise, and nothing else."""
+        trials = {run.name: run.details["planned"]["trials"] for run in runs}
+        if len(set(trials.values())) < 2:
+            return []
+        listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
+        return [f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"]
+
+    def uncounted(self, run: Run, measure: str) -> Collection[str]:
+        """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""
+        import polars as pl
+
+        scores = run.table("dialogue_scores").filter(pl.col("measure") == measure)
+        if not scores.height:
+            return ()
+        tasks = run.table(TRIALS)
+        having = set(tasks.join(scores, on="dialogue", how="semi")["task"])
+        return [task for task in tasks["task"].unique(maintain_order=True) if task not in having]
+
+    def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
+        """Trials of one task are different conversations, which part at once: there is no turn to show."""
+        return None
+
+    def tables(self, comparison: Comparison) -> Mapping[str, Callable[[], list[Table]]]:
+        """What would settle the differences in pass^1."""
+        return {SETTLING: lambda: _tables(comparison)}
+
+    def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
+        """The same for programs."""
+        return {SETTLING: lambda: [structs.asdict(one) for one in _all(comparison)]}
+
+
+def _all(comparison: Comparison) -> list[Settling]:
+    if PASS_1 not in comparison.measures:
+        return []
+    systems = comparison.systems
+    return [settling(comparison, systems[a], systems[b]) for a, b in comparison.pairs]
+
+
+def _tables(comparison: Comparison) -> list[Table]:
+    table = Table(
+        f"What would settle the difference in {PASS_1}",
+        [
+            "first", "second", Column("difference", percent=True, digits=2, signed=True),
+            Column("shown 8 in 10", percent=True, digits=2), Column("tasks x trials", align="right"),
+            Column("trials needed", align="right"), Column("or tasks needed", align="right"),
+        ],
+    )  # fmt: skip
+    for one in _all(comparison):
+        made = " and ".join(str(number) for number in dict.fromkeys(one.trials))
+        table.add(
+            one.first, one.second, Cell(one.difference), one.detectable, f"{one.tasks:,} x {made}",
+            _needed(one.trials_needed, one.settled), _needed(one.tasks_needed, one.settled),
+        )  # fmt: skip
+        if one.why and not one.settled:
+            table.notes.append(f"{one.first} and {one.second}: {one.why}.")
+    if not len(table):
+        return []
+    table.notes.append(
+        "Shown 8 in 10: the smallest true difference that this many tasks and trials show with 80% power. Needed: how "
+        "many trials of each of these tasks, or how many tasks like these with as many trials, would show the "
+        "difference seen 8 times in 10, if it is the true one."
+    )
+    return [table]
+
+
+def _needed(number: int | None, settled: bool) -> str:
+    return "settled" if settled else "–" if number is None else f"{number:,}"
+
+
+VIEW = TrialsView()

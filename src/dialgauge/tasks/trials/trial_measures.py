@@ -1,0 +1,145 @@
+"""What several trials of one task tell: pass^k, how often a second trial changes the verdict, and the noise of both.
+
+These cards serve all evidence that can say how the trials of its tasks ended (:class:`TrialVerdicts`): results of
+tau-bench, and the lab's recordings, where a task is a goal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from msgspec import structs
+from numpy.typing import NDArray
+
+from dialgauge.measures import Card, Parameter, Rows, Score, Settings
+
+FAMILY = "outcomes"
+PASS, FLIPS, NOISE = "pass", "Flips", "TrialNoise"
+REWARD = "reward"
+TRIAL_RULES = Parameter(
+    "rules", REWARD, (REWARD, "strict", "compat"),
+    "reward: the verdict in the file; strict and compat judge the lab's recordings, by our rules and by ConvLab-2's",
+)  # fmt: skip
+#: 95% of the differences that chance makes lie within this many standard deviations.
+_REACH = NormalDist().inv_cdf(0.975)
+_TAU = "Yao et al. 2024, tau-bench"
+_OURS = "dialgauge"
+
+
+@runtime_checkable
+class TrialVerdicts(Protocol):
+    """Evidence whose units are conversations, several for each task."""
+
+    dialogues: int
+    dialogue: NDArray[np.integer[Any]]
+    #: What is tried several times: a task, a goal.
+    tried: str
+
+    def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
+        """For each task the place of its first conversation, and the verdicts on those that have one."""
+
+    def verdict_obstacle(self, settings: Settings) -> str | None:
+        """Why there are no verdicts by these rules, as the end of a sentence."""
+
+
+def pass_chance(successes: int, trials: int, k: int) -> float:
+    """The chance that k of the trials, drawn without replacement, are all successes.
+
+    >>> pass_chance(3, 4, 2)
+    0.5
+    """
+    return math.comb(successes, k) / math.comb(trials, k)
+
+
+def flip_chance(successes: int, trials: int) -> float:
+    """The chance that two different trials, drawn at random, have different verdicts: an unbiased 2p(1-p).
+
+    >>> flip_chance(1, 2), flip_chance(4, 4)
+    (1.0, 0.0)
+    """
+    return 2 * successes * (trials - successes) / (trials * (trials - 1))
+
+
+def with_interval(name: str, score: Score, low: float, high: float) -> Score:
+    """A score with its interval. Where no verdict flipped, resampling would promise that there is no noise."""
+    if not (math.isfinite(low) and math.isfinite(high)) or (name.startswith(NOISE) and not score.value):
+        return score
+    return structs.replace(score, low=low, high=high)
+
+
+def _units(evidence: TrialVerdicts) -> int:
+    return len(evidence.dialogue)
+
+
+def _pass(evidence: TrialVerdicts, settings: Settings) -> Rows:
+    """On the first conversation of each task that was tried k times."""
+    k, above, below = int(settings["k"]), np.zeros(_units(evidence)), np.zeros(_units(evidence))
+    for place, verdicts in evidence.trial_verdicts(settings):
+        if len(verdicts) >= k:
+            above[place], below[place] = pass_chance(sum(verdicts), len(verdicts), k), 1.0
+    return above, below
+
+
+def _flips(evidence: TrialVerdicts, settings: Settings) -> Rows:
+    above, below = np.zeros(_units(evidence)), np.zeros(_units(evidence))
+    for place, verdicts in evidence.trial_verdicts(settings):
+        if len(verdicts) > 1:
+            above[place], below[place] = flip_chance(sum(verdicts), len(verdicts)), 1.0
+    return above, below
+
+
+def _no_rows(evidence: TrialVerdicts, settings: Settings) -> Rows:
+    """A root of a sum is no ratio of sums."""
+    return np.zeros(_units(evidence)), np.zeros(_units(evidence))
+
+
+def _noise_sums(evidence: TrialVerdicts, settings: Settings) -> NDArray[np.float64]:
+    """For each task the variance of its share of successes, p(1-p)/n without bias, and 1."""
+    sums = np.zeros((2, evidence.dialogues))
+    for place, verdicts in evidence.trial_verdicts(settings):
+        trials = len(verdicts)
+        if trials > 1:
+            sums[:, evidence.dialogue[place]] += (flip_chance(sum(verdicts), trials) / (2 * trials), 1.0)
+    return sums
+
+
+def _noise(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise: NDArray[np.float64] = _REACH * np.sqrt(2 * sums[..., 0]) / sums[..., 1]
+    return noise
+
+
+def _too_few(evidence: Any, settings: Settings) -> str | None:
+    if not isinstance(evidence, TrialVerdicts):
+        return "it judges recorded conversations, and these are responses"
+    if why := evidence.verdict_obstacle(settings):
+        return why
+    needed = int(settings.get("k", 2))
+    most = max((len(verdicts) for _, verdicts in evidence.trial_verdicts(settings)), default=0)
+    return None if most >= needed else f"no {evidence.tried} was tried {needed} times"
+
+
+CARDS: tuple[Card[Any], ...] = (
+    Card(
+        name=PASS, family=FAMILY, title="pass^k", source=_TAU,
+        summary="The chance that k trials of one task (goal), drawn without replacement, all succeed; mean over tasks.",
+        formula="mean over tasks of C(successes, k) / C(trials, k)", rows=_pass, parameters=(TRIAL_RULES,), mark="^",
+        cutoff=Parameter("k", 1, summary="how many trials must all succeed", whole=True), obstacle=_too_few,
+    ),
+    Card(
+        name=FLIPS, family=FAMILY, title="flip rate", source=_OURS, higher_is_better=False,
+        summary="The chance that a second trial of the same task changes the verdict; mean over tasks.",
+        formula="mean over tasks of 2c(n - c) / (n(n - 1))", rows=_flips, parameters=(TRIAL_RULES,), obstacle=_too_few,
+    ),
+    Card(
+        name=NOISE, family=FAMILY, title="noise floor over trials", source=_OURS, higher_is_better=False,
+        summary="The difference in pass^1 that two runs of the same agent on the same tasks, with as many trials, stay "
+        "below 19 times in 20: what is smaller may be chance.",
+        formula="1.96 sqrt(2 sum of c(n - c) / (n^2 (n - 1))) / tasks", rows=_no_rows, parameters=(TRIAL_RULES,),
+        statistics=_noise_sums, of_sums=_noise, obstacle=_too_few,
+    ),
+)  # fmt: skip

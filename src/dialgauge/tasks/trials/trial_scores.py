@@ -1,0 +1,219 @@
+"""Results files of agents as runs: scores with intervals that resample tasks, coverage, and what lies behind them.
+
+[gpt] = dialgauge.tasks.score_results(["gpt-4o-airline.json"])
+gpt.scores["pass^4"].value, gpt.coverage.complete
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import read, system_name
+from dialgauge.measures import (
+    Measure,
+    Resampling,
+    Scores,
+    Signature,
+    SystemEvidence,
+    intervals,
+    parse_measure,
+    parse_measures,
+    score_systems,
+    sums_frame,
+)
+from dialgauge.runs import Run, new_run
+from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
+from dialgauge.tasks.trials import reward_measures, trial_measures
+from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, with_interval
+
+if TYPE_CHECKING:
+    import polars
+
+KIND = "trials"
+TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
+
+
+def score_results(
+    sources: Iterable[str | Path], *, measures: Sequence[str] = (), resamples: int = 1000, seed: int = 0
+) -> list[Run]:
+    """One run for each results file, in memory."""
+    return [
+        score_attempts(
+            read(source).dialogues,
+            system_name(source),
+            inputs=[("results", str(source))],
+            measures=measures,
+            resamples=resamples,
+            seed=seed,
+        )
+        for source in sources
+    ]
+
+
+def score_attempts(
+    dialogues: Iterable[Dialogue],
+    name: str,
+    *,
+    inputs: Iterable[tuple[str, str]] = (),
+    measures: Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Run:
+    """The run of conversations that say in their outcome which trial of which task they are."""
+    files = list(inputs)
+    try:
+        attempts = Attempts(dialogues)
+    except DialgaugeError as error:
+        raise error.at(file=files[0][1] if files else None) from error
+    scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None)
+    evidence = TrialEvidence(attempts)
+    summed = [parse_measure(one) for one in scores.scores if one.startswith(NOISE)]
+    ids = [one.id for one in attempts.attempts]
+    low, high = attempts.bounds()
+    return new_run(
+        kind=KIND,
+        name=name,
+        scores=scores,
+        tables={
+            **_tables(attempts),
+            **({DIALOGUE_SUMS: lambda: sums_frame(summed, evidence, ids)} if summed else {}),
+        },
+        corpus=attempts.dialogues,
+        config={"system": name},
+        inputs=files,
+        seeds=seed,
+        signature=scores.signature,
+        details={
+            "sentence": attempts.sentence(),
+            "planned": {"tasks": attempts.planned_tasks, "trials": attempts.trials, "conversations": attempts.planned},
+            "begun": len(attempts.attempts),
+            "finished": len(attempts.attempts) - sum(attempts.failed.values()),
+            "infrastructure": attempts.failed,
+            "not_judged": attempts.unjudged,
+            "pass_1_if_missing": {"all_failed": low, "all_passed": high},
+            "agent": attempts.said("agent"),
+            "user": attempts.said("user"),
+        },
+        notes=_notes(attempts, scores),
+    )
+
+
+def _notes(attempts: Attempts, scores: Scores) -> list[str]:
+    notes = [f"{name} is left out: {why}" for name, why in scores.left_out.items()]
+    if attempts.trials > attempts.most_scored:
+        notes.append(
+            f"pass^k is left out above k = {attempts.most_scored:,}: {attempts.trials:,} trials were planned, and no "
+            "task has more with a verdict"
+        )
+    if not attempts.trials_known:
+        notes.append(
+            "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with as "
+            f"many trials as any has ({attempts.trials:,})"
+        )
+    return notes
+
+
+def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
+    evidence = TrialEvidence(attempts)
+    asked = _asked(names) if names else _usual(evidence, attempts.most_scored)
+    left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
+    if names and left_out:
+        name, why = next(iter(left_out.items()))
+        raise DialgaugeError(f"{name} cannot be computed: {why}")
+    possible = [measure for measure in asked if str(measure) not in left_out]
+    system = SystemEvidence(
+        evidence=evidence,
+        measures=possible,
+        dialogues=[one.id for one in attempts.attempts],
+        signature=_signature(attempts),
+        coverage=attempts.coverage,
+        left_out=left_out,
+    )
+    [scores] = score_systems([system])
+    if how is None:
+        return scores
+    [bounds] = intervals([(evidence.by_task(), possible)], how)
+    limited = {
+        name: with_interval(name, score, *ends)
+        for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
+    }
+    return replace(scores, scores=limited, resampling=how)
+
+
+def _asked(names: Sequence[str]) -> list[Measure[Any]]:
+    """Measures by name; those of other families would not know what to do with results."""
+    asked = parse_measures(names)
+    ours = [card.name for card in trial_measures.CARDS]
+    for measure in asked:
+        if measure.card.family != FAMILY and measure.card.name not in ours:
+            known = [*ours, *(card.name for card in reward_measures.CARDS)]
+            raise DialgaugeError(f"{measure} is no measure of results of agents.{nearest(measure.card.name, known)}")
+    return asked
+
+
+def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
+    names = [f"{PASS}^{k}" for k in range(1, trials + 1)]
+    names += [MEAN_REWARD, FLIPS, NOISE, COST, f"{COST}(of=agent)", f"{COST}(of=user)"]
+    names += [TURNS, f"{TURNS}(of=user)", TOOL_CALLS, f"{TOOL_CALLS}(of=user)"]
+    reward = parse_measure(MEAN_REWARD)
+    return [*map(parse_measure, names), *(replace(reward, part=part) for part in evidence.parts)]
+
+
+def _signature(attempts: Attempts) -> Signature:
+    """What a score depends on. The agent is what is measured; the user it talks to is not."""
+    said = {key: attempts.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")}
+    domains = dict.fromkeys(domain for dialogue in attempts.dialogues for domain in dialogue.domains)
+    return Signature(
+        roles="results",
+        domain=",".join(domains),
+        task_set=attempts.said("task_set"),
+        trials=str(attempts.trials),
+        dialogues=str(attempts.scored),
+        infrastructure="left-out",
+        **said,
+    )
+
+
+def _tables(attempts: Attempts) -> Mapping[str, Callable[[], polars.DataFrame]]:
+    """``trials`` (a row for each conversation), ``reward_parts`` and ``calls``, made when asked for."""
+    return {
+        TRIALS: lambda: _trials_frame(attempts),
+        REWARD_PARTS: lambda: _parts_frame(attempts),
+        CALLS: lambda: calls_frame(attempts.dialogues),
+    }
+
+
+def _trials_frame(attempts: Attempts) -> polars.DataFrame:
+    import polars as pl
+
+    rows = attempts.attempts
+    columns: dict[str, tuple[list[Any], Any]] = {
+        "dialogue": ([one.id for one in rows], pl.String),
+        "task": ([one.task for one in rows], pl.String),
+        "trial": ([one.trial for one in rows], pl.Int64),
+        "end": ([one.end for one in rows], pl.String),
+        "reason": ([one.reason for one in rows], pl.String),
+        "scored": ([one.scored for one in rows], pl.Boolean),
+        "success": ([one.success for one in rows], pl.Boolean),
+        "reward": ([one.reward for one in rows], pl.Float64),
+        "agent_cost": ([one.costs.get("agent") for one in rows], pl.Float64),
+        "user_cost": ([one.costs.get("user") for one in rows], pl.Float64),
+        "turns": ([sum(one.turns.values()) for one in rows], pl.Int64),
+        "calls": ([sum(one.calls.values()) for one in rows], pl.Int64),
+    }
+    return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
+
+
+def _parts_frame(attempts: Attempts) -> polars.DataFrame:
+    import polars as pl
+
+    rows = [(one.id, part, value) for one in attempts.attempts for part, value in one.parts.items()]
+    schema = {"dialogue": pl.String, "part": pl.String, "reward": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,134 @@
+"""What people see of results of agents, from a run in memory or in a store: coverage first, then scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.measures import Score, Signature
+from dialgauge.report import Cell, Column, Table, score_column
+from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
+from dialgauge.tasks.trials.trial_scores import TRIALS
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+
+_TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
+
+
+def coverage_sentences(runs: Sequence[Run]) -> list[str]:
+    """For each file how much of it there is: to be read before any number."""
+    sentences = []
+    for run in runs:
+        sentences.append(f"{run.name}: {run.details['sentence']}.")
+        if not run.coverage.complete:
+            low, high = run.details["pass_1_if_missing"].values()
+            sentences.append(
+                f"{run.name}: the scores are those of the part that is there. Of all that was planned, pass^1 lies "
+                f"between {100 * low:.2f} (if the rest fails) and {100 * high:.2f} (if it passes)."
+            )
+    return sentences
+
+
+def trial_tables(runs: Sequence[Run]) -> list[Table]:
+    """Files side by side: was the job done and every time, what it took, and how conversations ended."""
+    names = list(dict.fromkeys(name for run in runs for name in run.scores))
+    done = [name for name in names if name.startswith((f"{PASS}^", MEAN_REWARD, FLIPS, NOISE))]
+    took = [name for name in names if name.startswith((COST, TURNS, TOOL_CALLS))]
+    tables = [
+        _side_by_side("Was the job done, and every time?", runs, sorted(done, key=_order)),
+        _side_by_side("What a conversation took", runs, took),
+        *(_ends(run, several=len(runs) > 1) for run in runs),
+    ]
+    tables[0].notes += _legend(runs, done)
+    tables[-1].notes.append(Signature.shared(Signature.parse(run.signature) for run in runs).long())
+    return [table for table in tables if len(table)]
+
+
+def _order(name: str) -> int:
+    """Trials first, then rewards and their parts."""
+    return 1 if name.startswith(MEAN_REWARD) else 0
+
+
+def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
+    table = Table(title, ["measure", *(Column(_head(run), align="right") for run in runs)])
+    for name in names:
+        table.add(_TITLES.get(name, name), *(_cell(run.scores.get(name)) for run in runs))
+    return table
+
+
+def _head(run: Run) -> str:
+    """The name; of an incomplete file also how much of it there is, so that no table stands without it."""
+    count = run.coverage["conversations"]
+    return run.name if run.coverage.complete else f"{run.name} ({count.scored:,} of {count.expected:,})"
+
+
+def _cell(score: Score | None) -> Cell | None:
+    if score is None:
+        return None
+    look = score_column("", score)
+    digits = 4 if score.unit == "dollars" else 2
+    return Cell(score.value, score.low, score.high, like=msgspec.structs.replace(look, digits=digits))
+
+
+def _legend(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    notes = (
+        ["95% intervals resample tasks, each with all of its trials."] if any(_intervals(run) for run in runs) else []
+    )
+    if any(name.startswith(NOISE) for name in names):
+        notes.append("Flip rate: how often a second trial of a task changes the verdict.")
+        notes.append(
+            "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 19 times "
+            "in 20."
+        )
+    return notes
+
+
+def _intervals(run: Run) -> bool:
+    return any(score.low is not None for score in run.scores.values())
+
+
+def _ends(run: Run, *, several: bool) -> Table:
+    import polars as pl
+
+    table = Table(
+        f"How conversations ended{f': {run.name}' if several else ''}",
+        ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
+    )
+    grouped = run.table(TRIALS).group_by("reason", "end").agg(pl.len().alias("count"), pl.col("success").sum())
+    for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
+        table.add(row["reason"] or "not recorded", _COUNTS[row["end"]], row["count"], row["success"])
+    return table
+
+
+_COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
+
+
+def results_document(runs: Sequence[Run]) -> dict[str, Any]:
+    """The same for programs, coverage first."""
+    return {
+        "complete": all(run.coverage.complete for run in runs),
+        "coverage": {run.name: _coverage(run) for run in runs},
+        "signature": Signature.shared(Signature.parse(run.signature) for run in runs).long(),
+        "systems": [
+            {
+                "name": run.name,
+                "complete": run.coverage.complete,
+                "scores": {name: score.as_dict() for name, score in run.scores.items()},
+                "notes": list(run.notes),
+            }
+            for run in runs
+        ],
+    }
+
+
+def _coverage(run: Run) -> dict[str, Any]:
+    kept = ("sentence", "planned", "begun", "finished", "infrastructure", "not_judged", "pass_1_if_missing")
+    return {
+        "complete": run.coverage.complete,
+        **{key: run.details[key] for key in kept},
+        "units": msgspec.to_builtins(run.coverage.units),
+    }

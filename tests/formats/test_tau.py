@@ -1,0 +1,308 @@
+"""Results of tau-bench and tau2-bench: what each part becomes, the way back to messages, and files that are wrong."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Call, Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import Notes, recognise
+from dialgauge.formats.tau import DETAILS, Tau
+from dialgauge.runs import Store, new_run
+from support.examples import EXAMPLES
+from support.reading import part_of, read_bytes, read_json, write_bytes
+
+TAU: list[dict[str, Any]] = json.loads(EXAMPLES["tau"])
+TAU2: dict[str, Any] = json.loads(EXAMPLES["tau2"])
+
+
+def tau(*messages: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A result of tau-bench with these messages."""
+    return {**copy.deepcopy(TAU[0]), **({"traj": list(messages)} if messages else {}), **changes}
+
+
+def tau2(**changes: Any) -> dict[str, Any]:
+    """A file of tau2-bench whose one simulation is changed."""
+    made = copy.deepcopy(TAU2)
+    made["simulations"][0].update(changes)
+    return made
+
+
+def said(role: str, content: str | None, *calls: str) -> dict[str, Any]:
+    made = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in calls]
+    return {"role": role, "content": content, **({"tool_calls": made} if calls else {})}
+
+
+def result(call: str, content: str = "ok") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call, "name": call, "content": content}
+
+
+def only(format: str, value: Any) -> Dialogue:
+    [dialogue], _ = read_json(format, value)
+    return dialogue
+
+
+def test_a_conversation_of_tau_bench() -> None:
+    dialogue = only("tau", TAU)
+    assert dialogue.id == "3#0"
+    assert dialogue.goal is not None and dialogue.goal.message == ("You are mia. You want to fly.",)
+    assert dialogue.turns == (
+        Turn(speaker="user", text="A flight, please.", source=1),
+        Turn(
+            speaker="system",
+            text="There is none.",
+            calls=(Call(name="find", arguments={"to": "SEA", "n": "1"}, outcome="done", result={"content": "[]"}),),
+            source=4,
+        ),
+        Turn(speaker="user", text="###STOP###", source=5),
+    )
+    outcome = dialogue.outcome
+    assert outcome is not None
+    assert (outcome.success, outcome.reason, outcome.ended_by) == (True, "user_stop", "user")
+    assert outcome.details["reward[r_actions]"] == "1.0"
+    assert outcome.details["user_cost"] == "0.01"
+    assert "agent_cost" not in outcome.details
+
+
+def test_a_conversation_of_tau2_bench_whose_user_has_tools() -> None:
+    dialogue = only("tau2", TAU2)
+    assert dialogue.id == "slow[data]#0"
+    assert dialogue.domains == ("telecom",)
+    assert dialogue.goal is not None
+    assert dialogue.goal.message == (
+        "reason for call: Your phone is slow.", "known info: You are John.", "task instructions: Be brief.",
+    )  # fmt: skip
+    # What stands beside a call went to the tool: a turn of its own, and the call belongs to the next.
+    assert [(turn.speaker, turn.text, turn.source) for turn in dialogue.turns] == [
+        ("system", "Hi!", 0), ("user", "Let me see.", 1), ("user", "It is slow. ###STOP###", 3),
+    ]  # fmt: skip
+    assert dialogue.turns[2].calls == (Call(name="speed", outcome="done", result={"content": "slow"}),)
+    assert dialogue.outcome is not None
+    details = dialogue.outcome.details
+    assert (details["planned_trials"], details["planned_tasks"]) == ("2", "1")
+    assert (details["agent_cost"], details["user_cost"], details["reward[ENV_ASSERTION]"]) == ("0.25", "0.5", "0.0")
+
+
+@pytest.mark.parametrize("name", ["tau", "tau2"])
+def test_the_prompt_is_kept_as_a_checksum_only_and_details_have_known_names(name: str) -> None:
+    [dialogue], _ = read_bytes(name, EXAMPLES[name])
+    assert dialogue.outcome is not None
+    assert b"# Policy" not in write_bytes("native", [dialogue])[0]
+    assert len(dialogue.outcome.details["policy"]) == 12
+    assert {key.partition("[")[0] for key in dialogue.outcome.details} <= set(DETAILS)
+
+
+def test_the_last_calls_are_those_of_a_turn_without_words() -> None:
+    dialogue = only(
+        "tau", [tau(said("user", "hello"), said("assistant", "I transfer you.", "transfer"), result("transfer"))]
+    )
+    assert [(turn.text, turn.source, len(turn.calls or ())) for turn in dialogue.turns] == [
+        ("hello", 0, 0), ("I transfer you.", 1, 0), ("", 1, 1),
+    ]  # fmt: skip
+
+
+def test_calls_in_a_row_and_several_at_once_find_their_results() -> None:
+    dialogue = only(
+        "tau",
+        [
+            tau(
+                said("user", "hello"),
+                said("assistant", None, "a", "b"),
+                result("b", "Error: no b"),
+                result("a", "yes a"),
+                said("assistant", None, "c"),
+                said("assistant", "done"),
+            )
+        ],
+    )
+    [_, answer] = dialogue.turns
+    assert [(call.name, call.outcome, call.result) for call in answer.calls or ()] == [
+        ("a", "done", {"content": "yes a"}), ("b", "error", {"content": "Error: no b"}), ("c", "no result", {}),
+    ]  # fmt: skip
+
+
+def test_every_message_leads_to_its_turn() -> None:
+    messages = [
+        said("user", "hello"), said("assistant", None, "a"), result("a"), said("assistant", "wait", "b"), result("b"),
+        said("assistant", "done"), said("user", ""), said("assistant", None, "c"), result("c"),
+    ]  # fmt: skip
+    dialogue = only("tau", [tau(*messages)])
+    assert [turn.text for turn in dialogue.turns] == ["hello", "wait", "done", "", ""]
+    assert [dialogue.turn_of_message(place) for place in range(9)] == [0, 1, 1, 1, 2, 2, 3, 4, 4]
+    assert Dialogue(id="d", turns=(Turn(speaker="user"),)).turn_of_message(0) is None
+
+
+def test_an_empty_message_of_the_user_stays_a_turn() -> None:
+    dialogue = only("tau", [tau(said("user", None), said("assistant", "?"))])
+    assert [(turn.speaker, turn.text) for turn in dialogue.turns] == [("user", ""), ("system", "?")]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("no JSON {", {"arguments": "no JSON {"}), ("[1]", {"arguments": "[1]"}), ("", {})]
+)
+def test_arguments_that_are_no_object_stay_as_they_are(written: str, read: dict[str, str]) -> None:
+    call = {"id": "a", "function": {"name": "a", "arguments": written}}
+    dialogue = only("tau", [tau({"role": "assistant", "content": None, "tool_calls": [call]})])
+    assert (dialogue.turns[0].calls or ())[0].arguments == read
+
+
+@pytest.mark.parametrize(
+    ("info", "reason"),
+    [
+        ({"source": "user", "reward_info": {"info": {}}}, "user_stop"),
+        ({"source": "transfer_to_human_agents", "reward_info": {"info": {}}}, "agent_stop"),
+        ({"source": "find", "reward_info": None}, "max_steps"),
+        ({"error": "RateLimitError", "traceback": "..."}, "error"),
+    ],
+)
+def test_how_a_conversation_of_tau_bench_ended_is_concluded(info: dict[str, Any], reason: str) -> None:
+    outcome = only("tau", [tau(info=info)]).outcome
+    assert outcome is not None and outcome.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("reward", "success"), [(1, True), (1 - 1e-7, True), (0.99, False), (0.5, False), (0.0, False), (None, None)]
+)
+def test_success_is_a_reward_of_one(reward: float | None, success: bool | None) -> None:
+    for dialogue in (only("tau", [tau(reward=reward)]), only("tau2", tau2(reward_info={"reward": reward}))):
+        assert dialogue.outcome is not None and dialogue.outcome.success is success
+
+
+def test_a_simulation_that_was_not_judged_has_no_verdict() -> None:
+    outcome = only("tau2", tau2(reward_info=None)).outcome
+    assert outcome is not None and outcome.success is None and "reward" not in outcome.details
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ([tau(traj=None)], "Expected `array`, got `null`"),
+        ([tau(traj=[None])], "dialogue 3#0, turn 0: .*Expected `object`, got `null`"),
+        ([tau(said("user", "a"), {"role": "wizard", "content": "b"})], "dialogue 3#0, turn 1: .*'wizard'"),
+        ([tau({"role": "user", "content": 3})], "dialogue 3#0, turn 0: .*Expected `str \\| null`, got `int`"),
+        ([tau({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]})], "turn 0: a tool call has no name"),
+        ([tau(reward="1.0")], "Expected `float \\| null`, got `str`"),
+        ([tau(trial=-1)], "the trial is -1, which is not from 0"),
+        ([tau(trial=10**12)], "the trial is 1000000000000, which is not from 0 to 999,999"),
+        ([tau(task_id=None)], "dialogue number 1: .*got `null`"),
+        ([TAU[0], {"task_id": 4}], "dialogue number 2: .*missing required field `reward`"),
+    ],
+)
+def test_what_is_wrong_with_tau_is_said_with_its_place(value: Any, what: str) -> None:
+    with pytest.raises(DialgaugeError, match=what):
+        read_json("tau", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (tau2(messages=None), "dialogue slow\\[data\\]#0: .*Expected `array`, got `null`"),
+        (tau2(task_id="other"), "the file has no task 'other'"),
+        ({**TAU2, "tasks": [*TAU2["tasks"], {"id": "slow[data]"}]}, "two different tasks have the id 'slow"),
+        ({**TAU2, "simulations": None}, "Expected `array`, got `null`"),
+        ({"info": TAU2["info"], "tasks": []}, "missing required field `simulations`"),
+        (tau2(reward_info={"reward": "yes"}), "got `str`"),
+        ({**TAU2, "info": {**TAU2["info"], "num_trials": 10**30}}, "num_trials: 10+ trials cannot be meant"),
+    ],
+)
+def test_what_is_wrong_with_tau2_is_said_with_its_place(value: Any, what: str) -> None:
+    with pytest.raises(DialgaugeError, match=what):
+        read_json("tau2", value)
+
+
+def test_nan_is_no_json() -> None:
+    content = json.dumps([tau(reward=float("nan"))]).encode()
+    with pytest.raises(DialgaugeError, match="not valid JSON"):
+        read_bytes("tau", content)
+
+
+def test_a_tolerant_reading_leaves_out_what_is_wrong() -> None:
+    notes = Notes(tolerant=True)
+    content = json.dumps([tau(), tau(trial=1, traj=None), tau(trial=2)]).encode()
+    assert [one.id for one in Tau().read(part_of(content), notes)] == ["3#0", "3#2"]
+    assert [error.dialogue for error in notes.refused] == ["3#1"]
+
+
+def test_a_trial_that_occurs_twice_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "twice.json").write_text(json.dumps([tau(), tau()]))
+    with pytest.raises(DialgaugeError, match=r"3#0: this id was already used"):
+        dialgauge.read(tmp_path / "twice.json")
+
+
+def test_a_part_of_the_reward_that_no_float_can_hold_is_left_out() -> None:
+    outcome = only("tau", [tau(info={"reward_info": {"info": {"r_actions": 10**400, "r_outputs": True}}})]).outcome
+    assert outcome is not None
+    assert "reward[r_actions]" not in outcome.details and outcome.details["reward[r_outputs]"] == "1.0"
+
+
+def test_nuls_and_odd_names_pass_through() -> None:
+    dialogue = only("tau2", {**tau2(task_id="a\0b"), "tasks": [{"id": "a\0b"}]})
+    assert dialogue.id == "a\0b#0"
+    assert dialogue.goal is None
+
+
+@pytest.mark.parametrize("name", ["tau", "tau2"])
+def test_native_and_the_run_store_keep_everything(name: str, tmp_path: Path) -> None:
+    dialogues, _ = read_bytes(name, EXAMPLES[name])
+    again, notes = read_bytes("native", write_bytes("native", dialogues)[0])
+    assert again == dialogues and not notes.counts
+    run = Store(tmp_path).add(new_run(kind="anything", name="r", corpus=dialogues))
+    assert list(Store(tmp_path).open(run.id).dialogues()) == dialogues
+
+
+def test_a_turn_without_a_source_is_written_as_before() -> None:
+    content, _ = write_bytes("native", [Dialogue(id="d", turns=(Turn(speaker="user", text="hi"),))])
+    assert content == b'{"id":"d","turns":[{"speaker":"user","text":"hi"}]}\n'
+
+
+def test_the_task_set_does_not_depend_on_the_order_of_tasks() -> None:
+    two = [tau(), tau(task_id=4)]
+    sets = {
+        one.outcome.details["task_set"]
+        for value in (two, two[::-1])
+        for one in read_json("tau", value)[0]
+        if one.outcome
+    }
+    assert len(sets) == 1
+    assert sets != {only("tau", [tau()]).outcome.details["task_set"]}  # type: ignore[union-attr]
+
+
+class TestRealData:
+    COUNTS: ClassVar = {
+        "tau_airline_gpt-4o": ("tau", 200, 1490, 1164),
+        "tau2_airline_grok-3": ("tau2", 20, 230, 113),
+        "tau2_telecom-workflow_grok-3": ("tau2", 20, 304, 242),
+        "tau2_airline_grok-3-mini_cut_off": ("tau2", 14, 32, 14),
+    }
+
+    @pytest.mark.parametrize("name", COUNTS)
+    def test_nothing_is_lost(self, name: str, shared_data: Path) -> None:
+        kind, conversations, user_turns, calls = self.COUNTS[name]
+        path = shared_data / "tau" / f"{name}.json.gz"
+        corpus = dialgauge.read(path)
+        assert (corpus.format, len(corpus)) == (kind, conversations)
+        raw = json.loads(gzip.decompress(path.read_bytes()))
+        originals = [one.get("traj") or one["messages"] for one in (raw if kind == "tau" else raw["simulations"])]
+        turns = [turn for dialogue in corpus for turn in dialogue.turns]
+        assert sum(len(turn.calls or ()) for turn in turns) == calls
+        assert sum(len(m.get("tool_calls") or ()) for messages in originals for m in messages) == calls
+        assert not any(call.outcome == "no result" for turn in turns for call in turn.calls or ())
+        assert sum(turn.speaker == "user" and bool(turn.text) for turn in turns) == user_turns
+        for dialogue, messages in zip(corpus, originals, strict=True):
+            for turn in dialogue.turns:
+                assert turn.source is not None
+                assert turn.text in (messages[turn.source]["content"] or "", "")
+            words = [m["content"] for m in messages if m["role"] in ("user", "assistant") and m["content"]]
+            assert [turn.text for turn in dialogue.turns if turn.text] == words
+
+    def test_recognised_by_content(self, shared_data: Path) -> None:
+        for name, (kind, *_) in self.COUNTS.items():
+            content = (shared_data / "tau" / f"{name}.json.gz").read_bytes()
+            assert recognise(part_of(gzip.decompress(content), "x")).name == kind

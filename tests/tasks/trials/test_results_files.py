@@ -1,0 +1,245 @@
+"""Results of agents as runs, on the screen and in JSON: coverage first, exit codes, and what is wrong with files."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.dialogue import Dialogue, Outcome
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from dialgauge.tasks import coverage_sentences, score_attempts, score_results
+from runs.contract import assert_run_contract
+from support.agent_results import tau_file, tau_result
+from support.commands import dialgauge
+from support.examples import EXAMPLES
+
+TASKS = {"a": "++", "b": "+-", "c": "--"}
+
+
+def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
+    (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
+    files = [tau_file(tmp_path / "r.json", TASKS), tmp_path / "two.json"]
+    for run in score_results(files, resamples=50):
+        assert_run_contract(run)
+        stored = Store(tmp_path / "store").add(run)
+        assert_run_contract(stored)
+        assert stored.scores == run.scores
+        assert stored.table("trials").equals(run.table("trials"))
+
+
+def test_what_the_tables_hold(tmp_path: Path) -> None:
+    (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
+    [run] = score_results([tmp_path / "two.json"], resamples=0)
+    row = run.table("trials").row(0, named=True)
+    assert row == {
+        "dialogue": "slow[data]#0", "task": "slow[data]", "trial": 0, "end": "finished", "reason": "user_stop",
+        "scored": True, "success": False, "reward": 0.0, "agent_cost": 0.25, "user_cost": 0.5, "turns": 3, "calls": 1,
+    }  # fmt: skip
+    assert run.table("reward_parts").rows() == [("slow[data]#0", "ENV_ASSERTION", 0.0)]
+    assert run.table("calls").select("turn", "name", "outcome").rows() == [(2, "speed", "done")]
+    wanted = {"Cost": 0.75, "Cost(of=agent)": 0.25, "Turns(of=user)": 2.0, "ToolCalls(of=user)": 1.0}
+    assert {name: run.scores[name].value for name in wanted} == wanted
+    # One of two trials is there.
+    assert not run.coverage.complete
+    assert "1 of 2 conversations" in run.details["sentence"]
+
+
+def test_a_complete_file_on_the_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "tasks", "score", tau_file(tmp_path / "r.json", TASKS), "--resamples", 50)
+    assert done.code == 0
+    first = done.out.splitlines()[0]
+    assert first == (
+        "r: 6 of 6 conversations scored (3 tasks x 2 trials planned), 6 begun, 6 finished, 0 failed by infrastructure."
+    )
+    assert "pass^2" in done.out and "flip rate" in done.out and "noise floor" in done.out
+
+
+def test_failed_by_infrastructure_is_named_and_not_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tau_file(tmp_path / "r.json", {"a": "++", "b": "+!", "c": "!."})
+    done = dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0)
+    assert done.code == 1
+    document = json.loads(done.out)
+    assert next(iter(document)) == "complete"
+    coverage = document["coverage"]["r"]
+    assert (coverage["begun"], coverage["finished"], coverage["infrastructure"]) == (5, 3, {"error": 2})
+    assert coverage["planned"] == {"tasks": 3, "trials": 2, "conversations": 6}
+    assert "INCOMPLETE: 3 of 6 conversations" in coverage["sentence"]
+    assert coverage["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 1.0}
+    assert document["systems"][0]["scores"]["pass^1"]["value"] == 1.0
+    assert done.err.startswith("r: INCOMPLETE: 3 of 6 conversations")
+
+
+@pytest.mark.parametrize("ending", ["md", "csv", "json", "html", "tex"])
+def test_every_table_says_how_much_there_is(ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, table = tau_file(tmp_path / "r.json", {"a": "++", "b": "+!"}), tmp_path / f"table.{ending}"
+    assert dialgauge(capsys, "tasks", "score", path, "--table", table, "--resamples", 0).code == 1
+    assert "3 of 4" in table.read_text()
+
+
+@pytest.mark.parametrize(
+    ("reason", "counts"),
+    [
+        ("user_stop", True), ("agent_stop", True), ("max_steps", True), ("too_many_errors", True),
+        ("agent_error", True), ("user_error", False), ("infrastructure_error", False), ("timeout", False),
+        ("something new", False),
+    ],
+)  # fmt: skip
+def test_which_ends_are_verdicts_on_the_agent(reason: str, counts: bool, tmp_path: Path) -> None:
+    made: dict[str, Any] = json.loads(EXAMPLES["tau2"])
+    made["simulations"][0]["termination_reason"] = reason
+    made["info"]["num_trials"] = 1
+    (tmp_path / "r.json").write_text(json.dumps(made))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert run.coverage.complete is counts
+    assert run.details["infrastructure"] == ({} if counts else {reason: 1})
+    assert run.scores["pass^1"].value == 0.0 if counts else "pass^1" not in run.scores
+
+
+def test_a_file_in_which_everything_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "tasks", "score", tau_file(tmp_path / "r.json", {"a": "!!"}))
+    assert done.code == 1
+    assert done.out.startswith("r: INCOMPLETE: 0 of 2 conversations")
+    assert "0 finished, 2 failed by infrastructure (error 2)" in done.out
+
+
+def test_conversations_without_a_reward_are_not_judged(tmp_path: Path) -> None:
+    results = [tau_result("a", 0, 1.0), tau_result("a", 1, None)]
+    (tmp_path / "r.json").write_text(json.dumps(results))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert run.details["not_judged"] == 1
+    assert "1 not judged" in run.details["sentence"]
+    assert not run.coverage.complete
+    assert run.scores["pass^1"].value == 1.0
+
+
+def test_half_a_reward_is_a_failure_with_half_a_reward(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 0, 0.5)]))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert (run.scores["pass^1"].value, run.scores["Reward"].value) == (0.0, 0.5)
+
+
+@pytest.mark.parametrize("reward", [-0.5, 1.5, 100])
+def test_a_reward_beyond_its_bounds_is_an_error(reward: float, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 0, reward)]))
+    with pytest.raises(DialgaugeError, match=r"r.json, dialogue a#0: the reward is a number from 0 to 1"):
+        score_results([tmp_path / "r.json"])
+
+
+@pytest.mark.parametrize("details", [{"task": "a", "trial": "two"}, {"task": "a", "reward": "nan"}, {"trial": "1"}])
+def test_native_conversations_that_say_nonsense_are_refused(details: dict[str, str]) -> None:
+    dialogue = Dialogue(id="d", turns=(), outcome=Outcome(success=True, details=details))
+    with pytest.raises(DialgaugeError, match="dialogue d"):
+        score_attempts([dialogue], "r")
+
+
+def test_a_converted_file_gives_the_same_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tau_file(tmp_path / "r.json", {"a": "++", "b": "+."})
+    assert dialgauge(capsys, "data", "convert", path, tmp_path / "r.jsonl", "--to", "native").code == 0
+    [one], [other] = score_results([path], resamples=20), score_results([tmp_path / "r.jsonl"], resamples=20)
+    assert one.scores == other.scores
+    assert one.details == other.details
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.jsonl")
+    assert (done.code, done.out.splitlines()[0][:34]) == (1, "r: INCOMPLETE: 3 of 4 conversation")
+
+
+def test_results_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, pipe = tau_file(tmp_path / "r.json", TASKS).read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    done = dialgauge(capsys, "tasks", "score", pipe, "--resamples", 0)
+    writer.join()
+    assert done.code == 0 and "6 of 6 conversations" in done.out
+
+
+def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
+    """Found by fuzzing: a measure for each of a million trials."""
+    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 999_999, 1.0)]))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
+    assert "1 of 1,000,000 conversations" in run.details["sentence"]
+    assert any("left out above k = 1" in note for note in run.notes)
+
+
+def test_stored_runs_are_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, store = tau_file(tmp_path / "r.json", TASKS), tmp_path / "store"
+    scored = dialgauge(capsys, "tasks", "score", path, "--store", store, "--resamples", 20)
+    [run] = Store(store).list()
+    again = dialgauge(capsys, "tasks", "score", "--from", run.id, "--store", store)
+    assert again.out == scored.out
+
+
+@pytest.mark.parametrize("option", [["--by", "domain"], ["--worst", "3"], ["--strict"], ["--domains", "file"]])
+def test_options_of_responses_do_not_fit(option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "tasks", "score", tau_file(tmp_path / "r.json", TASKS), *option)
+    assert done.code == 2
+    assert f"leave out {option[0]}" in done.err
+
+
+def test_files_of_two_kinds_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, other = tau_file(tmp_path / "r.json", TASKS), tmp_path / "other.json"
+    other.write_bytes(EXAMPLES["mwzeval"])
+    for command in (("tasks", "score"), ("compare",)):
+        done = dialgauge(capsys, *command, path, other)
+        assert done.code == 2
+        assert "other.json: " in done.err and "it is in the format mwzeval; name files of one kind" in done.err
+
+
+def test_one_file_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.json").write_bytes(EXAMPLES["mwzeval"])
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "p.json")
+    assert done.code == 2
+    assert "name the gold file and at least one file of responses" in done.err
+
+
+class TestExpectedValues:
+    @pytest.fixture
+    def values(self, expected: Path) -> Any:
+        return json.loads((expected / "tau_pass.json").read_bytes())
+
+    @pytest.mark.parametrize("name", ["tau_airline_gpt-4o", "tau2_airline_grok-3", "tau2_telecom-workflow_grok-3"])
+    def test_complete_files(self, name: str, values: Any, shared_data: Path) -> None:
+        wanted = values[name]
+        [run] = score_results([shared_data / "tau" / f"{name}.json.gz"], resamples=0)
+        assert run.coverage.complete
+        planned = run.details["planned"]
+        assert [planned[key] for key in ("tasks", "trials", "conversations")] == [
+            wanted[key] for key in ("tasks", "trials", "conversations")
+        ]
+        assert run.scores["Reward"].value == pytest.approx(wanted["mean_reward"], abs=1e-12)
+        ks = [key for key in wanted if key.startswith("pass^")]
+        assert len(ks) == wanted["trials"]
+        for key in ks:
+            assert run.scores[key].value == pytest.approx(wanted[key], abs=1e-12)
+        assert f"pass^{wanted['trials'] + 1}" not in run.scores
+
+    def test_as_published(self, shared_data: Path) -> None:
+        [run] = score_results([shared_data / "tau" / "tau_airline_gpt-4o.json.gz"], resamples=0)
+        assert [round(run.scores[f"pass^{k}"].value or 0, 3) for k in (1, 2, 3, 4)] == [0.42, 0.273, 0.22, 0.2]
+
+    def test_the_cut_off_file(self, values: Any, shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        wanted = values["tau2_airline_grok-3-mini_cut_off"]
+        path = shared_data / "tau" / "tau2_airline_grok-3-mini_cut_off.json.gz"
+        [run] = score_results([path], resamples=0)
+        assert run.details["planned"] == {
+            "tasks": wanted["tasks_planned"],
+            "trials": wanted["trials_planned"],
+            "conversations": 200,
+        }
+        assert run.details["begun"] == wanted["conversations"]
+        assert run.coverage["tasks"].read == wanted["tasks_begun"]
+        assert run.scores["Reward"].value == pytest.approx(wanted["mean_reward_of_those"])
+        done = dialgauge(capsys, "tasks", "score", path, "--resamples", 20)
+        assert done.code == 1
+        assert "14 of 200 conversations" in done.out.splitlines()[0]
+        assert coverage_sentences([run])[0].startswith("tau2_airline_grok-3-mini_cut_off: INCOMPLETE: 14 of 200")
+        assert "tau2_airline_grok-3-mini_cut_off (14 of 200)" in done.out
+        document = json.loads(dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0).out)
+        assert document["complete"] is False
+        assert "14 of 200 conversations" in document["coverage"]["tau2_airline_grok-3-mini_cut_off"]["sentence"]

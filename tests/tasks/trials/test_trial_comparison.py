@@ -1,0 +1,167 @@
+"""Results of agents compared: tasks are paired, and what would settle a difference is right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dialgauge.comparison import Comparison, compare_runs, comparison_json, screen_tables
+from dialgauge.runs import Run, Store
+from dialgauge.tasks import Settling, score_results, settling
+from support.agent_results import tau_file
+from support.commands import dialgauge
+
+
+def runs_of(folder: Path, **files: Mapping[str, str]) -> list[Run]:
+    return score_results([tau_file(folder / f"{name}.json", tasks) for name, tasks in files.items()], resamples=0)
+
+
+def drawn(folder: Path, name: str, chances: np.ndarray, trials: int, seed: int) -> Path:
+    """A file of an agent that passes each task with a known chance."""
+    generator = np.random.default_rng(seed)
+    marks = np.where(generator.random((len(chances), trials)) < chances[:, None], "+", "-")
+    return tau_file(folder / f"{name}.json", {str(task): "".join(row) for task, row in enumerate(marks)})
+
+
+def compared(folder: Path, a: Mapping[str, str], b: Mapping[str, str]) -> Comparison:
+    return compare_runs(runs_of(folder, a=a, b=b), resamples=2000)
+
+
+def test_tasks_are_paired_whatever_their_numbers_of_trials(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, {"x": "++++", "y": "+-+-", "z": "----"}, {"x": "+-", "y": "--", "z": "--"})
+    assert comparison.dialogues == ("x", "y", "z")
+    difference = comparison.difference("a", "b", "pass^1")
+    assert difference.difference == pytest.approx((0.5 + 0.5 + 0.0) / 3)
+    assert (difference.wins, difference.ties, difference.losses) == (2, 1, 0)
+    assert any("the numbers of trials differ (a 4, b 2)" in note for note in comparison.notes)
+    assert comparison.basis == "95% intervals over 3 tasks"
+
+
+def test_the_values_are_those_of_the_runs(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, a={"x": "++-", "y": "+--"}, b={"x": "+++", "y": "---"})
+    comparison = compare_runs(runs, resamples=100)
+    for run in runs:
+        for measure in comparison.measures:
+            value = comparison.values[
+                comparison.scores.place_of_system(run.name), comparison.scores.place_of_measure(measure)
+            ]
+            assert value == pytest.approx(run.scores[measure].value), measure
+
+
+def test_tasks_that_only_one_has_are_named_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = tau_file(tmp_path / "a.json", {"x": "+", "y": "-", "only-a": "+"})
+    b = tau_file(tmp_path / "b.json", {"x": "-", "y": "-"})
+    done = dialgauge(capsys, "compare", a, b, "--resamples", 100)
+    assert done.code == 1
+    before = done.out.partition("Systems by measures")[0]
+    assert "a: 3 of 3 conversations" in before and "b: 2 of 2 conversations" in before
+    assert "a: 1 task that not all have, left out: only-a" in before
+    assert "b lacks 1 of 3 tasks" in before
+
+
+def test_an_incomplete_file_is_told_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = tau_file(tmp_path / "a.json", {"x": "++", "y": "-+"})
+    b = tau_file(tmp_path / "b.json", {"x": "+!", "y": "--"})
+    done = dialgauge(capsys, "compare", a, b, "--resamples", 100)
+    assert done.code == 1
+    assert done.out.splitlines()[1].startswith("b: INCOMPLETE: 3 of 4 conversations")
+    # Only one file has two trials of x.
+    assert "compared without the 1 task that some system lacks" in done.out
+
+
+def test_files_and_stored_runs_compare_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [
+        tau_file(tmp_path / f"{name}.json", tasks)
+        for name, tasks in (("a", {"x": "++", "y": "+-"}), ("b", {"x": "+-", "y": "--"}))
+    ]
+    store = Store(tmp_path / "store")
+    ids = [store.add(run).id for run in score_results(files, resamples=0)]
+    documents = []
+    for arguments in (files, [*ids, "--store", tmp_path / "store"]):
+        done = dialgauge(capsys, "compare", *arguments, "--resamples", 100, "--json", "-")
+        assert done.code == 0
+        documents.append(json.loads(done.out))
+    for document in documents:
+        for system in document["systems"]:
+            system.pop("run")
+    assert documents[0] == documents[1]
+    assert documents[0]["unit"] == "task"
+    assert documents[0]["settling"][0]["tasks"] == 2
+
+
+class TestSettling:
+    def made(self, tmp_path: Path, *, trials: int, tasks: int, gain: float, seed: int = 1) -> Settling:
+        chances = np.random.default_rng(9).uniform(0.2, 0.7, size=tasks)
+        files = [
+            drawn(tmp_path, "a", chances, trials, seed),
+            drawn(tmp_path, "b", chances + gain, trials, seed + 1000),
+        ]
+        comparison = compare_runs(score_results(files, resamples=0), resamples=2000)
+        return settling(comparison, "a", "b")
+
+    def test_what_is_needed_shrinks_the_error_to_what_shows_the_difference(self, tmp_path: Path) -> None:
+        """Agents that differ alike on all tasks: the error falls as one over the root of tasks times trials."""
+        one = self.made(tmp_path, trials=4, tasks=60, gain=0.06, seed=2)
+        assert one.detectable is not None and one.trials_needed is not None and one.tasks_needed is not None
+        ratio = (one.detectable / abs(one.difference)) ** 2
+        assert one.tasks_needed == pytest.approx(60 * ratio, abs=1)
+        # Trials cannot do better than tasks, where nothing but trials is noise they do about as well.
+        assert one.trials_needed >= 4 * ratio - 1
+
+    def test_a_clear_difference_is_settled(self, tmp_path: Path) -> None:
+        assert self.made(tmp_path, trials=8, tasks=100, gain=0.3).settled
+
+    def test_single_trials_leave_the_noise_unknown(self, tmp_path: Path) -> None:
+        one = self.made(tmp_path, trials=1, tasks=60, gain=0.05)
+        assert one.trials_needed is None and one.tasks_needed is not None
+        assert "tried once" in one.why
+
+    def test_where_agents_differ_on_other_tasks_each_trials_do_not_help(self, tmp_path: Path) -> None:
+        half = {f"a{n}": "++" for n in range(10)} | {f"b{n}": "--" for n in range(11)}
+        other = {f"a{n}": "--" for n in range(10)} | {f"b{n}": "++" for n in range(11)}
+        one = settling(compared(tmp_path, half, other), "a", "b")
+        assert one.trials_needed is None and "more tasks are needed" in one.why
+        assert one.tasks_needed is not None and one.tasks_needed > 21
+
+    def test_no_difference_has_nothing_to_settle(self, tmp_path: Path) -> None:
+        one = settling(compared(tmp_path, {"x": "+-", "y": "-+"} | FILLER, {"x": "++", "y": "--"} | FILLER), "a", "b")
+        assert one.difference == 0
+        assert one.trials_needed is None and one.tasks_needed is None and one.why == "no difference was seen"
+
+    def test_the_power_is_what_is_promised(self, tmp_path: Path) -> None:
+        """Of agents that truly differ by what is said to be detectable, about 8 pairs in 10 are told apart."""
+        chances = np.random.default_rng(4).uniform(0.1, 0.6, size=40)
+        found, detectable = [], []
+        for seed in range(80):
+            files = [drawn(tmp_path, "a", chances, 3, 2 * seed), drawn(tmp_path, "b", chances + 0.175, 3, 2 * seed + 1)]
+            one = settling(
+                compare_runs(score_results(files, resamples=0, measures=["pass^1"]), resamples=300), "a", "b"
+            )
+            found.append(one.settled)
+            detectable.append(one.detectable)
+        assert np.mean([value for value in detectable if value is not None]) == pytest.approx(0.175, abs=0.02)
+        assert 0.65 <= np.mean(found) <= 0.95
+
+    def test_it_is_always_shown(self, tmp_path: Path) -> None:
+        comparison = compared(tmp_path, {"x": "+-", "y": "-+"} | FILLER, {"x": "++", "y": "+-"} | FILLER)
+        assert any(table.title == "What would settle the difference in pass^1" for table in screen_tables(comparison))
+        assert comparison_json(comparison)["settling"][0]["trials"] == [2, 2]
+
+
+FILLER = {f"f{n}": "+-" if n % 2 else "--" for n in range(8)}
+
+
+def test_the_real_files(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = shared_data / "tau"
+    done = dialgauge(
+        capsys, "compare", folder / "tau2_airline_grok-3.json.gz",
+        folder / "tau2_airline_grok-3-mini_cut_off.json.gz", "--resamples", 200,
+    )  # fmt: skip
+    assert done.code == 1
+    first, second = done.out.splitlines()[:2]
+    assert "20 of 20 conversations" in first and "14 of 200 conversations" in second
+    assert "different user" in done.out and "compared on the 5 tasks" in done.out
