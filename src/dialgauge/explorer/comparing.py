@@ -18,6 +18,7 @@ from dialgauge.comparison import (
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.families import DialogueView, TurnView, pages_of
+from dialgauge.explorer.kinds.trials_pages import trials_of
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -89,6 +90,7 @@ class SideBySide:
     """One dialogue in several runs, turn by turn, and where the first two of them part."""
 
     runs: tuple[Run, ...]
+    titles: tuple[str, ...]
     dialogues: tuple[Dialogue, ...]
     views: tuple[DialogueView, ...]
     turns: Sequence[SideTurn]
@@ -123,7 +125,22 @@ def side_by_side(library: Library, ids: Sequence[str], dialogue: str, prefix: st
     views = tuple(pages_of(run.kind).dialogue(library, run, one) for run, one in zip(runs, dialogues, strict=True))
     comparison, problem = _comparable(library, runs)
     parting = comparison.divergence(comparison.systems[0], comparison.systems[1], dialogue) if comparison else None
-    return SideBySide(runs, dialogues, views, _aligned(views), parting, problem, prefix)
+    titles = tuple(run.name for run in runs)
+    return SideBySide(runs, titles, dialogues, views, _aligned(views), parting, problem, prefix)
+
+
+def trials_side_by_side(library: Library, run: Run, task: str) -> SideBySide:
+    """The trials of one task of a run, at most as many as fit."""
+    names = trials_of(library, run, task)[:MOST_SIDES]
+    if not names:
+        raise DialgaugeError(f"the run '{run.id}' has no trials of a task '{task}'")
+    dialogues = tuple(library.dialogue(run, name) for name in names)
+    views = tuple(pages_of(run.kind).dialogue(library, run, one) for one in dialogues)
+    titles = tuple(
+        f"{one.id}: {view.badges[0].text}" if view.badges else one.id
+        for one, view in zip(dialogues, views, strict=True)
+    )
+    return SideBySide((run,) * len(names), titles, dialogues, views, _aligned(views), None)
 
 
 def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str = "") -> Neighbours:

@@ -37,6 +37,7 @@ _MODULES = {
     "users": "users_pages",
     "tasks": "tasks_pages",
     "lab": "lab_pages",
+    "trials": "trials_pages",
     "study": "study_pages",
 }
 

@@ -111,6 +111,14 @@ class Library:
                 f"the run '{run.id}' is damaged: this is no dialogue ({error})", dialogue=id
             ) from error
 
+    def has_dialogue(self, run: Run, id: str) -> bool:
+        """Whether a run has a dialogue; one that cannot be read has none."""
+        try:
+            heads = self.table(run, "dialogues")
+        except DialgaugeError:
+            return False
+        return dialogue_key(id) in self._spelling(run, heads)
+
     def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
         return self.kept(
             ("spelling", self._stamp(run)), lambda: {dialogue_key(name): name for name in heads["dialogue"]}

@@ -21,7 +21,7 @@ from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.answers import comparison_sentences, run_sentences
 from dialgauge.explorer.charts import run_charts
-from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side
+from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.library import Library, MissingRun
@@ -147,7 +147,7 @@ class Explorer:
         return self.page(
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
             number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
-            values=self._values(run, dialogue.id), others=self._others(run), annotated=True,
+            values=self._values(run, dialogue.id), others=self._with(dialogue.id, self._others(run)), annotated=True,
             tells_outcome=listed.pages.tells_outcome, note=notes.get(dialogue.id) or DialogueNote(),
         )  # fmt: skip
 
@@ -203,6 +203,12 @@ class Explorer:
             known={run.id for run in self.library.survey().runs},
         )  # fmt: skip
 
+    def trials(self, id: str, asked: Mapping[str, str]) -> str:
+        """The trials of a task side by side."""
+        run = self.library.run(id)
+        side = trials_side_by_side(self.library, run, asked.get("task", ""))
+        return self.page("trials_page.html", "runs", run=run, side=side, task=asked.get("task", ""))
+
     def annotate(self, id: str, form: Mapping[str, str]) -> str:
         """Keep labels and a note; the address to go back to."""
         run = self.library.run(id)
@@ -241,6 +247,10 @@ class Explorer:
         like = [one for one in self.library.survey().runs if one.kind == run.kind and one.id != run.id]
         like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
         return like[:_OTHERS]
+
+    def _with(self, dialogue: str, runs: Sequence[Run]) -> list[Run]:
+        """Those of some runs that have a dialogue."""
+        return [run for run in runs if self.library.has_dialogue(run, dialogue)]
 
     def _sentences(self, run: Run) -> list[str]:
         """What the run says; its notes stand apart."""
@@ -312,6 +322,7 @@ def create_app(store: Store) -> Starlette:
         Route("/runs/{id}/chart", chart),
         Route("/runs/{id}/dialogues", page(explorer.dialogues, "id")),
         Route("/runs/{id}/dialogue", page(explorer.dialogue, "id")),
+        Route("/runs/{id}/trials", page(explorer.trials, "id")),
         Route("/runs/{id}/annotate", annotate, methods=["POST"]),
         Route("/compare", several(explorer.compare)),
         Route("/compare/chart", compare_chart),

@@ -29,6 +29,8 @@ class Links(Protocol):
 
     def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str: ...
 
+    def trials(self, run: str, task: str) -> str: ...
+
     def compare(self, runs: Iterable[str]) -> str: ...
 
     def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str: ...
@@ -47,6 +49,9 @@ class PageLinks:
         place = f"#turn-{turn}" if turn is not None else ""
         more = f"&{query}" if query else ""
         return f"{self.run(run)}/dialogue?{urlencode({'id': encodable(dialogue)})}{more}{place}"
+
+    def trials(self, run: str, task: str) -> str:
+        return f"{self.run(run)}/trials?{urlencode({'task': encodable(task)})}"
 
     def compare(self, runs: Iterable[str]) -> str:
         return f"/compare?{urlencode([('run', run) for run in runs])}"
