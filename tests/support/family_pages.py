@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.library import Library
-from dialgauge.explorer.templating import templates
+from dialgauge.explorer.templating import PageLinks, templates
 from dialgauge.runs import Run, new_run
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 #: What no page may let through: markup in text and in attributes, control characters, reversed reading order.
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}\x1b[31m\x00\u202e&amp;"
-_PAGE = """{% import view.template as family %}{% import "parts.html" as parts %}{{ parts.badges(view.badges) }}
+_PAGE = """{% import view.template as family with context %}{% import "parts.html" as parts with context %}
+{{ parts.badges(view.badges) }}
 {{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"""
 
 
@@ -29,7 +30,7 @@ def view_of_dialogue(run: Run, dialogue: str) -> DialogueView:
 
 def dialogue_html(run: Run, dialogue: str) -> str:
     """The family's part of the page of a dialogue."""
-    return templates().from_string(_PAGE).render(view=view_of_dialogue(run, dialogue))
+    return templates().from_string(_PAGE).render(view=view_of_dialogue(run, dialogue), links=PageLinks())
 
 
 def run_html(run: Run) -> str:
