@@ -22,6 +22,7 @@ COMMANDS = {
     "lab": "systems and users in conversation: held, recorded once, scored in every way there is",
     "explore": "the run store as web pages: scores, dialogues, runs side by side",
     "report": "runs as one HTML file to mail, and as Markdown for a pull request",
+    "leaderboard": "all runs of a store as one static page, ranked where they were measured alike",
     "reproduce": "every table and figure of a paper, theirs beside ours",
     "runs": "the run store: list, show, remove, compare",
     "sql": "SQL over all stored runs",

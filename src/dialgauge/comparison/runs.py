@@ -14,6 +14,7 @@ from dialgauge.comparison.several import several_sums, without_scores
 from dialgauge.comparison.views import ComparisonView, view_of
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Signature
 from dialgauge.runs import Run, Store
 from dialgauge.text import counted
 
@@ -115,6 +116,20 @@ def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: Compa
         for dialogues, named in left_out.items()
     ]
     return replace(scores, notes=(*scores.notes, *notes))
+
+
+#: Parts of a signature that say who was measured and how sure it is, and not what was measured.
+_WHO = frozenset({"model", "seed", "seeds", "interval"})
+
+
+def comparable_signature(run: Run) -> str:
+    """What must be equal for scores of two runs to stand in one ranking: their signature but for who was measured."""
+    try:
+        signature = Signature.parse(run.signature)
+    except DialgaugeError:  # of a run that another version wrote
+        return run.signature
+    own = _WHO | view_of(run.kind).own_parts
+    return Signature(**{part: value for part, value in signature.items() if part not in own}).long()
 
 
 def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None) -> list[Run]:

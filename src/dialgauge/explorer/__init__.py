@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.explorer.answers import comparison_sentences, markdown_summary, run_sentences
+    from dialgauge.explorer.leaderboard import write_leaderboard
     from dialgauge.explorer.library import Library
     from dialgauge.explorer.report_file import report_html, report_markdown, write_report
     from dialgauge.explorer.serving import serve, served
@@ -22,6 +23,7 @@ __all__ = [
     "run_sentences",
     "serve",
     "served",
+    "write_leaderboard",
     "write_report",
 ]
 

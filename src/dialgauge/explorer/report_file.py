@@ -113,14 +113,14 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
         "report.html",
         title=title or ", ".join(dict.fromkeys(run.name for run in runs)),
         groups=groups,
-        style=_static("explorer.css"),
+        style=style_sheet(),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         links=_FileLinks(groups),
         version=__version__,
         made=datetime.now(UTC),
     )
-    return _compact(text)
+    return compact(text)
 
 
 def report_markdown(runs: Sequence[Run]) -> str:
@@ -276,10 +276,15 @@ class _FileLinks:
         return self.dialogue(next(iter(runs), ""), dialogue)
 
 
+def style_sheet() -> str:
+    """What pages look like, for a file that carries it along."""
+    return _static("explorer.css")
+
+
 def _static(name: str) -> str:
     return files("dialgauge.explorer").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def _compact(text: str) -> str:
+def compact(text: str) -> str:
     """The page without the white space that only lays out its source; texts keep theirs."""
     return re.sub(r">\s*\n\s*<", "><", text)

@@ -1,0 +1,84 @@
+"""The leaderboard: what was measured alike is ranked, everything else is kept apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dialgauge import Store, compare_runs, score
+from dialgauge.explorer.leaderboard import boards, write_leaderboard
+from dialgauge.runs import Run, new_run
+from support.commands import dialgauge
+from support.explorer_store import tracked, tracking_store
+
+HOSTILE = "<img src=/x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, list[Run]]:
+    store, runs = tracking_store(
+        tmp_path_factory.mktemp("board") / "runs", count=60, systems=("alpha", "beta", "gamma")
+    )
+    return store, runs
+
+
+def test_runs_that_were_measured_alike_are_ranked_with_letters(stored: tuple[Store, list[Run]]) -> None:
+    [board] = boards(stored[1])
+    values = [row.scores[0].score.value or 0.0 for row in board.rows if row.scores[0].score is not None]
+    assert values == sorted(values, reverse=True) and len(values) == 3
+    comparison = compare_runs(stored[1])
+    for one in board.rows:
+        for other in board.rows:
+            if one.run.id < other.run.id:
+                difference = comparison.difference(one.run.name, other.run.name, "JGA")
+                shared = set(one.scores[0].letters) & set(other.scores[0].letters)
+                assert bool(shared) != difference.significant
+
+
+def test_other_rules_data_or_dialogues_are_another_board(stored: tuple[Store, list[Run]]) -> None:
+    gold = tracked(60, 0)
+    other_profile = score(gold, {"alpha": tracked(60, 0)}, profile="verbatim").runs[0]
+    fewer = score(gold[:40], {"alpha": tracked(40, 0)}).runs[0]
+    made = boards([*stored[1], other_profile, fewer])
+    assert [len(board.rows) for board in made] == [3, 1, 1]
+    assert len({board.signature for board in made}) == 3
+    assert all(row.rank == "" for board in made[1:] for row in board.rows)
+
+
+def test_the_number_of_resamples_keeps_nobody_apart(stored: tuple[Store, list[Run]]) -> None:
+    again = score(tracked(60, 0), {"delta": tracked(60, 3)}, resamples=50).runs[0]
+    assert [len(board.rows) for board in boards([*stored[1], again])] == [4]
+
+
+def test_runs_without_scores_and_of_other_kinds(stored: tuple[Store, list[Run]], tmp_path: Path) -> None:
+    made = boards([new_run(kind="study", name="bare"), stored[1][0]])
+    assert [board.kind for board in made] == ["tracking"]
+    assert "No run has scores" in write_leaderboard(tmp_path / "b.html", []).read_text("utf-8")
+
+
+def test_the_command_writes_one_static_page(
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "board.html"
+    outcome = dialgauge(capsys, "leaderboard", stored[0].folder, "-o", target, "--title", HOSTILE)
+    text = target.read_text("utf-8")
+    assert outcome.code == 0 and target.as_uri() in outcome.out
+    assert "<img" not in text and "<script" not in text and "default-src 'none'" in text
+    for run in stored[1]:
+        assert run.name in text and f"{100 * (run.scores['JGA'].value or 0):.2f}%" in text
+
+
+def test_what_cannot_be_ranked_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no such folder" in dialgauge(capsys, "leaderboard", tmp_path / "none").err
+    (tmp_path / "empty").mkdir()
+    outcome = dialgauge(capsys, "leaderboard", tmp_path / "empty", "--kind", "lab", "-o", tmp_path / "b.html")
+    assert outcome.code == 2 and "no lab runs" in outcome.err and not (tmp_path / "b.html").exists()
+
+
+def test_damaged_runs_are_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, (run, other) = tracking_store(tmp_path / "runs", count=8)
+    (run.path / "run.json").write_text("{")
+    outcome = dialgauge(capsys, "leaderboard", store.folder, "-o", tmp_path / "b.html")
+    assert outcome.code == 1 and run.id in outcome.err
+    assert other.name in (tmp_path / "b.html").read_text("utf-8")
