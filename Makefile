@@ -14,7 +14,7 @@ SECONDS ?= 3600
 SEED ?= 0
 TARGET ?=
 
-.PHONY: help demo test browser properties fuzz lint bench docs lock clean
+.PHONY: help demo test browser properties fuzz lint bench screenshots docs lock clean
 
 help:
 	@echo "make demo    environment, install, and the guided tour, which ends with a report"
@@ -23,6 +23,7 @@ help:
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
+	@echo "make screenshots  the pictures of the explorer, for the documentation"
 	@echo "make docs    the documentation site, into site/"
 	@echo "make lock    renew requirements.lock from pyproject.toml"
 	@echo "make clean   remove what was built"
@@ -60,6 +61,9 @@ fuzz: $(READY)
 
 bench: $(READY)
 	for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+screenshots: $(READY) browser
+	$(BIN)/python tools/screenshots.py
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict --site-dir site
