@@ -249,6 +249,7 @@ def test_the_documentation_names_every_format() -> None:
 
 
 def test_records_of_a_bulk_load_count_as_old_and_what_was_frozen_stays_frozen() -> None:
+    gc.unfreeze()  # another test of this process may have frozen something
     gc.collect()
     with bulk_load():
         records = [[number] for number in range(1000)]
