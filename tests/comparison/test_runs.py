@@ -95,10 +95,10 @@ def test_runs_of_different_kinds_are_not_compared() -> None:
 def test_other_settings_are_a_warning() -> None:
     runs = [run_of(name, "chess", {"d1": (1, 2)}, profile=name * 2, dialogues="1", gold="g") for name in ("a", "b")]
     assert compare_runs(runs, resamples=20).notes == (
-        "the runs were scored with a different profile, so differences may come from that: a aa; b bb",
+        "the runs were scored with different settings (profile), so differences may come from that: a aa; b bb",
     )
     text = score_table(compare_runs(runs, resamples=20)).render("markdown")
-    assert "The runs were scored with a different profile" in text
+    assert "The runs were scored with different settings (profile)" in text
 
 
 def test_another_gold_counts_where_the_sizes_agree() -> None:

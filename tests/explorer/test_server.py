@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import html
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import httpx
+import polars as pl
 import pytest
+from msgspec.structs import replace
 
-from dialgauge import Store, score
-from dialgauge.explorer.server import create_app
-from dialgauge.runs import Run, new_run
+from dialgauge import Dialogue, Store, Turn, score
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import write_report
+from dialgauge.explorer.server import Explorer, create_app
+from dialgauge.runs import Run, Survey, new_run
 from support.event_loop import completed
 from support.explorer_store import tracked, tracking_store
+from support.forgery import forge_table
 
 HOSTILE = "<script>hacked()</script>\"><img src=x onerror=hacked()>'{{7*7}}</textarea></title>\x1b[31m\u202e"
 
@@ -160,7 +167,8 @@ def test_labels_and_notes_are_kept_in_the_store(tmp_path: Path) -> None:
     client = Client(store)
     back = f"/runs/{run.id}/dialogue?id=D0002&sort=JGA"
     answer = client.post(f"/runs/{run.id}/annotate", dialogue="D0002", labels="odd, ask, odd", note="who?", back=back)
-    assert (answer.status_code, answer.headers["location"]) == (303, back)
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{back}&saved=1")
+    assert "Saved." in client.get(answer.headers["location"]).text
     assert store.annotations(run.id).dialogues["D0002"].labels == ("odd", "ask")
     assert 'value="odd, ask"' in client.get(back).text and "who?" in client.get(back).text
     client.post(f"/runs/{run.id}/annotate", labels="baseline", note="the first try")
@@ -257,3 +265,116 @@ def _visit(value: object, see: Callable[[str, object], object]) -> None:
     elif isinstance(value, list):
         for item in value:
             _visit(item, see)
+
+
+def test_a_form_sends_back_what_it_is_about(tmp_path: Path) -> None:
+    """HTML changes some characters of an id; a label must not land on the dialogue that the changed id names."""
+    store = Store(tmp_path / "runs")
+    ids = ["a\tb", "a b", "", "%41", "x\u202ey", "line\nbreak", "caf\u00e9 \U0001f600"]
+    dialogues = [replace(dialogue, id=name) for dialogue, name in zip(tracked(len(ids), 0), ids, strict=True)]
+    run = store.add(score(None, {"odd": dialogues}, profile="verbatim").runs[0])
+    client = Client(store)
+    for number, name in enumerate(ids):
+        text = client.get(f"/runs/{run.id}/dialogue?{urlencode({'id': name})}").text
+        value = html.unescape(re.findall(r'name="dialogue" value="([^"]*)"', text)[0])
+        client.post(f"/runs/{run.id}/annotate", dialogue=value, labels=f"label {number}", note="")
+    kept = store.annotations(run.id).dialogues
+    assert {name: note.labels for name, note in kept.items()} == {name: (f"label {n}",) for n, name in enumerate(ids)}
+
+
+def test_every_filter_finds_as_many_as_it_promises(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+
+    def say(text: str) -> str:
+        return f"{text}\x1b\t\u202e%\n{text}"
+
+    scored = score(tracked(9, 0, say=say), {"odd": tracked(9, 1, say=say)}, profile="verbatim")
+    run = store.add(scored.runs[0])
+    client = Client(store)
+    address = f"/runs/{run.id}/dialogues"
+    selects = re.findall(r'<select name="(domain|slot|error|type)">(.*?)</select>', client.get(address).text, re.S)
+    assert len(selects) == 4
+    for name, options in selects:
+        for value, count in re.findall(r'<option value="([^"]+)"[^>]*>[^<]*\((\d+)\)</option>', options):
+            found = client.get(f"{address}?{urlencode({name: html.unescape(value)})}").text
+            assert f"{count} of 9 dialogues" in found, (name, value)
+
+
+def test_a_form_without_a_field_changes_nothing_of_it(tmp_path: Path) -> None:
+    store, (run, _) = tracking_store(tmp_path / "runs", count=4)
+    store.annotate(run.id, tags=["keep"], note="precious")
+    Client(store).post(f"/runs/{run.id}/annotate")
+    kept = store.annotations(run.id)
+    assert (kept.tags, kept.note) == (("keep",), "precious")
+
+
+def test_a_damaged_note_hides_no_dialogue(tmp_path: Path) -> None:
+    store, (run, _) = tracking_store(tmp_path / "runs", count=4)
+    (run.path / "annotations.json").write_text("[1, 2]")
+    client = Client(store)
+    for address in (f"/runs/{run.id}", f"/runs/{run.id}/dialogues", f"/runs/{run.id}/dialogue?id=D0001"):
+        assert client.get(address).status_code == 200
+
+
+def test_a_run_that_vanishes_during_the_survey_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, (run, other) = tracking_store(tmp_path / "runs", count=4)
+    survey = Store.survey
+
+    def late(self: Store) -> Survey:
+        found = survey(self)
+        if run.path.exists():
+            shutil.rmtree(run.path)
+        return found
+
+    monkeypatch.setattr(Store, "survey", late)
+    answer = Client(store).get("/")
+    assert answer.status_code == 200 and other.name in answer.text
+
+
+def test_tables_that_were_forged_are_a_sentence_and_no_traceback(tmp_path: Path) -> None:
+    store, (run, other) = tracking_store(tmp_path / "runs", count=6)
+    forge_table(run, "slot_errors", run.table("slot_errors").with_columns(pl.lit(1).alias("dialogue")))
+    forge_table(run, "turn_scores", run.table("turn_scores").drop("exact"))
+    forge_table(run, "predictions", run.table("predictions").with_columns(pl.lit("[]").alias("state")))
+    client = Client(store)
+    for address in pages([run, other], "D0001"):
+        answer = client.get(address)
+        assert answer.status_code in (200, 400), address
+        assert "Traceback" not in answer.text
+    with pytest.raises(DialgaugeError):
+        write_report(tmp_path / "r.html", [store.open(run.id)])
+
+
+def test_an_empty_id_can_be_compared(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    systems = {
+        name: [replace(dialogue, id="" if not at else dialogue.id) for at, dialogue in enumerate(tracked(6, seed))]
+        for seed, name in enumerate(("one", "two"))
+    }
+    runs = [store.add(run) for run in score(None, systems).runs]
+    client = Client(store)
+    assert client.get(f"/compare?run={runs[0].id}&run={runs[1].id}").status_code == 200
+    assert client.get(f"/side?run={runs[0].id}&run={runs[1].id}&id=").status_code == 200
+
+
+def test_links_to_compare_lead_to_runs_that_can_be(tmp_path: Path) -> None:
+    store, (run, other) = tracking_store(tmp_path / "runs", count=4)
+    apart = score(None, {"apart": [replace(one, id=f"X{one.id}") for one in tracked(4, 3)]}).runs[0]
+    store.add(apart)
+    text = Client(store).get(f"/runs/{run.id}").text
+    assert f"/compare?run={run.id}&amp;run={other.id}" in text and "apart" not in text
+
+
+def test_a_text_without_end_is_cut(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    turns = (Turn(speaker="user", text="A" * 100_000, state={}, predicted={}),)
+    run = store.add(score(None, {"long": [Dialogue(id="long", turns=turns)]}, profile="verbatim").runs[0])
+    text = Client(store).get(f"/runs/{run.id}/dialogue?id=long").text
+    assert "80,000 more characters" in text and "A" * 20_001 not in text
+
+
+def test_too_many_queries_at_once_are_told_to_wait(stored: tuple[Store, list[Run]]) -> None:
+    explorer = Explorer(stored[0])
+    for _ in range(3):
+        explorer._asking.acquire()
+    assert "ask again in a few seconds" in explorer.sql({"q": "SELECT 1"})

@@ -247,7 +247,7 @@ def test_a_damaged_file_is_one_sentence_and_is_never_written_over(store: Store, 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(store: Store, run: Run) -> None:
     (run.path / "annotations.json").mkdir()
-    with pytest.raises(DialgaugeError, match="the annotations cannot be read"):
+    with pytest.raises(DialgaugeError, match="the annotations are no file"):
         store.annotations(run.id)
 
 

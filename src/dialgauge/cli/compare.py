@@ -206,12 +206,10 @@ def compare_stored(
 
 
 def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
-    """Whether the arguments name stored runs: with a store they do, else unless one is a file."""
-    if store is not None:
-        return True
+    """Whether the arguments name stored runs: not where one is a file; with a store they do."""
     if any(argument == "self" or Path(argument).exists() for argument in arguments):
         return False
-    return all(_RUN.fullmatch(argument) for argument in arguments)
+    return store is not None or all(_RUN.fullmatch(argument) for argument in arguments)
 
 
 def _are_results(files: Sequence[str]) -> bool:

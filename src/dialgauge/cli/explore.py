@@ -19,7 +19,7 @@ app = application("The run store as web pages on this machine.")
 def explore(
     runs: Annotated[
         list[str] | None,
-        Argument(metavar="[RUN...]", help="Open this run, or these side by side (ids or unique prefixes)."),
+        Argument(metavar="[RUN...]", help="Open this run, or which of these is better (ids or unique prefixes)."),
     ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
@@ -37,6 +37,7 @@ def explore(
 
     Labels and notes on dialogues are kept in the store. Nothing leaves this machine, and nothing is fetched.
     """
+    require_explorer()
     place = Store(store)
     chosen = [place.open(name) for name in runs or ()]
     show_pages(place, chosen, host=host, port=port, allow_remote=allow_remote, browser=not no_open)

@@ -195,9 +195,8 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
             if part == _MEASURE:
                 notes[f"{measure} does not mean the same for all systems: {values}"] = None
             elif part not in OWN_PARTS | view.own_parts and (part != _GOLD or same_size):
-                notes[f"the runs were scored with a different {part}, so differences may come from that: {values}"] = (
-                    None
-                )
+                unlike_settings = f"the runs were scored with different settings ({part})"
+                notes[f"{unlike_settings}, so differences may come from that: {values}"] = None
     return list(notes)
 
 

@@ -156,7 +156,7 @@ class _ByDialogue:
         start = 0
         for length, name in frame["dialogue"].rle().struct.unnest().rows():
             key = dialogue_key(name)
-            if self._places.get(key, ("",))[0] != name:
+            if key not in self._places or self._places[key][0] != name:
                 self._places[key] = (name, [])
             self._places[key][1].append((start, length))
             start += length

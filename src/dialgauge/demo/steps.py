@@ -102,7 +102,7 @@ def track_states(demo: Demo) -> Answer:
         write(dialogues, demo.folder / "predictions" / f"{name}.json", format="nested")
     results = score(gold, systems, profile="verbatim", ontology=_ontology([*train, *gold]), seed=demo.seed)
     runs = [demo.store.add(system.run) for system in results]
-    comparison = compare_runs(runs, resamples=2000, seed=demo.seed)
+    comparison = compare_runs(runs)
     return Answer(
         question="Which tracker is better?",
         runs=tuple(runs),

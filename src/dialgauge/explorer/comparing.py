@@ -43,6 +43,11 @@ class Ranking:
     measure: str
     parting: Sequence[DialogueDivergence]
 
+    @property
+    def notes(self) -> list[str]:
+        """What must be known beside the numbers; options of the command line are of no use on a page."""
+        return [note for note in self.comparison.notes if not note.startswith("Other ways: ")]
+
 
 def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:
     """The comparison of runs; ``measure`` and ``pair`` choose which dialogues are listed."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.families import Facet, FamilyPages, pages_of
+from dialgauge.explorer.templating import received, sent
 from dialgauge.report import SHARE
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class DialogueQuery:
         names = [*(facet.name for facet in pages.facets), _DOMAIN, _LABEL]
         return cls(
             text=parameters.get("q", "").strip(),
-            facets={name: parameters[name] for name in names if parameters.get(name)},
+            facets={name: received(parameters[name]) for name in names if parameters.get(name)},
             measure=parameters.get("measure", ""),
             least=_number(parameters.get("least", ""), "least"),
             most=_number(parameters.get("most", ""), "most"),
@@ -66,8 +67,9 @@ class DialogueQuery:
     def address(self, **changes: Any) -> str:
         """The parameters of the address that asks for this, with some of them changed; the page is not kept."""
         values: dict[str, Any] = {
-            "q": self.text, **self.facets, "measure": self.measure, "least": _written(self.least),
-            "most": _written(self.most), "sort": self.sort, "falling": "1" if self.falling else "",
+            "q": self.text, **{name: sent(value) for name, value in self.facets.items()}, "measure": self.measure,
+            "least": _written(self.least), "most": _written(self.most), "sort": self.sort,
+            "falling": "1" if self.falling else "",
         } | changes  # fmt: skip
         return urlencode({name: value for name, value in values.items() if value not in ("", None)})
 
@@ -267,7 +269,10 @@ class DialogueList:
         store = self._library.store
         if store is None or not self._run.stored:
             return []
-        notes = store.annotations(self._run.id).dialogues
+        try:
+            notes = store.annotations(self._run.id).dialogues
+        except DialgaugeError:  # told on the page of the run; a damaged file of theirs hides no dialogue
+            return []
         places = {name: place for place, name in enumerate(self.ids) if name in notes} if notes else {}
         return [(places[name], note.labels) for name, note in notes.items() if name in places]
 

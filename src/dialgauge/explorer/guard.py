@@ -38,6 +38,8 @@ _HEADERS = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
 }
+#: What a page of another server would show ours in.
+_FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
 _TOKEN = b"token"
 _HTTP_PORT = 80
 
@@ -183,7 +185,8 @@ def _check_origin(scope: Scope, host: str) -> None:
     site, mode = _values(scope, b"sec-fetch-site"), _values(scope, b"sec-fetch-mode")
     ours = site in (["same-origin"], ["none"])
     if scope["method"] in READING:
-        if site and not ours and mode != ["navigate"]:
+        framed = any(one in _FRAMES for one in _values(scope, b"sec-fetch-dest"))
+        if site and not ours and (mode != ["navigate"] or framed):
             raise _Refusal(403, "A page of another server asked for this; open it by its address instead.")
         return
     own = f"{scope.get('scheme', 'http')}://{host}"

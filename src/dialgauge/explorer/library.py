@@ -7,7 +7,8 @@ first, until a run's folder changes or is gone.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,6 +38,21 @@ class MissingRun(DialgaugeError):
     """A run that an address names is not there, or not there any more."""
 
 
+@contextmanager
+def stored_as_expected() -> Iterator[None]:
+    """Whatever fails on the content of a run's tables is an error that says so: somebody may have changed its files."""
+    from polars.exceptions import PolarsError
+
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
+        reason = (str(error).splitlines() or [""])[0][:200]
+        raise DialgaugeError(
+            "this cannot be shown: a table or a detail of the run is not what this version of dialgauge writes "
+            f"({type(error).__name__}: {reason}); score again, and if that does not help, it is a fault of dialgauge"
+        ) from error
+
+
 class Library:
     """The runs of a store, or given ones, with their tables at hand."""
 
@@ -52,7 +68,10 @@ class Library:
         if self.store is None:
             return Survey(list(self._given.values()), [])
         survey = self.store.survey()
-        runs = [self._known(run) for run in reversed(survey.runs)]
+        runs = []
+        for run in reversed(survey.runs):
+            with suppress(MissingRun):  # removed since the survey began
+                runs.append(self._known(run))
         return Survey(runs, survey.problems)
 
     def run(self, id: str) -> Run:
@@ -119,6 +138,16 @@ class Library:
             return False
         return dialogue_key(id) in self._spelling(run, heads)
 
+    def share_dialogues(self, one: Run, other: Run) -> bool:
+        """Whether two runs are about the same dialogues: of one corpus, or the first of one is in the other."""
+        if one.manifest.corpus and one.manifest.corpus == other.manifest.corpus:
+            return True
+        try:
+            first = self.table(one, "dialogues")["dialogue"].head(1).to_list()
+        except DialgaugeError:
+            return False
+        return bool(first) and self.has_dialogue(other, first[0])
+
     def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
         return self.kept(
             ("spelling", self._stamp(run)), lambda: {dialogue_key(name): name for name in heads["dialogue"]}
@@ -173,15 +202,16 @@ class _Kept:
                     return kept
             try:
                 made = make()
+                self._keep(key, made)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-            self._keep(key, made)
             return made
 
     def _keep(self, key: Hashable, made: Any) -> None:
         weight = self._weigh(made)
         with self._lock:
+            self._weight -= self._content.pop(key, (None, 0))[1]
             self._content[key] = (made, weight)
             self._weight += weight
             while self._weight > self._most and len(self._content) > 1:

@@ -25,8 +25,8 @@ from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
-from dialgauge.explorer.library import Library
-from dialgauge.explorer.templating import render
+from dialgauge.explorer.library import Library, stored_as_expected
+from dialgauge.explorer.templating import render, templates
 from dialgauge.files import atomic
 from dialgauge.report import drawn, markdown, run_tables
 from dialgauge.text import counted
@@ -91,7 +91,8 @@ def write_report(
 ) -> Path:
     """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen."""
     target = Path(path)
-    content = report_html(runs, dialogues=dialogues, only=only, title=title)
+    with stored_as_expected():
+        content = report_html(runs, dialogues=dialogues, only=only, title=title)
     with atomic(target) as scratch:
         scratch.write_bytes(content.encode("utf-8", "backslashreplace"))
     return target
@@ -101,6 +102,7 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
     """The text of the report."""
     if not runs:
         raise DialgaugeError("a report needs at least one run; name some")
+    templates()  # what is missing is told before the work
     library = Library(runs=runs)
     kinds = list(dict.fromkeys(run.kind for run in runs))
     groups = [
@@ -219,16 +221,25 @@ def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:
 
 def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str) -> DialoguePart:
     dialogue = library.dialogue(runs[0], name)
-    scores = [
-        (row["measure"], row["num"] / row["den"], runs[0].scores[row["measure"]].unit)
-        for row in library.rows(runs[0], "dialogue_scores", dialogue.id)
-        if row["measure"] in pages_of(runs[0].kind).columns(runs[0])
-    ]
+    scores = _dialogue_scores(library, runs, name)
     if len(runs) > 1:
         side = side_by_side(library, [run.id for run in runs], name, anchor)
         return DialoguePart(anchor, dialogue, None, side, scores)
     view = pages_of(runs[0].kind).dialogue(library, runs[0], dialogue)
     return DialoguePart(anchor, dialogue, replace(view, prefix=anchor), None, scores)
+
+
+def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[tuple[str, float | None, str | None]]:
+    """What a dialogue scores: by the first measures of one run, or by the first one of each of several."""
+    found = []
+    for run in runs:
+        columns = pages_of(run.kind).columns(run)[: 1 if len(runs) > 1 else None]
+        own = library.dialogue(run, name).id
+        values = {row["measure"]: row["num"] / row["den"] for row in library.rows(run, "dialogue_scores", own)}
+        for measure in columns:
+            label = f"{run.name}: {measure}" if len(runs) > 1 else measure
+            found.append((label, values.get(measure), run.scores[measure].unit))
+    return found
 
 
 def _refuse_unknown(only: Sequence[str], groups: Iterable[ReportGroup]) -> None:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from importlib.resources import files
+from itertools import islice
+from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from dialgauge._version import __version__
@@ -24,8 +27,8 @@ from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
-from dialgauge.explorer.library import Library, MissingRun
-from dialgauge.explorer.templating import PageLinks, render
+from dialgauge.explorer.library import Library, MissingRun, stored_as_expected
+from dialgauge.explorer.templating import PageLinks, received, render
 from dialgauge.measures import Coverage, Score, parse_measure
 from dialgauge.report import Table, run_tables
 from dialgauge.runs import Annotations, DialogueNote, Run, Store
@@ -41,7 +44,7 @@ _SCORES_IN_LIST = 3
 _SHOWN_SCORES = 12
 _OTHERS = 8
 _DAY = 86_400
-_SQL_SECONDS, _SQL_ROWS = 10, 500
+_SQL_SECONDS, _SQL_ROWS, _SQL_AT_ONCE = 10, 500, 3
 _EXAMPLES = (
     ("all scores, the best first",
      "SELECT r.name, s.* FROM scores s JOIN runs r ON r.id = s.run ORDER BY measure, value DESC"),
@@ -81,6 +84,7 @@ class Explorer:
         self.store = store
         self.library = Library(store)
         self.links = PageLinks()
+        self._asking = BoundedSemaphore(_SQL_AT_ONCE)
 
     def page(self, template: str, here: str = "", **content: Any) -> str:
         """A page with what all pages share."""
@@ -90,7 +94,7 @@ class Explorer:
         """All runs: searched, sorted, some of them chosen."""
         survey = self.library.survey()
         rows = [self._row(run) for run in survey.runs]
-        wanted = {name: asked.get(name, "") for name in ("q", "kind", "tag", "sort")}
+        wanted = {name: received(asked.get(name, "")) for name in ("kind", "tag", "sort")} | {"q": asked.get("q", "")}
         sort = wanted["sort"] if wanted["sort"] in _SORTS else "newest"
         found = sorted((row for row in rows if _fits(row, wanted)), key=_SORTS[sort])
         return self.page(
@@ -99,17 +103,20 @@ class Explorer:
             sorts=list(_SORTS),
         )  # fmt: skip
 
-    def run(self, id: str) -> str:
+    def run(self, id: str, asked: Mapping[str, str]) -> str:
         """One run: its answers, scores, charts, tables and provenance."""
         run = self.library.run(id)
         pages = pages_of(run.kind)
         columns = pages.columns(run) if run.scores else []
-        worst = {name: f"sort={name}" + ("" if run.scores[name].higher_is_better else "&falling=1") for name in columns}
+        worst = {
+            name: urlencode({"sort": name} | ({} if run.scores[name].higher_is_better else {"falling": "1"}))
+            for name in columns
+        }
         tables, problem = self._tables(run)
         facts = [table for table in run_tables(run) if not table.title.startswith(("Scores", "What each", "Notes"))]
         return self.page(
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
-            dialogues=run.tables["dialogues"].rows, columns=columns, worst=worst, others=self._others(run),
+            dialogues=self._size(run), saved="saved" in asked, columns=columns, worst=worst, others=self._others(run),
             annotated=True, notes=self._annotations(run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
             charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
         )  # fmt: skip
@@ -148,7 +155,8 @@ class Explorer:
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
             number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
             values=self._values(run, dialogue.id), others=self._with(dialogue.id, self._others(run)), annotated=True,
-            tells_outcome=listed.pages.tells_outcome, note=notes.get(dialogue.id) or DialogueNote(),
+            tells_outcome=listed.pages.tells_outcome, saved="saved" in asked,
+            note=notes.get(dialogue.id) or DialogueNote(),
         )  # fmt: skip
 
     def compare(self, ids: Sequence[str], asked: Mapping[str, str], pair: Sequence[str] = ()) -> str:
@@ -192,11 +200,15 @@ class Explorer:
         """A SELECT over all runs and its answer, or what is wrong with it."""
         query, problem, answer = asked.get("q", "").strip(), "", None
         left_out: list[DialgaugeError] = []
-        if query:
+        if query and not self._asking.acquire(blocking=False):
+            problem = f"{_SQL_AT_ONCE} other queries are still being answered; ask again in a few seconds"
+        elif query:
             try:
                 answer = self.store.ask(query, seconds=_SQL_SECONDS, rows=_SQL_ROWS, on_problem=left_out.append)
             except DialgaugeError as error:
                 problem = str(error)
+            finally:
+                self._asking.release()
         return self.page(
             "sql.html", "sql", query=query, problem=problem, answer=answer, left_out=left_out, rows=_SQL_ROWS,
             seconds=_SQL_SECONDS, tables=self.store.columns(), examples=_EXAMPLES,
@@ -212,13 +224,18 @@ class Explorer:
     def annotate(self, id: str, form: Mapping[str, str]) -> str:
         """Keep labels and a note; the address to go back to."""
         run = self.library.run(id)
-        labels = [label for part in form.get("labels", "").split(",") if (label := part.strip())]
-        note = form.get("note", "").replace("\r\n", "\n").strip()
+        labels = note = None
+        if "labels" in form:
+            labels = [label for part in form["labels"].split(",") if (label := part.strip())]
+        if "note" in form:
+            note = form["note"].replace("\r\n", "\n").strip()
         if "dialogue" in form:
-            self.store.annotate_dialogue(run.id, form["dialogue"], labels=labels, note=note)
-            return self.links.dialogue(run.id, form["dialogue"], _query_of(form.get("back", "")))
+            dialogue = received(form["dialogue"])
+            self.store.annotate_dialogue(run.id, dialogue, labels=labels, note=note)
+            kept = _query_of(form.get("back", ""))
+            return self.links.dialogue(run.id, dialogue, f"{kept}&saved=1" if kept else "saved=1")
         self.store.annotate(run.id, tags=labels, note=note)
-        return self.links.run(run.id)
+        return f"{self.links.run(run.id)}?saved=1"
 
     def _row(self, run: Run) -> RunRow:
         notes = self._annotations(run)
@@ -235,6 +252,13 @@ class Explorer:
         except DialgaugeError as error:
             return Annotations(note=f"({error})")
 
+    def _size(self, run: Run) -> int:
+        """How many dialogues a run has; none where its corpus is gone."""
+        try:
+            return run.tables["dialogues"].rows
+        except DialgaugeError:
+            return 0
+
     def _tables(self, run: Run) -> tuple[list[Table], str]:
         """The tables of the family, and why there are none; a table that is damaged does not hide the scores."""
         try:
@@ -246,7 +270,7 @@ class Explorer:
         """Newer and older runs of the same kind over the same dialogues, to look at beside this one."""
         like = [one for one in self.library.survey().runs if one.kind == run.kind and one.id != run.id]
         like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
-        return like[:_OTHERS]
+        return list(islice((one for one in like if self.library.share_dialogues(run, one)), _OTHERS))
 
     def _with(self, dialogue: str, runs: Sequence[Run]) -> list[Run]:
         """Those of some runs that have a dialogue."""
@@ -279,14 +303,14 @@ def create_app(store: Store) -> Starlette:
     def page(make: Callable[..., str], *names: str) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
             given = [request.path_params[name] for name in names]
-            asked = [] if make == explorer.run else [dict(request.query_params)]
-            return Response(await _made(partial(make, *given, *asked)), media_type="text/html; charset=utf-8")
+            made = partial(make, *given, dict(request.query_params))
+            return Response(await _made(made), media_type="text/html; charset=utf-8")
 
         return endpoint
 
     async def chart(request: Request) -> Response:
         make = partial(explorer.chart, request.path_params["id"], dict(request.query_params))
-        return JSONResponse(await run_in_threadpool(make))
+        return Response(await run_in_threadpool(_specified, make), media_type="application/json")
 
     def several(make: Callable[..., str]) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
@@ -299,7 +323,8 @@ def create_app(store: Store) -> Starlette:
 
     async def compare_chart(request: Request) -> Response:
         asked = request.query_params
-        return JSONResponse(await run_in_threadpool(explorer.compare_chart, asked.getlist("run"), dict(asked)))
+        make = partial(explorer.compare_chart, asked.getlist("run"), dict(asked))
+        return Response(await run_in_threadpool(_specified, make), media_type="application/json")
 
     async def annotate(request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
@@ -316,6 +341,9 @@ def create_app(store: Store) -> Starlette:
     async def missing(request: Request, failure: Exception) -> Response:
         return await error(request, MissingRun(f"there is no page {request.url.path}"))
 
+    async def unfit(request: Request, failure: Exception) -> Response:
+        return await error(request, DialgaugeError(f"{request.method} is not for {request.url.path}"))
+
     routes = [
         Route("/", page(explorer.runs)),
         Route("/runs/{id}", page(explorer.run, "id")),
@@ -330,12 +358,23 @@ def create_app(store: Store) -> Starlette:
         Route("/sql", page(explorer.sql)),
         Route("/static/{name}", _static),
     ]
-    return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing})
+    return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing, 405: unfit})
 
 
 async def _made(make: Callable[[], str]) -> bytes:
-    text = await run_in_threadpool(make)
+    text = await run_in_threadpool(_checked, make)
     return text.encode("utf-8", "backslashreplace")
+
+
+def _checked(make: Callable[[], str]) -> str:
+    with stored_as_expected():
+        return make()
+
+
+def _specified(make: Callable[[], Mapping[str, Any]]) -> bytes:
+    """A chart's specification as JSON, which knows no infinity."""
+    with stored_as_expected():
+        return msgspec.json.encode(make())
 
 
 async def _static(request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import secrets
 import socket
 from collections.abc import Callable, Iterator
@@ -33,6 +34,10 @@ def serve(
 
     Any address but this machine's own needs ``allow_remote``, and then a token that is part of the address.
     """
+    if store.folder.exists() and not store.folder.is_dir():
+        raise DialgaugeError("this is no run store but a file; name a folder", file=str(store.folder))
+    if not host.strip():
+        raise DialgaugeError("name an address to listen on, such as 127.0.0.1")
     local = _is_local(host)
     if not local and not allow_remote:
         raise DialgaugeError(
@@ -43,15 +48,29 @@ def serve(
     at = listening.getsockname()[1]
     token = None if local else secrets.token_urlsafe(24)
     server = _server(store, host, at, token)
-    shown = f"http://{_bracketed(host)}:{at}{path}"
+    # All addresses of a machine have no name of their own; its own name leads there from elsewhere.
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else _bracketed(host)  # noqa: S104 - asked for
+    shown = f"http://{name}:{at}{path}"
     address = f"{shown}{'&' if '?' in path else '?'}token={token}" if token else shown
-    Thread(target=_tell, args=(server, lambda: ready(address)), daemon=True).start()
+    problems: list[Exception] = []
+
+    def tell() -> None:
+        try:
+            _tell(server, lambda: ready(address))
+        except Exception as problem:  # such as an output that cannot be written; raised where the command can say it
+            problems.append(problem)
+            server.should_exit = True
+
+    Thread(target=tell, daemon=True).start()
     with listening, suppress(KeyboardInterrupt):  # which the server raises once more when it has stopped
         server.run(sockets=[listening])
+    for problem in problems:
+        raise problem
 
 
 def _server(store: Store, host: str, port: int, token: str | None) -> _Server:
     try:
+        import jinja2  # noqa: F401 - every page needs it
         import uvicorn
 
         from dialgauge.explorer.guard import Guard, local_hosts
@@ -105,7 +124,7 @@ def _listening(host: str, port: int | None) -> socket.socket:
             return socket.create_server((host, one), family=_family(host))
         except OSError as error:
             problem = error
-    reason = problem.strerror if problem and problem.strerror else problem
+    reason = os.strerror(problem.errno) if problem and problem.errno and problem.errno > 0 else problem
     where = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + _TRIES - 1}"
     raise DialgaugeError(f"the explorer cannot listen on {where} of {host} ({reason}); choose another with --port")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from dialgauge.errors import missing_extra
 from dialgauge.report import SHARE
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dialgauge.measures import Score
     from dialgauge.report import Table
 
+#: Characters of a text that a page shows: a browser takes minutes over a single word of 100,000.
+LONGEST = 20_000
 _SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "plain": ""}
 
 
@@ -62,6 +64,21 @@ class PageLinks:
         return f"/side?{urlencode([*named, ('id', encodable(dialogue)), *chosen])}"
 
 
+def sent(text: str) -> str:
+    """A text as the value of a form: HTML would change some characters, so texts with such are quoted after a %.
+
+    >>> sent("hotel-area"), sent("a\\tb"), sent("50%"), sent("%x")
+    ('hotel-area', '%a%09b', '50%', '%%25x')
+    """
+    safe = text == shown(text) and "\n" not in text and not text.startswith("%")
+    return text if safe else f"%{quote(encodable(text), safe='')}"
+
+
+def received(value: str) -> str:
+    """The text that :func:`sent` made a value of."""
+    return unquote(value[1:]) if value.startswith("%") else value
+
+
 def page_address(runs: Sequence[str]) -> str:
     """The page about some runs: all runs, one of them, or which of several is better."""
     links = PageLinks()
@@ -86,7 +103,7 @@ def templates() -> Environment:
     )
     environment.filters |= {
         "shown": shown, "number": number, "score": score_text, "interval": interval_text, "table": table_html,
-        "sign": _SIGNS.__getitem__, "commas": "{:,}".format,
+        "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format,
     }  # fmt: skip
     environment.globals |= {"SHARE": SHARE}
     return environment
@@ -99,7 +116,9 @@ def render(template: str, **content: Any) -> str:
 
 def shown(text: object) -> str:
     """A text from anywhere, line by line, without what would act on the page's reading order or cannot be encoded."""
-    return "\n".join(plain(line) for line in encodable(str(text)).split("\n"))
+    whole = str(text)
+    cut = f" … ({len(whole) - LONGEST:,} more characters)" if len(whole) > LONGEST else ""
+    return "\n".join(plain(line) for line in encodable(whole[:LONGEST]).split("\n")) + cut
 
 
 def number(value: float | None, unit: str | None = SHARE) -> str:
@@ -108,7 +127,7 @@ def number(value: float | None, unit: str | None = SHARE) -> str:
         return "–"
     if unit == SHARE:
         return f"{100 * value:.2f}"
-    return f"{value:.4g}".replace("-", "−")
+    return (f"{value:.2f}" if abs(value) >= 10 else f"{value:.4g}").replace("-", "−")
 
 
 def score_text(score: Score) -> str:

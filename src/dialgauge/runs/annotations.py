@@ -57,6 +57,8 @@ class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 def read_annotations(run: Path) -> Annotations:
     """The annotations in a run's folder, none where nobody wrote any; a damaged file is an error."""
     path = run / ANNOTATIONS_FILE
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise DialgaugeError("the annotations are no file; delete what has their name", file=str(path))
     try:
         return msgspec.json.decode(path.read_bytes(), type=Annotations)
     except FileNotFoundError:

@@ -278,10 +278,10 @@ def test_a_run_of_users() -> None:
         "loops": polars.DataFrame({"cause": ["user NLU"]}),
     }
     assert run_sentences(run_of("users", scores, tables=tables, details=details)) == [
-        "The user expresses 75.0% of the constraints of its goal; together that is I-GCDF1 (goal- and context-driven "
-        "F1 of informing; 50.0%).",
-        "75% of all that the user expresses are needless repetitions, by the fault of the user's understanding (67%) "
-        "and gremlins (33%).",
+        "On average the user expresses 75.0% of the constraints of its goal; together that is I-GCDF1 (goal- and "
+        "context-driven F1 of informing; 50.0%).",
+        "Over all conversations together, 75% of what the user says are needless repetitions, by the fault of the "
+        "user's understanding (67%) and gremlins (33%).",
         "What I-GCDF1 lacks is lost to the user's understanding 30.0 points and the user's policy 20.0 points.",
         "50% of 2 conversations end in a loop; loops are caused by the user's understanding (100%).",
     ]
@@ -308,7 +308,7 @@ def test_a_run_of_tasks_beside_humans_and_with_doubts() -> None:
     )
     assert told[0].startswith("ours has 50.0% by Inform (share of the dialogues in which")
     assert told[0].endswith("; human responses: 92.5%).")
-    assert told[1] == "Tasks fail by grounded mostly for these reasons: never told (100%)."
+    assert told[1] == "Of 2 domains that fail by grounded the most frequent reasons are: never told (2)."
     assert [one.split(" ")[0] for one in told[2:]] == ["Beware:"] * 3
     assert "50 of 100 responses are stuffed" in told[2]
 

@@ -126,7 +126,7 @@ def test_lost_points_name_their_fault_and_mark_the_turn() -> None:
     (ruling,) = cell(2).rulings
     assert (ruling.verdict, ruling.items) == ("repeated-penalised", ("area = north", "stars = 4"))
     assert (ruling.points, ruling.fault, ruling.tone) == ("FP 2", "user NLU", "bad")
-    assert [badge.text for badge in view.turns[2].badges] == ["2 points lost", "↻ 2 of 4 in a loop"]
+    assert [badge.text for badge in view.turns[2].badges] == ["2 wrong or missing", "↻ 2 of 4 in a loop"]
     assert view.turns[0].badges[0].text == "2 points won"
     assert [badge.text for badge in view.turns[3].badges] == ["misheard", "↻ inside a loop"]
 
@@ -242,7 +242,7 @@ def test_the_paper_s_conversations(shared_data: Path) -> None:
         (scored.table("conversation_facts")["end"] == "loop").sum()
     )
     view = pages_of("users").dialogue(library, scored, library.dialogue(scored, "PMUL3875"))
-    assert [badge.text for badge in view.turns[6].badges] == ["3 points lost", "↻ 2 of 18 in a loop"]
+    assert [badge.text for badge in view.turns[6].badges] == ["3 wrong or missing", "↻ 2 of 18 in a loop"]
     assert isinstance(view.turns[5].cell, TalkCell)
     assert view.turns[5].cell.acts == (
         ActRow("wrong", "Booking-Book(Ref=00000002)", "Train-OfferBooked(Ref=00000002)", "another act"),

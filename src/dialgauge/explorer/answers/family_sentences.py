@@ -22,7 +22,8 @@ from dialgauge.explorer.answers.phrases import (
 )
 from dialgauge.explorer.answers.run_columns import columns, known, tallied
 from dialgauge.explorer.kinds.lab_facets import OUTCOME_REASONS
-from dialgauge.explorer.kinds.reason_groups import OTHER
+from dialgauge.explorer.kinds.reason_groups import OTHER, ReasonGroups
+from dialgauge.explorer.kinds.tasks_pages import TASK_REASONS
 from dialgauge.report import plain
 from dialgauge.runs import Run
 from dialgauge.tasks import warnings as task_warnings
@@ -152,6 +153,8 @@ _FAULTS = {
     "system policy": "the system's policy",
     "system": "the system",
 }
+#: Verdicts on what the user did not say.
+_NEVER_SAID = ("missing", "pre-empted", "excused", "pooled")
 _SAYS = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
 
 
@@ -160,6 +163,7 @@ def _users(run: Run, words: Glossary) -> Iterator[str]:
     for measure, what in _SAYS.items():
         f1, recall, precision = (known(run, f"{measure}{aspect}") for aspect in ("", " recall", " precision"))
         parts = [f"expresses {value_of(recall)} of the {what} of its goal"] if recall else []
+        # These are means over conversations; sentences that pool all of them say so.
         if precision:
             parts.append(
                 f"{value_of(precision)} of the {what} it expresses belong there or are warranted by the context"
@@ -168,7 +172,9 @@ def _users(run: Run, words: Glossary) -> Iterator[str]:
             parts.append(f"together that is {words.said(measure, value_with_interval(f1))}")
         if parts:
             told = True
-            yield f"The user {'; '.join(parts)}" if recall else f"Of the user: {'; '.join(parts)}"
+            yield (
+                f"On average the user {'; '.join(parts)}" if recall else f"Of the user, on average: {'; '.join(parts)}"
+            )
     if not told:
         yield from first_scores(run, words)
     yield from _repetitions(run)
@@ -198,7 +204,7 @@ def _repetitions(run: Run) -> Iterator[str]:
     frame = columns(run, "verdicts", text=("verdict", "fault"))
     if frame is None:
         return
-    mentions = frame.filter(frame["verdict"] != "missing")
+    mentions = frame.filter(~frame["verdict"].is_in(_NEVER_SAID))
     repeated = mentions.filter(mentions["verdict"] == "repeated-penalised")
     if not mentions.height:
         return
@@ -209,7 +215,10 @@ def _repetitions(run: Run) -> Iterator[str]:
         f"{_fault(name)} ({percent(count, repeated.height)})" for name, count in tallied(repeated["fault"])[:_NAMED]
     ]
     blamed = f", by the fault of {listed(faults)}" if faults else ""
-    yield f"{percent(repeated.height, mentions.height)} of all that the user expresses are needless repetitions{blamed}"
+    yield (
+        f"Over all conversations together, {percent(repeated.height, mentions.height)} of what the user says are "
+        f"needless repetitions{blamed}"
+    )
 
 
 def _lost(run: Run) -> Iterator[str]:
@@ -260,11 +269,11 @@ def _failed_domains(run: Run) -> Iterator[str]:
     if frame is None:
         return
     failed = frame.filter((frame["rules"] == "grounded") & (frame["success"] == 0))
-    # A reason names the case after a colon; what was missed is before it.
-    reasons = tallied(failed["reason"].str.split(":").list.first())
-    if reasons:
-        shares = [f"{plain(reason)} ({percent(count, failed.height)})" for reason, count in reasons[:_NAMED]]
-        yield f"Tasks fail by grounded mostly for these reasons: {listed(shares)}"
+    groups = _grouped(failed["reason"], TASK_REASONS)
+    if groups:
+        shares = [f"{group} ({count:,})" for group, count in groups.most_common(_NAMED)]
+        many = counted(failed.height, "domain")
+        yield f"Of {many} that fail by grounded the most frequent reasons are: {'; '.join(shares)}"
 
 
 def _doubts(run: Run) -> Iterator[str]:
@@ -327,15 +336,21 @@ def _loops(run: Run) -> Iterator[str]:
         yield f"In {held} the user says the same {_LOOP} times or more in a row, at most {longest} times"
 
 
+def _grouped(reasons: polars.Series, groups: ReasonGroups) -> Counter[str]:
+    """How often each group of reasons occurs; a reason that is in none stands for itself."""
+    found: Counter[str] = Counter()
+    for reason, count in tallied(reasons):
+        for group in groups.of(reason):
+            found[plain(reason) if group == OTHER else group] += count
+    return found
+
+
 def _failed_goals(run: Run) -> Iterator[str]:
     frame = columns(run, "outcomes", text=("rule", "why"), number=("success",))
     if frame is None:
         return
     failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
-    groups: Counter[str] = Counter()
-    for reason, count in tallied(failed["why"]):
-        for group in OUTCOME_REASONS.of(reason):
-            groups[plain(reason) if group == OTHER else group] += count
+    groups = _grouped(failed["why"], OUTCOME_REASONS)
     if groups:
         shares = [f"{group} ({count:,})" for group, count in groups.most_common(_NAMED)]
         yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {'; '.join(shares)}"

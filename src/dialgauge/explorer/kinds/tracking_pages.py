@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.dialogue import State
+from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, TurnView
 from dialgauge.text import counted
 
@@ -18,15 +20,20 @@ if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
     from dialgauge.report import Table
     from dialgauge.runs import Run
+    from dialgauge.values import Profile
 
-_ERRORS, _TURNS, _PREDICTIONS = "slot_errors", "turn_scores", "predictions"
+_ERRORS, _TURNS, _PREDICTIONS, _REWORDINGS = "slot_errors", "turn_scores", "predictions", "slot_rewordings"
 
 #: Kinds of slot errors in words.
 KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 #: What flexible goal accuracy calls a turn.
 _TYPES = {
-    "type1": Badge("new error", "bad", "type 1: this turn made an error itself"),
-    "type2": Badge("carried error", "warn", "type 2: this turn only carries an earlier error"),
+    "type1": Badge(
+        "type 1 error",
+        "bad",
+        "FGA counts it as a new error: the turn before was exact, or a slot that changed is wrong",
+    ),
+    "type2": Badge("type 2 error", "warn", "FGA counts it as an earlier error that goes on"),
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
 _FGA = "FGA@"
@@ -64,7 +71,7 @@ class TrackingPages(FamilyPages):
     facets = (
         Facet("error", "kind of error", _ERRORS, ("kind",)),
         Facet("slot", "slot with an error", _ERRORS, ("domain", "slot")),
-        Facet("type", "error type of a turn", _TURNS, ("error_type",)),
+        Facet("type", "error type of a turn (FGA)", _TURNS, ("error_type",)),
     )
 
     def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
@@ -72,13 +79,16 @@ class TrackingPages(FamilyPages):
         scores = {row["turn"]: row for row in library.rows(run, _TURNS, dialogue.id)}
         states = dict(_states(library.rows(run, _PREDICTIONS, dialogue.id)))
         errors = _by_turn(library.rows(run, _ERRORS, dialogue.id))
+        reworded = _by_turn(library.rows(run, _REWORDINGS, dialogue.id))
+        profile = _profile_of(run)
         turns: list[TurnView] = []
         before: dict[str, tuple[str, str, str]] = {}
         for place, turn in enumerate(dialogue.turns):
             row = scores.get(place)
             cell, badges = None, []
             if row is not None:
-                slots = _slots(errors.get(place, {}), states.get(place, {}))
+                state = _named_alike(states.get(place, {}), profile)
+                slots = _slots(errors.get(place, {}), reworded.get(place, {}), state)
                 cell, before = _cell(slots, before, row), slots
                 badges = [_badge(row)]
             turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
@@ -101,8 +111,8 @@ class TrackingPages(FamilyPages):
 
 def _states(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, State]]:
     for row in rows:
-        if row["state"] is not None:
-            yield row["turn"], msgspec.json.decode(row["state"], type=State)
+        with suppress(msgspec.DecodeError):  # what is no state is shown as none
+            yield row["turn"], msgspec.json.decode(row["state"] or "{}", type=State)
 
 
 def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[str, Any]]]:
@@ -112,15 +122,48 @@ def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[s
     return turns
 
 
-def _slots(errors: Mapping[str, Mapping[str, Any]], state: State) -> dict[str, tuple[str, str, str]]:
+def _profile_of(run: Run) -> Profile | None:
+    """The profile under which the run was scored; None where this program does not have the very same one."""
+    from dialgauge.measures import Signature
+    from dialgauge.values import profile_named
+
+    try:
+        label = Signature.parse(run.signature).get("profile", "")
+        profile = profile_named(label.partition("@")[0])
+    except DialgaugeError:
+        return None
+    return profile if profile.label == label else None
+
+
+def _named_alike(state: State, profile: Profile | None) -> dict[str, str]:
+    """The predicted slots under the names by which they are compared, as the tables of errors have them."""
+    if profile is None:
+        return {
+            f"{domain}-{slot}": " | ".join(values) for domain, slots in state.items() for slot, values in slots.items()
+        }
+    named = {}
+    for domain, slots in state.items():
+        for slot, values in slots.items():
+            pair = profile.pair(domain, slot)
+            compared = profile.normalise(pair, values, "predicted") if pair is not None else ()
+            if pair is not None and compared:
+                named["-".join(pair)] = " | ".join(compared)
+    return named
+
+
+def _slots(
+    errors: Mapping[str, Mapping[str, Any]], reworded: Mapping[str, Mapping[str, Any]], state: Mapping[str, str]
+) -> dict[str, tuple[str, str, str]]:
     """Each slot with its gold value, its predicted value and the kind of error; a slot without an error is right."""
-    right = {
-        f"{domain}-{slot}": (" | ".join(values),) * 2
-        for domain, slots in state.items()
-        for slot, values in slots.items()
+    found = {
+        name: (str(reworded[name]["gold"]) if name in reworded else value, value, "right")
+        for name, value in state.items()
+        if name not in errors
     }
-    found = {name: (*values, "right") for name, values in right.items() if name not in errors}
-    wrong = {name: (row["gold"] or "", row["predicted"] or "", row["kind"]) for name, row in errors.items()}
+    wrong = {
+        name: (row["gold"] or "", row["predicted"] or "", row["kind"] if row["kind"] in KINDS else "wrong")
+        for name, row in errors.items()
+    }
     return dict(sorted((found | wrong).items()))
 
 

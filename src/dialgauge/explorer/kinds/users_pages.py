@@ -246,7 +246,7 @@ def _lost(rows: Iterable[Row]) -> int:
 
 def _points(rows: Sequence[Row]) -> Iterator[Badge]:
     if lost := _lost(rows):
-        yield Badge(f"{counted(lost, 'point')} lost", "bad", "false positives and false negatives of this turn")
+        yield Badge(f"{lost:,} wrong or missing", "bad", "false positives and false negatives of this turn")
     elif won := sum(row["tp"] or 0 for row in rows):
         yield Badge(f"{counted(won, 'point')} won", "good", "true positives of this turn")
 
@@ -267,7 +267,7 @@ def _summary(library: Library, run: Run, dialogue: str, verdicts: Sequence[Row])
         yield Badge("not scored", "bad", failure["reason"] or "")
     if verdicts:
         lost = _lost(verdicts)
-        yield Badge(f"{counted(lost, 'point')} lost", "bad") if lost > 0 else Badge("no point lost", "good")
+        yield Badge(f"{lost:,} wrong or missing", "bad") if lost > 0 else Badge("nothing wrong or missing", "good")
 
 
 def _overview(library: Library, run: Run, dialogue: str, unsaid: Sequence[Row], loops: Sequence[Row]) -> Overview:

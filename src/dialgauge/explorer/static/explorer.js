@@ -75,7 +75,11 @@ document.addEventListener("keydown", (event) => {
 byId("theme")?.addEventListener("click", toggleTheme);
 byId("keys")?.addEventListener("click", () => byId("help").showModal());
 
+// On paper nothing can be opened.
+addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
+
 if (document.body.classList.contains("report")) {
+  byId("searching")?.removeAttribute("hidden");
   byId("search")?.addEventListener("input", (event) => {
     const wanted = event.target.value.trim().toLowerCase();
     for (const one of document.querySelectorAll("details.dialogue")) one.hidden = !one.textContent.toLowerCase().includes(wanted);
