@@ -17,11 +17,11 @@ from dialgauge.users.faults.fault_records import Findings, UserFault, not_checke
 
 #: What an action is called where people speak of it, by a word of the tool's name.
 _SPOKEN = {
-    "cancel": r"cancel",
+    "cancel": r"cancel|call off|refund|\bdrop\b",
     "baggages": r"\bbag|luggage|suitcase",
     "certificate": r"certificate|voucher|compensat|refund|gesture|credit",
     "insurance": r"insur",
-    "passengers": r"passenger|name\b",
+    "passengers": r"passenger|\bname\b|travell?er|person|myself|companion",
     "book": r"\bbook|\bfly|flight|reserv|ticket",
     "exchange": r"exchang|replac|swap|differen",
     "return": r"\breturn|send .*back|refund",
@@ -29,6 +29,8 @@ _SPOKEN = {
 #: What an instruction wants beside the actions: how it says so, and how a user would.
 _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
 _REACTIVE = re.compile(r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE)
+_CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
+_GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
 _DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:please provide|need from you|could you (?:please )?provide|i(?:'ll| will)? need)\b", re.IGNORECASE)
@@ -68,7 +70,10 @@ def early_end(view: ConversationView) -> Findings:
     last = view.exchanges[-1] if view.exchanges else None
     if last is None or not last.last:
         return not_checked("early_end", "the conversation does not end with words of the user")
-    if not last.stops:
+    outcome = view.dialogue.outcome
+    if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
+        if outcome is None:
+            return not_checked("early_end", "nothing says who ended the conversation")
         return Findings("early_end", "whole", "the user did not end the conversation")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
         return Findings("early_end", "whole", "the agent handed the user over")
@@ -138,16 +143,17 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
 
 
 def _never_said(view: ConversationView, last: Exchange) -> str:
-    """Something of an expected action is in the instruction, and neither side ever spoke of it."""
+    """Something of an expected action is wanted without a condition; the user never spoke of it, nor was it asked."""
     if _REACTIVE.search(view.instruction):
         return ""
     user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
-    for name, arguments in _expected(view):
-        for word, spoken in _matters(name, arguments):
-            if re.search(spoken, view.instruction.lower()) and not re.search(spoken, user):
-                return f"ends without ever speaking of {word}, which its instruction wants"
-    for what, (told, spoken) in _WANTED.items():
-        if re.search(told, view.instruction, re.IGNORECASE) and not re.search(spoken, user):
+    questions = [one for one in sentences(view.said_before(last.turn, "system").lower()) if one.endswith("?")]
+    wishes = [one.lower() for one in sentences(view.instruction) if not _CONDITIONAL.search(one)]
+    matters = [matter for name, arguments in _expected(view) for matter in _matters(name, arguments)]
+    matters += [(what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, one) for one in wishes)]
+    for what, spoken in matters:
+        wanted = any(re.search(spoken, one) for one in wishes)
+        if wanted and not re.search(spoken, user) and not any(re.search(spoken, one) for one in questions):
             return f"ends without ever speaking of {what}, which its instruction wants"
     return ""
 
@@ -288,7 +294,8 @@ def _too_soon(view: ConversationView, one: Exchange, fallbacks: list[_Fallback])
     """The phrase of a condition and what is to follow from it in the user's mouth before the agent spoke of it."""
     said, heard = one.plain.lower(), view.said_before(one.turn, "system").lower()
     for fallback in fallbacks:
-        if fallback.phrase in said and fallback.phrase not in heard and any(word in said for word in fallback.actions):
+        spoken_of = all(word in heard for word in fallback.phrase.split())
+        if fallback.phrase in said and not spoken_of and any(word in said for word in fallback.actions):
             yield "fall-back", f"uses its fall-back before the agent spoke of {fallback.phrase}"
 
 
@@ -308,7 +315,8 @@ def disobeyed(view: ConversationView) -> Findings:
         UserFault("disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase)
         for one in view.exchanges
         for phrase in forbidden
-        if phrase in one.plain.lower() and phrase not in view.said_before(one.turn, "system").lower()
+        if phrase in one.plain.lower()
+        and not all(word in view.said_before(one.turn, "system").lower() for word in phrase.split())
     ]
     return Findings("disobeyed", "part", f"not to mention {', '.join(forbidden)}", runs_of(faults))
 
