@@ -40,8 +40,7 @@ AIRPORTS = {
 #: Other ways to say where an airport is.
 _ALSO = {
     "EWR": ("new york", "new jersey", "ny", "nyc"), "JFK": ("ny", "nyc"), "LGA": ("ny", "nyc"), "LAX": ("la", "west coast"),
-    "SFO": ("sf", "west coast"), "SEA": ("west coast",), "IAH": ("texas",), "DFW": ("texas",), "AUS": ("texas",),
-    "LAS": ("vegas",), "MCO": ("florida",), "MIA": ("florida",), "TPA": ("florida",), "DCA": ("dc",),
+    "SFO": ("sf", "west coast"), "SEA": ("west coast",), "LAS": ("vegas",), "DCA": ("dc",),
     "SAN": ("west coast",), "PDX": ("west coast",), "PHL": ("philly",),
 }  # fmt: skip
 _CODE = re.compile(rf"\b(?:{'|'.join(AIRPORTS)})\b")

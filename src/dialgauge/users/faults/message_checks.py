@@ -34,7 +34,7 @@ _AS_THE_AGENT = re.compile(
     r"|\bi(?:'m| am) (?:happy|glad|here) to (?:help|assist) you\b"
     r"|\blet me (?:look (?:that|this|it) up|pull up|check) (?:that |this |it |your )?(?:\w+ ){0,3}for you\b"
     r"|\b(?:could|can|may) (?:you|i) (?:please )?(?:provide|have|get) (?:me )?(?:with )?your (?:user id|reservation|account|"
-    r"phone number|order|name|email)\b"
+    r"order)\b"
     r"|\bi(?:'ve| have) (?:successfully )?(?:cancell?ed|booked|updated|processed|issued|modified|upgraded|transferred) your\b"
     r"|\bi(?:'ve| have| will|'ll) (?:now )?(?:transfer(?:red)?) you to\b"
     r"|\byour (?:reservation|booking|order|request|refund) has been (?:successfully )?(?:cancell?ed|booked|updated|processed|issued)\b",

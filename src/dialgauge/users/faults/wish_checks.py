@@ -149,7 +149,9 @@ def _never_said(view: ConversationView, last: Exchange) -> str:
     user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
     questions = [one for one in sentences(view.said_before(last.turn, "system").lower()) if one.endswith("?")]
     wishes = [one.lower() for one in sentences(view.instruction) if not _CONDITIONAL.search(one)]
-    matters = [matter for name, arguments in _expected(view) for matter in _matters(name, arguments)]
+    done = {call.name for turn in view.turns if turn.speaker == "system" for call in turn.calls or ()}
+    undone = [(name, arguments) for name, arguments in _expected(view) if name not in done or "baggages" in arguments]
+    matters = [matter for name, arguments in undone for matter in _matters(name, arguments)]
     matters += [(what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, one) for one in wishes)]
     for what, spoken in matters:
         wanted = any(re.search(spoken, one) for one in wishes)
@@ -222,7 +224,7 @@ def contradicted(view: ConversationView) -> Findings:
     faults: list[UserFault] = []
     for one in view.exchanges:
         reasons = []
-        if _assents(one):
+        if _assents(one) and _CONFIRMATION.search(one.asked):
             if limit and (cost := _over(view.instruction, one.asked, limit)):
                 reasons.append(("limit", f"agrees to ${cost:g}, more than its limit of ${limit[1]}"))
             reasons += [
