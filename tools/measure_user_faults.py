@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import sys
 from pathlib import Path
 
 import msgspec
@@ -53,6 +54,7 @@ def all_conversations(data: Path) -> list[ConversationKey]:
 
 
 def main() -> None:
+    """Measure, print, and where asked to, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--half", choices=HALVES, action="append")
@@ -63,12 +65,10 @@ def main() -> None:
     if draw(all_conversations(options.data)) != [one.key for one in labels]:
         raise SystemExit("the labelled conversations are not those that the seed draws")
     halves = options.half or HALVES
-    wanted = {
-        one.key for one in labels if ("development" if one.number < DEVELOPMENT else "held_out") in halves
-    }
+    wanted = {one.key for one in labels if ("development" if one.number < DEVELOPMENT else "held_out") in halves}
     record = measure(checked_conversations(options.data, wanted), on=options.date, halves=halves)
     content = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
-    print(content.decode())
+    sys.stdout.write(content.decode())
     if options.write:
         (_LABELS / RECORD).write_bytes(content)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.lost_points import Blame
 from dialgauge.users.normalise import Attempt, Normaliser
+from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetProfile, Domain
 from dialgauge.users.records import Behaviour, GoalSource, MeasureName
 from dialgauge.users.turns import (

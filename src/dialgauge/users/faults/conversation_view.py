@@ -20,12 +20,15 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(r"[a-z0-9][a-z0-9'’_-]*")
 #: Words that carry no matter of their own: they neither add to a message nor tell two messages apart.
 LIGHT = frozenset(
-    "a about above actually again all also am an and any anything are as at be been before but by can chance could did do does "
-    "double-check check for from get go had has have having hello help hi how i i'd i'll i'm i've if in into is it it's "
-    "its just kindly know let let's like look make me might mind more much my need no not now of off oh ok okay on one "
-    "only or our out please possible proceed really right see since so some something still sure thank thanks that "
-    "that's the their them then there there's these they this to too understand up us very want was way we well were what when "
-    "where which who will wish with would yes yet you you're your".split()
+    """
+    a about above actually again all also am an and any anything are as at be been before but by can chance
+    could did do does double-check check for from get go had has have having hello help hi how i i'd i'll i'm
+    i've if in into is it it's its just kindly know let let's like look make me might mind more much my need no
+    not now of off oh ok okay on one only or our out please possible proceed really right see since so some
+    something still sure thank thanks that that's the their them then there there's these they this to too
+    understand up us very want was way we well were what when where which who will wish with would yes yet you
+    you're your
+    """.split()  # noqa: SIM905
 )
 
 

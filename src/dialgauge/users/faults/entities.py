@@ -23,7 +23,9 @@ _ABOUT_BOOKINGS = re.compile(r"\b(?:reservation|confirmation|booking|record loca
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
            "november", "december")  # fmt: skip
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in _MONTHS)
-_DAY_OF_MONTH = re.compile(rf"\b({_MONTH})\.?\s+(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:am|pm|:\d))", re.IGNORECASE)
+_DAY_OF_MONTH = re.compile(
+    rf"\b({_MONTH})\.?\s+(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:am|pm|:\d))", re.IGNORECASE
+)
 _MONTH_AFTER_DAY = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})\b", re.IGNORECASE)
 _ISO = re.compile(r"\b(?:19|20)\d\d-(\d\d)-(\d\d)\b")
 _ORDINAL = re.compile(r"\bthe (\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:of|\w+ (?:flight|one|option|reservation)|"
@@ -39,8 +41,8 @@ AIRPORTS = {
 }  # fmt: skip
 #: Other ways to say where an airport is.
 _ALSO = {
-    "EWR": ("new york", "new jersey", "ny", "nyc"), "JFK": ("ny", "nyc"), "LGA": ("ny", "nyc"), "LAX": ("la", "west coast"),
-    "SFO": ("sf", "west coast"), "SEA": ("west coast",), "LAS": ("vegas",), "DCA": ("dc",),
+    "EWR": ("new york", "new jersey", "ny", "nyc"), "JFK": ("ny", "nyc"), "LGA": ("ny", "nyc"),
+    "LAX": ("la", "west coast"), "SFO": ("sf", "west coast"), "SEA": ("west coast",), "LAS": ("vegas",), "DCA": ("dc",),
     "SAN": ("west coast",), "PDX": ("west coast",), "PHL": ("philly",),
 }  # fmt: skip
 _CODE = re.compile(rf"\b(?:{'|'.join(AIRPORTS)})\b")
@@ -130,17 +132,17 @@ def is_known(entity: Entity, told: str) -> bool:
     lower = told.lower()
     if entity.kind == "day":
         return _day_known(entity.value, told)
-    if entity.kind == "airport":
-        code = entity.written
-        names = (code.lower(), AIRPORTS[code], *_ALSO.get(code, ()))
-        return any(re.search(rf"\b{name}\b", lower) for name in names)
-    if entity.kind == "city":
-        codes = [code for code, city in AIRPORTS.items() if city == entity.value]
-        names = [entity.value, *(code.lower() for code in codes), *(name for code in codes for name in _ALSO.get(code, ()))]
-        return any(re.search(rf"\b{name}\b", lower) for name in names)
+    if entity.kind in ("airport", "city"):
+        return any(re.search(rf"\b{name}\b", lower) for name in _names_of(entity))
     if entity.kind == "phone number":
         return re.sub(r"\D", "", entity.value) in re.sub(r"[-. ()]", "", told)
     return entity.value in lower
+
+
+def _names_of(place: Entity) -> list[str]:
+    """The names under which a place may have been told: its airports, its city, and what else these are called."""
+    codes = [code for code, city in AIRPORTS.items() if place.value in (code.lower(), city)]
+    return [name for code in codes for name in (code.lower(), AIRPORTS[code], *_ALSO.get(code, ()))]
 
 
 def _day_known(value: str, told: str) -> bool:

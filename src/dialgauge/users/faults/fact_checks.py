@@ -58,7 +58,8 @@ def _guesses(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
     before = view.said_before(one.turn, "system").rsplit(one.asked.replace("’", "'"), 1)[0]
     for sentence in sentences(one.plain):
         named = [code for code in listed if code in sentence]
-        if len(named) != 1 or sentence.endswith("?") and not re.search(r"\bcan (?:we|you) (?:proceed|please)", sentence):
+        asks = sentence.endswith("?") and not re.search(r"\bcan (?:we|you) (?:proceed|please)", sentence)
+        if len(named) != 1 or asks:
             continue
         [code] = named
         if code in told or code in before or _described(code, listed, one.asked) or _asks_to_look(sentence):
@@ -122,13 +123,6 @@ def withheld(view: ConversationView) -> Findings:
                 why = f"was asked for its {thing.name}, which the instruction gives, and does not give it"
                 faults.append(UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name))
     return Findings("withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults))
-
-
-def still_withheld(view: ConversationView) -> list[str]:
-    """What was asked for and withheld, and is not said by either side to the very end."""
-    said = "\n".join(turn.text for turn in view.turns).lower()
-    unsaid = {thing.name for thing in _given(view.instruction) if not any(_says(value, said) for value in thing.values)}
-    return [fault.about for fault in withheld(view).faults if fault.about in unsaid]
 
 
 def _listed(names: list[str]) -> str:

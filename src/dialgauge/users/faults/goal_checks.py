@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 
 from dialgauge.dialogue import Act, Goal, Task
 from dialgauge.users.faults.conversation_view import ConversationView
@@ -81,9 +82,7 @@ def goal_findings(view: ConversationView) -> dict[FaultKind, Findings]:
     strayed = list(_strayed(goal))
     return {
         "early_end": _early_end(goal),
-        "invented": Findings(
-            "invented", "whole", "every value against goal and system", _of_kind("invented", strayed)
-        ),
+        "invented": Findings("invented", "whole", "every value against goal and system", _of_kind("invented", strayed)),
         "contradicted": Findings(
             "contradicted", "whole", "every value against the goal", _of_kind("contradicted", strayed)
         ),
@@ -119,7 +118,7 @@ def _strayed(goal: GoalView) -> Iterator[UserFault]:
 
 
 def _withheld(goal: GoalView) -> Iterator[UserFault]:
-    for before, place in zip(goal.users, goal.users[1:], strict=False):
+    for before, place in pairwise(goal.users):
         told = {act.slot.lower() for act in goal.view.acts(place)}
         for system in range(before + 1, place):
             for act in _questions(goal, system):
@@ -141,7 +140,7 @@ def _has(goal: GoalView, act: Act) -> bool:
 
 def _repeated(goal: GoalView) -> Iterator[UserFault]:
     """The same acts as in the user's turn before, though the system answered them."""
-    for before, place in zip(goal.users, goal.users[1:], strict=False):
+    for before, place in pairwise(goal.users):
         said = _matter(goal, place)
         if said and said == _matter(goal, before) and _answered(goal, before, place):
             yield goal.fault("repeated", place, "says the same acts again, which were answered")
@@ -193,7 +192,9 @@ def _open(goal: GoalView) -> Iterator[str]:
     shown = {(act.domain, act.slot.lower()) for act in _system_acts(goal)}
     for domain, task in goal.goal.tasks.items():
         known = {slot for where, slot in shown if where in (domain, "booking")}
-        yield from (f"{domain} {slot}" for slot in task.info if (domain, slot.lower()) not in told and slot.lower() not in known)
+        yield from (
+            f"{domain} {slot}" for slot in task.info if (domain, slot.lower()) not in told and slot.lower() not in known
+        )
         if any(intent(act) in _NOTHING_FOUND and act.domain in (domain, "booking") for act in _system_acts(goal)):
             continue
         yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in told)
@@ -206,8 +207,5 @@ def _open(goal: GoalView) -> Iterator[str]:
 
 def _system_acts(goal: GoalView) -> list[Act]:
     return [
-        act
-        for place, turn in enumerate(goal.view.turns)
-        if turn.speaker == "system"
-        for act in goal.view.acts(place)
+        act for place, turn in enumerate(goal.view.turns) if turn.speaker == "system" for act in goal.view.acts(place)
     ]

@@ -110,7 +110,7 @@ class CheckMeasurement(Struct, frozen=True):
 
 def draw(conversations: Iterable[ConversationKey]) -> list[ConversationKey]:
     """The conversations that were labelled, in the order of the draw."""
-    return random.Random(SEED).sample(sorted(conversations), DRAWN)
+    return random.Random(SEED).sample(sorted(conversations), DRAWN)  # noqa: S311
 
 
 def load_labels(name: str = FIRST) -> list[LabelledConversation]:

@@ -19,7 +19,8 @@ from dialgauge.users.faults.fault_records import FaultKind, Findings, UserFault,
 _LEAKED_WORDS = 5
 _META = re.compile(
     r"\b(?:the|my|your|these) instructions? (?:says?|tells?|asks?|states?|given)\b|\bas an? (?:ai|language model)\b"
-    r"|\b(?:system prompt|simulated user|user simulat\w+|role-?play\w*)\b|\baccording to (?:the|my) (?:instructions?|scenario)\b",
+    r"|\b(?:system prompt|simulated user|user simulat\w+|role-?play\w*)\b"
+    r"|\baccording to (?:the|my) (?:instructions?|scenario)\b",
     re.IGNORECASE,
 )
 _ABOUT_ITSELF = re.compile(r"^you (?:are|want|have|will|do not|don't|prefer|would|need|also)\b", re.IGNORECASE)
@@ -33,17 +34,19 @@ _AS_THE_AGENT = re.compile(
     r"|\b(?:is there )?anything else (?:that )?i can (?:help|assist|do for) (?:you|with)\b"
     r"|\bi(?:'m| am) (?:happy|glad|here) to (?:help|assist) you\b"
     r"|\blet me (?:look (?:that|this|it) up|pull up|check) (?:that |this |it |your )?(?:\w+ ){0,3}for you\b"
-    r"|\b(?:could|can|may) (?:you|i) (?:please )?(?:provide|have|get) (?:me )?(?:with )?your (?:user id|reservation|account|"
-    r"order)\b"
-    r"|\bi(?:'ve| have) (?:successfully )?(?:cancell?ed|booked|updated|processed|issued|modified|upgraded|transferred) your\b"
+    r"|\b(?:could|can|may) (?:you|i) (?:please )?(?:provide|have|get) (?:me )?(?:with )?your "
+    r"(?:user id|reservation|account|order)\b"
+    r"|\bi(?:'ve| have) (?:successfully )?"
+    r"(?:cancell?ed|booked|updated|processed|issued|modified|upgraded|transferred) your\b"
     r"|\bi(?:'ve| have| will|'ll) (?:now )?(?:transfer(?:red)?) you to\b"
-    r"|\byour (?:reservation|booking|order|request|refund) has been (?:successfully )?(?:cancell?ed|booked|updated|processed|issued)\b",
+    r"|\byour (?:reservation|booking|order|request|refund) has been (?:successfully )?"
+    r"(?:cancell?ed|booked|updated|processed|issued)\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"(?<!\w)'[^'\n]*(?:\w'\w[^'\n]*)*'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”")
 _REQUEST = re.compile(r"\?|\b(?:please|provide|confirm|let me know|could you|need your|specify)\b", re.IGNORECASE)
-#: How much of a message must have been said before, and how many weighty words it needs to be told by them.
-_OVERLAP, _SHORTEST = 0.85, 5
+#: How much of the weighty words of two messages must be shared, and how many a message needs to be told by them.
+_OVERLAP, _SHORTEST = 0.9, 5
 
 
 def _fault(view: ConversationView, kind: FaultKind, turn: int, sentence: str, about: str = "") -> UserFault:
@@ -118,7 +121,7 @@ def role_swap(view: ConversationView) -> Findings:
 
 
 def repeated(view: ConversationView) -> Findings:
-    """A message whose weighty words nearly all stand in one earlier message, answered since and not asked for again."""
+    """A message with nearly the same weighty words as an earlier one, answered since and not asked for again."""
     if not view.has_texts:
         return not_checked("repeated", "the conversation has no texts")
     faults = []
@@ -138,7 +141,7 @@ def repeated(view: ConversationView) -> Findings:
 
 def _says_again(view: ConversationView, one: Exchange, other: Exchange) -> bool:
     said, before = set(weighty(one.plain)), set(weighty(other.plain))
-    if one.stops or len(said) < _SHORTEST or len(said & before) < _OVERLAP * len(said):
+    if one.stops or len(said) < _SHORTEST or len(said & before) < _OVERLAP * len(said | before):
         return False
     if any(character.isdigit() for word in said - before for character in word):
         return False

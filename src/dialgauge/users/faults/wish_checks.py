@@ -1,18 +1,20 @@
 """Checks of wishes and orders: ends while something is open, choices that the instruction rules out, orders ignored.
 
-An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, a fall-back
-and its condition, actions that a right conversation would have had. The rest is not checked.
+An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, orders not to
+mention something, actions that a right conversation would have had. The rest is not checked. Two rules were withdrawn
+because they did not hold on conversations they were not written on (docs/decisions/user-faults.md): a fall-back used
+too soon, and ending while the agent waits for an id.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import msgspec
 
 from dialgauge.users.faults.conversation_view import LIGHT, ConversationView, Exchange, plain_text, sentences, words
-from dialgauge.users.faults.fact_checks import still_withheld
 from dialgauge.users.faults.fault_records import Findings, UserFault, not_checked, runs_of
 
 #: What an action is called where people speak of it, by a word of the tool's name.
@@ -28,14 +30,16 @@ _SPOKEN = {
 }
 #: What an instruction wants beside the actions: how it says so, and how a user would.
 _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
-_REACTIVE = re.compile(r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE)
+_REACTIVE = re.compile(
+    r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE
+)
 _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
 _DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
-_ASKS = re.compile(r"\b(?:please provide|need from you|could you (?:please )?provide|i(?:'ll| will)? need)\b", re.IGNORECASE)
-#: How many of the agent's last messages tell what it waits for.
-_RECENT = 3
+_ASKS = re.compile(
+    r"\b(?:please provide|need from you|could you (?:please )?provide|i(?:'ll| will)? need)\b", re.IGNORECASE
+)
 _YES = re.compile(
     r"^(?:(?:great|perfect|thanks?|thank you|ok(?:ay)?|alright|sounds? (?:good|great)|that (?:sounds|looks|works)|"
     r"everything looks|understood|got it)[^.!?]{0,60}[.!,]\s*)*"
@@ -44,7 +48,10 @@ _YES = re.compile(
     r"ok(?:ay)?, (?:let's|please))",
     re.IGNORECASE,
 )
-_BUT = re.compile(r"\b(?:but|however|instead|except|wait|actually|before|only if|as long as|first|can't|cannot|won't)\b|\?", re.IGNORECASE)
+_BUT = re.compile(
+    r"\b(?:but|however|instead|except|wait|actually|before|only if|as long as|first|can't|cannot|won't)\b|\?",
+    re.IGNORECASE,
+)
 _CONFIRMATION = re.compile(
     r"\b(?:please confirm|do you (?:confirm|want me to proceed)|would you like (?:me )?to (?:proceed|go ahead)|"
     r"shall i (?:proceed|go ahead)|should i (?:proceed|go ahead)|\(yes/no\)|(?:reply|respond) with ['\"]?yes|"
@@ -52,14 +59,12 @@ _CONFIRMATION = re.compile(
     re.IGNORECASE,
 )
 _DIRECT_QUESTION = re.compile(
-    r"\b(?:could you|can you|please|may i|would you) (?:please |kindly )?(?:provide|share|give|tell|confirm|specify|have)\b",
+    r"\b(?:could you|can you|please|may i|would you) (?:please |kindly )?"
+    r"(?:provide|share|give|tell|confirm|specify|have)\b",
     re.IGNORECASE,
 )
-_ANYTHING_ELSE = re.compile(r"\banything else|further (?:assistance|questions|help)|any (?:other|more) questions", re.IGNORECASE)
-_REFUSED = re.compile(
-    r"unfortunately|unable|cannot|can't|can not|not (?:possible|able|allowed|eligible|available|permitted)|transfer|"
-    r"don't have|do not (?:have|offer|allow)|no (?:available|nonstop|direct)",
-    re.IGNORECASE,
+_ANYTHING_ELSE = re.compile(
+    r"\banything else|further (?:assistance|questions|help)|any (?:other|more) questions", re.IGNORECASE
 )
 
 
@@ -77,13 +82,7 @@ def early_end(view: ConversationView) -> Findings:
         return Findings("early_end", "whole", "the user did not end the conversation")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
         return Findings("early_end", "whole", "the agent handed the user over")
-    why = (
-        _stops_instead(view, last)
-        or _stops_confirming(last)
-        or _drops_it(view, last)
-        or _awaited(view, last)
-        or _never_said(view, last)
-    )
+    why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
     faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
     expected = "expected actions it never spoke of" if _expected(view) else "no expected actions are recorded"
     return Findings("early_end", "part", f"how it stops; {expected}", tuple(faults))
@@ -112,20 +111,6 @@ def _drops_it(view: ConversationView, last: Exchange) -> str:
     return "" if told else "drops what it asked for while the agent waits for the details"
 
 
-def _awaited(view: ConversationView, last: Exchange) -> str:
-    """The agent waits for something that the instruction gives, and nothing else stands in its way."""
-    agent = [turn.text for turn in view.turns[: last.turn] if turn.speaker == "system" and turn.text.strip()][-_RECENT:]
-    for name in still_withheld(view):
-        if any(_waits_for(text, name) for text in agent) and not any(map(_REFUSED.search, agent)):
-            return f"ends while the agent waits for its {name}"
-    return ""
-
-
-def _waits_for(text: str, name: str) -> bool:
-    waiting = rf"\b(?:once|when|whenever|if|as soon as) you(?:'re| are| have| can|'ve)?\b[^.!?]*\b{name}"
-    return re.search(waiting, text, re.IGNORECASE) is not None
-
-
 def _expected(view: ConversationView) -> list[tuple[str, str]]:
     """The names and arguments of expected actions of the agent that change something."""
     details = view.dialogue.outcome.details if view.dialogue.outcome else {}
@@ -152,7 +137,9 @@ def _never_said(view: ConversationView, last: Exchange) -> str:
     done = {call.name for turn in view.turns if turn.speaker == "system" for call in turn.calls or ()}
     undone = [(name, arguments) for name, arguments in _expected(view) if name not in done or "baggages" in arguments]
     matters = [matter for name, arguments in undone for matter in _matters(name, arguments)]
-    matters += [(what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, one) for one in wishes)]
+    matters += [
+        (what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, one) for one in wishes)
+    ]
     for what, spoken in matters:
         wanted = any(re.search(spoken, one) for one in wishes)
         if wanted and not re.search(spoken, user) and not any(re.search(spoken, one) for one in questions):
@@ -169,7 +156,9 @@ def _matters(name: str, arguments: str) -> Iterator[tuple[str, str]]:
 
 
 _NONSTOP = re.compile(r"\bto a (?:nonstop|direct) flight\b(?! if)", re.IGNORECASE)
-_STOPS_ALLOWED = re.compile(r"\b(?:stop ?overs?|one stop|layovers?)\b[^.]*\b(?:fine|ok|okay|accept)|don't care about direct", re.IGNORECASE)
+_STOPS_ALLOWED = re.compile(
+    r"\b(?:stop ?overs?|one stop|layovers?)\b[^.]*\b(?:fine|ok|okay|accept)|don't care about direct", re.IGNORECASE
+)
 _WITH_STOPS = re.compile(
     r"\b(?:let's|i'd like to|please|could you|can you|can we)\b[^.?!]*\b(?:one|1|two)-?\s?stop (?:options?|flights?)",
     re.IGNORECASE,
@@ -177,8 +166,11 @@ _WITH_STOPS = re.compile(
 _ASIDE = re.compile(r"\([^)]*\)")
 #: Words about the agent or about being possible: no phrase to listen for.
 _OF_AGENTS = frozenset(
-    "agent agents service customer representative says say said tells tell mentions mention asks ask wants cannot can't "
-    "isn't doesn't does canceled cancelled changed modified used change changes cancellation charges available".split()
+    """
+    agent agents service customer representative says say said tells tell mentions mention asks ask wants cannot
+    can't isn't doesn't does canceled cancelled changed modified used change changes cancellation charges
+    available
+    """.split()  # noqa: SIM905
 )
 _LIMIT = re.compile(
     r"\b(?:up ?to|less than|under|below|at most|no more than|budget of|maximum of)\s+\$\s?(\d[\d,]*)", re.IGNORECASE
@@ -204,23 +196,21 @@ _WITHOUT = {
 
 
 def contradicted(view: ConversationView) -> Findings:
-    """Says yes to more than its limit or to what it does without, or uses a fall-back before its condition."""
+    """Says yes to more than its limit or to what it does without, or gives up a nonstop flight."""
     if not view.has_texts:
         return not_checked("contradicted", "the conversation has no texts")
     if not view.instruction:
         return not_checked("contradicted", "there is no instruction to compare with")
     limit = _LIMIT.search(view.instruction)
     without = [(what, shown) for what, (told, shown) in _WITHOUT.items() if re.search(told, view.instruction, re.I)]
-    fallbacks = list(_fallbacks(view.instruction))
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
     derived = [
         *(["a limit in dollars"] if limit else []),
         *(f"no {what}" for what, _ in without),
         *(["nonstop flights"] if nonstop else []),
-        *(["a fall-back"] if fallbacks else []),
     ]
     if not derived:
-        return not_checked("contradicted", "no limit, nothing to do without and no fall-back can be derived")
+        return not_checked("contradicted", "no limit and nothing to do without can be derived")
     faults: list[UserFault] = []
     for one in view.exchanges:
         reasons = []
@@ -234,8 +224,9 @@ def contradicted(view: ConversationView) -> Findings:
             ]
         if nonstop and _WITH_STOPS.search(one.plain):
             reasons.append(("nonstop", "asks for flights with a stop, where it wants a nonstop flight"))
-        reasons += _too_soon(view, one, fallbacks)
-        faults += [UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons]
+        faults += [
+            UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
+        ]
     return Findings("contradicted", "part", ", ".join(derived), runs_of(faults))
 
 
@@ -257,26 +248,16 @@ def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
 
 
 #: "If the agent says your ticket is a basic economy one, you are willing to ...": what it must hear, what it may say.
-_CONDITION = re.compile(
-    r"\bif (?:and only if )?(?P<condition>[^,.]*?),\s*(?P<fallback>[^.]*)", re.IGNORECASE
-)
+_CONDITION = re.compile(r"\bif (?:and only if )?(?P<condition>[^,.]*?),\s*(?P<fallback>[^.]*)", re.IGNORECASE)
 _FALLBACKS = re.compile(r"\b(cancel|upgrade|downgrade|transfer|refund|exchange|return)", re.IGNORECASE)
 
 
-class _Fallback(msgspec.Struct, frozen=True):
-    """What the agent must have spoken of, and what the user may then ask for."""
-
-    phrase: str
-    actions: frozenset[str]
-
-
-def _fallbacks(instruction: str) -> Iterator[_Fallback]:
-    """Conditions with a phrase of two weighty words, by which one can tell whether they were spoken of."""
+def _condition_phrases(instruction: str) -> Iterator[str]:
+    """What the agent must have spoken of before a fall-back may be used, where two weighty words tell it."""
     for found in _CONDITION.finditer(_ASIDE.sub("", instruction)):
         phrase = _phrase(found["condition"])
-        actions = frozenset(word.lower() for word in _FALLBACKS.findall(found["fallback"]))
-        if phrase and actions:
-            yield _Fallback(phrase, actions)
+        if phrase and _FALLBACKS.search(found["fallback"]):
+            yield phrase
 
 
 def _phrase(text: str) -> str:
@@ -286,19 +267,10 @@ def _phrase(text: str) -> str:
     'basic economy'
     """
     told = words(text)
-    for first, second in zip(told, told[1:], strict=False):
+    for first, second in pairwise(told):
         if not {first, second} & (LIGHT | _OF_AGENTS):
             return f"{first} {second}"
     return ""
-
-
-def _too_soon(view: ConversationView, one: Exchange, fallbacks: list[_Fallback]) -> Iterator[tuple[str, str]]:
-    """The phrase of a condition and what is to follow from it in the user's mouth before the agent spoke of it."""
-    said, heard = one.plain.lower(), view.said_before(one.turn, "system").lower()
-    for fallback in fallbacks:
-        spoken_of = all(word in heard for word in fallback.phrase.split())
-        if fallback.phrase in said and not spoken_of and any(word in said for word in fallback.actions):
-            yield "fall-back", f"uses its fall-back before the agent spoke of {fallback.phrase}"
 
 
 _NOT_TO_MENTION = re.compile(
@@ -314,7 +286,9 @@ def disobeyed(view: ConversationView) -> Findings:
     if not forbidden:
         return not_checked("disobeyed", "no order of the form 'do not mention ...' can be derived")
     faults = [
-        UserFault("disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase)
+        UserFault(
+            "disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase
+        )
         for one in view.exchanges
         for phrase in forbidden
         if phrase in one.plain.lower()
@@ -332,5 +306,5 @@ def _forbidden(instruction: str) -> list[str]:
             if phrase := _phrase(about):
                 found[phrase] = None
     if _REACTIVE.search(instruction):
-        found.update({fallback.phrase: None for fallback in _fallbacks(instruction)})
+        found.update(dict.fromkeys(_condition_phrases(instruction)))
     return list(found)
