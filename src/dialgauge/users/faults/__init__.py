@@ -12,8 +12,50 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user
     from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault
+    from dialgauge.users.faults.fault_runs import check_faults, faults_run
+    from dialgauge.users.faults.fault_presentation import (
+        MOST,
+        explanation_tables,
+        fault_tables,
+        faults_document,
+        record_table,
+    )
+    from dialgauge.users.faults.judge import FaultJudge, JudgeCall, judge_prompt, judge_records, read_verdict
+    from dialgauge.users.faults.labelled import (
+        CheckMeasurement,
+        LabelledConversation,
+        labeller_agreement,
+        load_labels,
+        load_record,
+        measure,
+    )
 
-__all__ = ["KINDS", "CheckedConversation", "FaultKind", "Findings", "UserFault", "check_user"]
+__all__ = [
+    "KINDS",
+    "MOST",
+    "CheckMeasurement",
+    "CheckedConversation",
+    "FaultJudge",
+    "FaultKind",
+    "Findings",
+    "JudgeCall",
+    "LabelledConversation",
+    "UserFault",
+    "check_faults",
+    "check_user",
+    "explanation_tables",
+    "fault_tables",
+    "faults_document",
+    "faults_run",
+    "judge_prompt",
+    "judge_records",
+    "labeller_agreement",
+    "load_labels",
+    "load_record",
+    "measure",
+    "read_verdict",
+    "record_table",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 FaultKind: TypeAlias = Literal[
     "early_end", "invented", "contradicted", "leaked", "repeated", "role_swap", "empty", "withheld", "disobeyed"
@@ -44,6 +44,8 @@ class UserFault(Struct, frozen=True):
     sentence: str
     length: int = 1
     about: str = ""
+    #: Who found it: a check, or a judge by its name.
+    by: str = "check"
 
 
 class Findings(Struct, frozen=True):
@@ -95,7 +97,4 @@ def runs_of(faults: Iterable[UserFault]) -> tuple[UserFault, ...]:
     for fault in sorted(faults, key=lambda fault: fault.turn):
         first.setdefault(fault.about, fault)
         messages.setdefault(fault.about, set()).add(fault.turn)
-    return tuple(
-        UserFault(one.kind, one.turn, one.message, one.sentence, len(messages[about]), about)
-        for about, one in first.items()
-    )
+    return tuple(structs.replace(one, length=len(messages[about])) for about, one in first.items())

@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -24,7 +24,7 @@ ConversationKey: TypeAlias = tuple[str, str, int]
 
 #: How conversations were drawn, and where the halves part: numbers below are for development.
 SEED, DRAWN, DEVELOPMENT = 16, 120, 60
-FIRST, SECOND, RECORD = "first.jsonl", "second.jsonl", "record.json"
+FIRST, SECOND, RECORD, EARLIER = "first.jsonl", "second.jsonl", "record.json", "earlier.jsonl"
 HALVES = ("development", "held_out")
 _Z = 1.959963984540054
 
@@ -103,6 +103,8 @@ class CheckMeasurement(Struct, frozen=True):
     seed: int
     conversations: dict[str, int]
     checks: dict[str, dict[FaultKind, CheckRecord]]
+    #: On all labelled conversations.
+    overall: dict[FaultKind, CheckRecord]
     #: The same against the second labeller, on the conversations that both labelled.
     against_second: dict[FaultKind, CheckRecord]
     agreement: dict[str, LabellerAgreement]
@@ -125,6 +127,12 @@ def load_record() -> CheckMeasurement:
     return msgspec.json.decode(content, type=CheckMeasurement)
 
 
+def load_earlier() -> list[dict[str, Any]]:
+    """Earlier measurements on the held-out half, of rules that have changed since: counts that cannot be made again."""
+    lines = resources.files(__package__).joinpath("labels", EARLIER).read_bytes().splitlines()
+    return [msgspec.json.decode(line) for line in lines if line.strip()]
+
+
 def measure(
     checked: Mapping[ConversationKey, CheckedConversation], *, on: str, halves: Sequence[str] = HALVES
 ) -> CheckMeasurement:
@@ -139,6 +147,7 @@ def measure(
         seed=SEED,
         conversations={half: len(parts[half]) for half in halves} | {"twice": len(second)},
         checks={half: check_records(checked, parts[half]) for half in halves},
+        overall=check_records(checked, [one for half in halves for one in parts[half]]),
         against_second=check_records(checked, second) if set(halves) == {*HALVES} else {},
         agreement=labeller_agreement(first, second),
     )
