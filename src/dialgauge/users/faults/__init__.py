@@ -11,8 +11,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user
-    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault
-    from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.fault_presentation import (
         MOST,
         explanation_tables,
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
         faults_document,
         record_table,
     )
+    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault
+    from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.judge import FaultJudge, JudgeCall, judge_prompt, judge_records, read_verdict
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,

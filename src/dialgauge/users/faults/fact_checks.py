@@ -100,6 +100,8 @@ _NAMES = {
 _ASKING = (
     r"(?:provide|share|give me|tell me|need|require|have|enter|what(?:'s| is)|know|confirm|verify|gather|supply|send)\b"
 )
+#: A line of a list, less its mark and what may stand before the thing.
+_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+(?:\*\*)?(?:your |the )?(?:\*\*)?(?P<rest>.*)", re.IGNORECASE)
 _OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with just|through)\b[^.?!]*$", re.IGNORECASE)
 _NOT_TO_GIVE = re.compile(
     r"\b(?:do not|don't|not|never) (?:\w+ ){0,2}(?:provide|give|speak|say|share|reveal|remember|know|recall)\b",
@@ -160,20 +162,18 @@ def _says(value: str, text: str) -> bool:
 
 def _asks_for(message: str, name: str) -> bool:
     """Is the thing asked for, in a sentence or as a line of a list that a request opens?"""
-    text = plain_text(message)
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
     requested = False
-    for line in lines:
-        item = re.match(r"(?:[-*•]|\d+[.)])\s+(?:\*\*)?(?:your |the )?(?:\*\*)?(?P<rest>.*)", line)
-        if item and requested and re.match(name, item["rest"], re.IGNORECASE):
-            return not re.match(rf"{name}[*]*:[*]*\s*\S", item["rest"], re.IGNORECASE)
+    for line in plain_text(message).split("\n"):
+        item = _ITEM.match(line.strip())
+        if item and requested and re.match(rf"{name}(?![*]*:[*]*\s*\S)", item["rest"], re.IGNORECASE):
+            return True
         for sentence in sentences(line):
-            asks = re.search(rf"\b{_ASKING}", sentence, re.IGNORECASE)
-            if asks:
-                requested = True
-            for found in re.finditer(rf"\b{_ASKING}[^.?!\n]{{0,150}}?\b{name}", sentence, re.IGNORECASE):
-                if not _OFFERED.search(found[0][: -len(re.search(rf"{name}$", found[0], re.IGNORECASE)[0])]):  # type: ignore[index]
-                    return True
+            requested = requested or re.search(rf"\b{_ASKING}", sentence, re.IGNORECASE) is not None
+            if any(
+                not _OFFERED.search(found["before"])
+                for found in re.finditer(rf"(?P<before>\b{_ASKING}[^.?!\n]{{0,150}}?\b){name}", sentence, re.IGNORECASE)
+            ):
+                return True
     return False
 
 
