@@ -20,9 +20,9 @@ _OF_SYSTEMS = frozenset({"offerbook", "offerbooked", "book", "nooffer", "nobook"
 _NOTHING_FOUND = frozenset({"nooffer", "nobook"})
 #: Services that speak for whichever domain is spoken of.
 _ANY_DOMAIN = frozenset({"", "booking", "general"})
-#: No preference, in the words of several datasets; "same area as the hotel" refers back and states nothing.
+#: No preference, in the words of several datasets; "same area as the hotel" and "the hotel" refer back.
 _NO_PREFERENCE = frozenset({"dontcare", "any", "do n t care", "don t care", "do not care"})
-_REFERS_BACK = re.compile(r"^same\b")
+_REFERS_BACK = re.compile(r"^same\b|^the \w+$")
 _NO_VALUE = frozenset({"", "?", "none", "not mentioned"})
 
 
@@ -58,14 +58,8 @@ class GoalView:
         return {_plain(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
 
     def heard_before(self, place: int) -> set[str]:
-        """The values that the system said before a turn."""
-        return {
-            value
-            for number, turn in enumerate(self.view.turns[:place])
-            if turn.speaker == "system"
-            for act in self.view.acts(number)
-            for value in _values(act)
-        }
+        """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
+        return {value for act in _system_acts(self, place) for value in _values(act)}
 
     def informs(self, place: int) -> list[Act]:
         """What a turn of the user tells, slots with values only."""
@@ -128,9 +122,13 @@ def _withheld(goal: GoalView) -> Iterator[UserFault]:
 
 def _questions(goal: GoalView, place: int) -> list[Act]:
     """What the system asked for and the user heard it ask for."""
+    return [act for act in _heard(goal, place) if intent(act) == "request" and act.slot]
+
+
+def _heard(goal: GoalView, place: int) -> list[Act]:
+    """What the system said in a turn and the user heard."""
     heard = goal.view.turns[place].heard
-    asked = [act for act in goal.view.acts(place) if intent(act) == "request" and act.slot]
-    return asked if heard is None else [act for act in asked if act in heard]
+    return [act for act in goal.view.acts(place) if heard is None or act in heard]
 
 
 def _has(goal: GoalView, act: Act) -> bool:
@@ -151,12 +149,12 @@ def _matter(goal: GoalView, place: int) -> frozenset[Act]:
 
 
 def _answered(goal: GoalView, before: int, place: int) -> bool:
-    """Was all of it heard, none of it asked for again, and every request met?"""
+    """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
     said = _matter(goal, before)
     heard = goal.view.turns[before].heard
     if heard is not None and not said <= set(heard):
         return False
-    reply = [act for system in range(before + 1, place) for act in goal.view.acts(system) if intent(act) != "greet"]
+    reply = [act for system in range(before + 1, place) for act in _heard(goal, system) if intent(act) != "greet"]
     asked_again = {act.slot.lower() for act in reply if intent(act) == "request"}
     told = {act.slot.lower() for act in reply if intent(act) != "request"}
     if not reply or asked_again & {act.slot.lower() for act in said}:
@@ -205,7 +203,11 @@ def _open(goal: GoalView) -> Iterator[str]:
         )
 
 
-def _system_acts(goal: GoalView) -> list[Act]:
+def _system_acts(goal: GoalView, before: int | None = None) -> list[Act]:
+    """What the system said, and what the user heard of it."""
     return [
-        act for place, turn in enumerate(goal.view.turns) if turn.speaker == "system" for act in goal.view.acts(place)
+        act
+        for turn in goal.view.turns[:before]
+        if turn.speaker == "system"
+        for act in (*(turn.acts or ()), *(turn.heard or ()))
     ]
