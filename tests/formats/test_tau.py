@@ -189,7 +189,8 @@ def test_a_simulation_that_was_not_judged_has_no_verdict() -> None:
         ([tau({"role": "user", "content": 3})], "dialogue 3#0, turn 0: .*Expected `str \\| null`, got `int`"),
         ([tau({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]})], "turn 0: a tool call has no name"),
         ([tau(reward="1.0")], "Expected `float \\| null`, got `str`"),
-        ([tau(trial=-1)], "the trial is -1, below 0"),
+        ([tau(trial=-1)], "the trial is -1, which is not from 0"),
+        ([tau(trial=10**12)], "the trial is 1000000000000, which is not from 0 to 999,999"),
         ([tau(task_id=None)], "dialogue number 1: .*got `null`"),
         ([TAU[0], {"task_id": 4}], "dialogue number 2: .*missing required field `reward`"),
     ],
@@ -208,6 +209,7 @@ def test_what_is_wrong_with_tau_is_said_with_its_place(value: Any, what: str) ->
         ({**TAU2, "simulations": None}, "Expected `array`, got `null`"),
         ({"info": TAU2["info"], "tasks": []}, "missing required field `simulations`"),
         (tau2(reward_info={"reward": "yes"}), "got `str`"),
+        ({**TAU2, "info": {**TAU2["info"], "num_trials": 10**30}}, "num_trials: 10+ trials cannot be meant"),
     ],
 )
 def test_what_is_wrong_with_tau2_is_said_with_its_place(value: Any, what: str) -> None:
@@ -232,6 +234,12 @@ def test_a_trial_that_occurs_twice_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text(json.dumps([tau(), tau()]))
     with pytest.raises(DialgaugeError, match=r"3#0: this id was already used"):
         dialgauge.read(tmp_path / "twice.json")
+
+
+def test_a_part_of_the_reward_that_no_float_can_hold_is_left_out() -> None:
+    outcome = only("tau", [tau(info={"reward_info": {"info": {"r_actions": 10**400, "r_outputs": True}}})]).outcome
+    assert outcome is not None
+    assert "reward[r_actions]" not in outcome.details and outcome.details["reward[r_outputs]"] == "1.0"
 
 
 def test_nuls_and_odd_names_pass_through() -> None:

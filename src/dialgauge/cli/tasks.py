@@ -195,7 +195,9 @@ def _results(files: Sequence[str] | None, from_runs: Sequence[str] | None, store
         return opened if all(one.kind == "trials" for one in opened) else None
     if not files or from_runs:
         return None
-    return list(files) if list(files) == ["-"] or are_results(files, native=True) else None
+    # What can be read only once is not looked at before; GOLD never comes alone.
+    once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
+    return list(files) if once or are_results(files, native=True) else None
 
 
 def _score_results(

@@ -36,6 +36,8 @@ DETAILS = (
 
 #: How many characters of a checksum are kept.
 _SHORT = 12
+#: Beyond any trial, or reward, that somebody meant.
+_MOST = 1_000_000
 _ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
 _INSTRUCTIONS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
@@ -170,6 +172,8 @@ class Tau2(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         results = _results(part)
+        if not 0 <= (results.info.num_trials or 0) <= _MOST:
+            raise DialgaugeError(f"info, num_trials: {results.info.num_trials} trials cannot be meant", file=part.name)
         tasks = _tasks(results.tasks, part)
         shared = _shared(results.info, tasks)
         domain = results.info.environment_info.domain_name if results.info.environment_info else ""
@@ -186,8 +190,12 @@ def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, not
         name = _name(raw, number)
         try:
             one = decode(decoder, raw, part, dialogue=name)
-            if one.trial is not None and one.trial < 0:
-                raise DialgaugeError(f"the trial is {one.trial}, below 0", file=part.name, dialogue=name)
+            if not 0 <= (one.trial or 0) < _MOST:
+                raise DialgaugeError(
+                    f"the trial is {one.trial}, which is not from 0 to {_MOST - 1:,}",
+                    file=part.name,
+                    dialogue=name,
+                )
         except DialgaugeError as error:
             notes.refuse(error)
         else:
@@ -209,7 +217,7 @@ def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
     parts = {
         key: float(value)
         for key, value in ((info.reward_info.info if info.reward_info else None) or {}).items()
-        if key.startswith("r_") and isinstance(value, int | float)
+        if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
     }
     prompt = "\n".join(message.content or "" for message in one.traj if message.role == "system")
     details = {

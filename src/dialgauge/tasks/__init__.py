@@ -35,8 +35,9 @@ if TYPE_CHECKING:
         worst_dialogues,
     )
     from dialgauge.tasks.texts import References, read_references, richness
+    from dialgauge.tasks.trials.recognition import are_results
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
-    from dialgauge.tasks.trials.trial_scores import are_results, score_attempts, score_results
+    from dialgauge.tasks.trials.trial_scores import score_attempts, score_results
     from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
 
 __all__ = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,13 @@ def test_failed_by_infrastructure_is_named_and_not_counted(tmp_path: Path, capsy
     assert done.err.startswith("r: INCOMPLETE: 3 of 6 conversations")
 
 
+@pytest.mark.parametrize("ending", ["md", "csv", "json", "html", "tex"])
+def test_every_table_says_how_much_there_is(ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, table = tau_file(tmp_path / "r.json", {"a": "++", "b": "+!"}), tmp_path / f"table.{ending}"
+    assert dialgauge(capsys, "tasks", "score", path, "--table", table, "--resamples", 0).code == 1
+    assert "3 of 4" in table.read_text()
+
+
 @pytest.mark.parametrize(
     ("reason", "counts"),
     [
@@ -137,6 +146,25 @@ def test_a_converted_file_gives_the_same_scores(tmp_path: Path, capsys: pytest.C
     assert one.details == other.details
     done = dialgauge(capsys, "tasks", "score", tmp_path / "r.jsonl")
     assert (done.code, done.out.splitlines()[0][:34]) == (1, "r: INCOMPLETE: 3 of 4 conversation")
+
+
+def test_results_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, pipe = tau_file(tmp_path / "r.json", TASKS).read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    done = dialgauge(capsys, "tasks", "score", pipe, "--resamples", 0)
+    writer.join()
+    assert done.code == 0 and "6 of 6 conversations" in done.out
+
+
+def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
+    """Found by fuzzing: a measure for each of a million trials."""
+    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 999_999, 1.0)]))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
+    assert "1 of 1,000,000 conversations" in run.details["sentence"]
+    assert any("left out above k = 1" in note for note in run.notes)
 
 
 def test_stored_runs_are_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,6 +239,7 @@ class TestExpectedValues:
         assert done.code == 1
         assert "14 of 200 conversations" in done.out.splitlines()[0]
         assert coverage_sentences([run])[0].startswith("tau2_airline_grok-3-mini_cut_off: INCOMPLETE: 14 of 200")
+        assert "tau2_airline_grok-3-mini_cut_off (14 of 200)" in done.out
         document = json.loads(dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0).out)
         assert document["complete"] is False
         assert "14 of 200 conversations" in document["coverage"]["tau2_airline_grok-3-mini_cut_off"]["sentence"]

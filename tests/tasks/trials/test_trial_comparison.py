@@ -37,6 +37,7 @@ def test_tasks_are_paired_whatever_their_numbers_of_trials(tmp_path: Path) -> No
     difference = comparison.difference("a", "b", "pass^1")
     assert difference.difference == pytest.approx((0.5 + 0.5 + 0.0) / 3)
     assert (difference.wins, difference.ties, difference.losses) == (2, 1, 0)
+    assert any("the numbers of trials differ (a 4, b 2)" in note for note in comparison.notes)
     assert comparison.basis == "95% intervals over 3 tasks"
 
 

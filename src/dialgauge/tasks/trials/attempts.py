@@ -28,6 +28,8 @@ _ENDS: dict[str, End] = {
     "agent_error": "limit",
 }
 _PART = "reward["
+#: Longer numbers of trials and tasks were not meant.
+_DIGITS = 7
 _TurnCount: TypeAlias = Callable[[Turn], int]
 
 
@@ -79,6 +81,11 @@ class Attempts:
         return max(self._planned("planned_trials"), most)
 
     @property
+    def most_scored(self) -> int:
+        """The most trials of a task that have a verdict."""
+        return max((sum(self.attempts[place].scored for place in places) for places in self.tasks.values()), default=0)
+
+    @property
     def trials_known(self) -> bool:
         """Does the file itself say how many trials were planned?"""
         return self.said("benchmark") != "tau" and self._planned("planned_trials") > 0
@@ -95,7 +102,7 @@ class Attempts:
 
     def _planned(self, key: str) -> int:
         given = (_details(dialogue).get(key, "") for dialogue in self.dialogues)
-        return max((int(text) for text in given if text.isdecimal()), default=0)
+        return max((int(text) for text in given if _is_count(text)), default=0)
 
     @property
     def scored(self) -> int:
@@ -166,8 +173,8 @@ def _attempt(dialogue: Dialogue) -> Attempt:
             dialogue=dialogue.id,
         )
     trial = details.get("trial", "0")
-    if not (trial.isascii() and trial.isdecimal()):
-        raise DialgaugeError(f"the trial is a whole number, not '{trial}'", dialogue=dialogue.id)
+    if not _is_count(trial):
+        raise DialgaugeError(f"the trial is a whole number of a few digits, not '{trial}'", dialogue=dialogue.id)
     return Attempt(
         id=dialogue.id,
         task=details["task"],
@@ -189,6 +196,10 @@ def _attempt(dialogue: Dialogue) -> Attempt:
         turns=_by_side(dialogue, lambda turn: 1),
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
     )
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _DIGITS
 
 
 def _by_side(dialogue: Dialogue, count: _TurnCount) -> dict[str, int]:

@@ -144,6 +144,14 @@ class TrialsView(ComparisonView):
                 )
         return told
 
+    def notes(self, runs: Sequence[Run]) -> list[str]:
+        """Different numbers of trials change the noise, and nothing else."""
+        trials = {run.name: run.details["planned"]["trials"] for run in runs}
+        if len(set(trials.values())) < 2:
+            return []
+        listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
+        return [f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"]
+
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""
         import polars as pl

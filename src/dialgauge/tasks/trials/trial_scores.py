@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Part, read, recognise, resolve, system_name
+from dialgauge.formats import read, system_name
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -37,35 +37,7 @@ if TYPE_CHECKING:
     import polars
 
 KIND = "trials"
-#: Formats whose files are results of agents; native ones are where they were made of such.
-FORMATS = frozenset({"tau", "tau2"})
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
-
-
-def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
-    """Are these results of agents? The content of the first says it, and the others must be such files too.
-
-    With ``native``, files of our own format may be results: the conversations in them say it.
-    """
-    known = FORMATS | ({"native"} if native else set())
-    if not files or _format(files[0]) not in known:
-        return False
-    for other in files[1:]:
-        if (named := _format(other)) not in known:
-            what = f"it is in the format {named}" if named else "it is not such a file"
-            raise DialgaugeError(
-                f"{files[0]} holds results of agents, and {what}; name files of one kind", file=str(other)
-            )
-    return True
-
-
-def _format(file: str | Path) -> str:
-    """The format of a file; empty for what cannot be told, which others will complain about."""
-    try:
-        parts: list[Part] = resolve(file)
-        return recognise(parts[0]).name if len(parts) == 1 else ""
-    except DialgaugeError:
-        return ""
 
 
 def score_results(
@@ -135,6 +107,11 @@ def score_attempts(
 
 def _notes(attempts: Attempts, scores: Scores) -> list[str]:
     notes = [f"{name} is left out: {why}" for name, why in scores.left_out.items()]
+    if attempts.trials > attempts.most_scored:
+        notes.append(
+            f"pass^k is left out above k = {attempts.most_scored:,}: {attempts.trials:,} trials were planned, and no "
+            "task has more with a verdict"
+        )
     if not attempts.trials_known:
         notes.append(
             "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with as "
@@ -145,7 +122,7 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
 
 def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
     evidence = TrialEvidence(attempts)
-    asked = _asked(names) if names else _usual(evidence, attempts.trials)
+    asked = _asked(names) if names else _usual(evidence, attempts.most_scored)
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
     if names and left_out:
         name, why = next(iter(left_out.items()))

@@ -16,7 +16,7 @@ from dialgauge.tasks.trials.trial_scores import TRIALS
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-_TITLES = {FLIPS: "flip rate (a second trial changes the verdict)", NOISE: "noise floor over trials"}
+_TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
 
 
 def coverage_sentences(runs: Sequence[Run]) -> list[str]:
@@ -54,11 +54,16 @@ def _order(name: str) -> int:
 
 
 def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
-    heads = [run.name if run.coverage.complete else f"{run.name} (incomplete)" for run in runs]
-    table = Table(title, ["measure", *(Column(head, align="right") for head in heads)])
+    table = Table(title, ["measure", *(Column(_head(run), align="right") for run in runs)])
     for name in names:
         table.add(_TITLES.get(name, name), *(_cell(run.scores.get(name)) for run in runs))
     return table
+
+
+def _head(run: Run) -> str:
+    """The name; of an incomplete file also how much of it there is, so that no table stands without it."""
+    count = run.coverage["conversations"]
+    return run.name if run.coverage.complete else f"{run.name} ({count.scored:,} of {count.expected:,})"
 
 
 def _cell(score: Score | None) -> Cell | None:
@@ -74,6 +79,7 @@ def _legend(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
         ["95% intervals resample tasks, each with all of its trials."] if any(_intervals(run) for run in runs) else []
     )
     if any(name.startswith(NOISE) for name in names):
+        notes.append("Flip rate: how often a second trial of a task changes the verdict.")
         notes.append(
             "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 19 times "
             "in 20."
