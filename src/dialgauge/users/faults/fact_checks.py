@@ -45,7 +45,7 @@ def _unknown(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
         for entity in entities(sentence):
             if is_known(entity, told) or (_UNSURE.search(sentence) and entity.kind in ("airport", "city", "day")):
                 continue
-            why = f"states the {entity.kind} {entity.written!r}, which nobody gave it"
+            why = f"states the {entity.kind} {entity.written!r}; nobody gave it"
             yield UserFault("invented", one.turn, view.message(one.turn), why, about=entity.kind)
 
 
@@ -64,7 +64,7 @@ def _guesses(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
         [code] = named
         if code in told or code in before or _described(code, listed, one.asked) or _asks_to_look(sentence):
             continue
-        why = f"takes the listed booking {code} for its own without a basis"
+        why = f"takes {code} for its own booking without a basis"
         yield UserFault("invented", one.turn, view.message(one.turn), why, about="booking")
 
 
@@ -122,7 +122,7 @@ def withheld(view: ConversationView) -> Findings:
     for one in view.exchanges:
         for thing in given:
             if _is_withheld(view, one, thing, given):
-                why = f"was asked for its {thing.name}, which the instruction gives, and does not give it"
+                why = f"is asked for its {thing.name} and does not give it"
                 faults.append(UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name))
     return Findings("withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults))
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 _FULL = {"whole": "all of it", "part": "a part", "none": "not checked"}
+_PLACE = (Column("message", align="right"), Column("turn", align="right"))
 #: The precision below which a rule of a check is withdrawn.
 GOOD_ENOUGH = 0.9
 #: Conversations that the list shows unless more are asked for.
@@ -27,24 +28,22 @@ MOST = 20
 
 def fault_tables(run: Run, most: int = MOST) -> list[Table]:
     """Shares, the conversations with faults, and what was not checked."""
-    return [_shares(run), _conversations(run, most), _unchecked(run)]
+    return [table for table in (_shares(run), _conversations(run, most), _unchecked(run)) if len(table)]
 
 
 def _shares(run: Run) -> Table:
     table = Table(
         f"User faults found: {run.name}",
-        [
-            "kind", "the user", Column("conv.", align="right"), Column("checked", align="right"),
-            Column("share", percent=True, digits=1),
-        ],
-    )  # fmt: skip
+        ["kind", "the user", Column("found in", align="right"), Column("share", percent=True, digits=1)],
+    )
     checks = run.table(CHECKS)
     for kind, meaning in KINDS.items():
         ours = checks.filter(checks["kind"] == kind)
         looked = ours.filter(ours["checked"] != "none")
         score = run.scores.get(f"{USER_FAULT}[{kind}]")
         cell = Cell(score.value, score.low, score.high) if score else None
-        table.add(kind, meaning, looked.filter(looked["faults"] > 0).height, looked.height, cell)
+        found_in = looked.filter(looked["faults"] > 0).height
+        table.add(kind, meaning, f"{found_in} of {looked.height}" if looked.height else "not checked", cell)
     found = run.scores.get(NO_FAULT_FOUND)
     if found and found.value is not None:
         every = counted(run.coverage["dialogues"].scored or 0, "conversation")
@@ -60,16 +59,18 @@ def _shares(run: Run) -> Table:
 def _conversations(run: Run, most: int) -> Table:
     frame = run.table(FAULTS)
     several = frame["by"].n_unique() > 1
-    table = Table(
-        "Where", ["conversation", "kind", Column("message", align="right"), Column("turn", align="right"),
-                  Column("length", align="right"), "why", *(["by"] if several else [])],
-    )  # fmt: skip
+    table = Table("Where", ["conversation", "kind", *_PLACE, "why", *(["by"] if several else [])])
     for row in frame.head(most).iter_rows(named=True):
         by = [row["by"]] if several else []
-        table.add(row["dialogue"], row["kind"], row["message"], row["turn"], row["length"], row["sentence"], *by)
+        table.add(row["dialogue"], row["kind"], row["message"], row["turn"], _why(row), *by)
     if frame.height > most:
         table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --most shows more, --json all.")
     return table
+
+
+def _why(row: dict[str, Any]) -> str:
+    """The sentence, and how many messages it holds for where that is more than one."""
+    return str(row["sentence"]) if row["length"] == 1 else f"{row['sentence']} ({row['length']} messages)"
 
 
 def _unchecked(run: Run) -> Table:
@@ -92,13 +93,17 @@ def _unchecked(run: Run) -> Table:
 def record_table() -> Table:
     """Precision and recall of the checks of texts, as measured on labelled conversations."""
     record = load_record()
-    table = Table(
-        "How far the checks can be trusted",
-        ["kind", "precision", "recall", "precision (all)", "recall (all)"],
-    )
+    table = Table("How far the checks can be trusted", ["kind", "on", "precision", "recall"])
     for kind in KINDS:
-        held, every = record.checks["held_out"][kind], record.overall[kind]
-        table.add(kind, *(_share(one) for one in (held.precision, held.recall, every.precision, every.recall)))
+        parts = {"held out": record.checks["held_out"][kind], "all": record.overall[kind]}
+        if not parts["all"].recall.n and not parts["all"].precision.n:
+            table.add(kind, "all", "never reported", "never labelled")
+            continue
+        for place, (name, one) in enumerate(parts.items()):
+            table.add(
+                kind if not place else "", name,
+                _share(one.precision) or "nothing reported", _share(one.recall) or "never labelled",
+            )  # fmt: skip
     table.notes += _record_notes(record)
     return table
 
@@ -128,7 +133,7 @@ def _below(earlier: dict[str, Any]) -> str:
 
 def _share(one: Share) -> str:
     if one.value is None:
-        return "no case"
+        return ""
     return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}] n={one.n}"
 
 
@@ -140,18 +145,9 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
         known = checks["dialogue"].unique().to_list()
         raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, known)}")
     found = faults.filter(faults["dialogue"] == dialogue)
-    where = Table(
-        f"User faults in {dialogue}",
-        [
-            "kind",
-            Column("message", align="right"),
-            Column("turn", align="right"),
-            Column("length", align="right"),
-            "why",
-        ],
-    )
+    where = Table(f"User faults in {dialogue}", ["kind", *_PLACE, "why"])
     for row in found.iter_rows(named=True):
-        where.add(row["kind"], row["message"], row["turn"], row["length"], row["sentence"])
+        where.add(row["kind"], row["message"], row["turn"], _why(row))
     looked = Table("What was looked at", ["kind", "looked at", Column("faults", align="right"), "scope or reason"])
     for row in ours.iter_rows(named=True):
         looked.add(

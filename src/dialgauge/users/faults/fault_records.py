@@ -19,15 +19,15 @@ Extent: TypeAlias = Literal["whole", "part", "none"]
 
 #: Every kind with its meaning, in the order in which they are shown.
 KINDS: dict[FaultKind, str] = {
-    "early_end": "ends while a wish is still open",
-    "invented": "states as fact what nobody told it",
-    "contradicted": "says or accepts what its instruction rules out",
-    "leaked": "shows its instruction, or goes on after a stop token",
-    "repeated": "says again what was answered, adding nothing",
+    "early_end": "ends while a wish is open",
+    "invented": "states what nobody told it",
+    "contradicted": "goes against its instruction",
+    "leaked": "shows its instruction",
+    "repeated": "repeats what was answered",
     "role_swap": "speaks as the agent",
-    "empty": "neither text nor tool call",
-    "withheld": "does not give what it knows and is asked for",
-    "disobeyed": "ignores an order about its manner",
+    "empty": "neither speaks nor acts",
+    "withheld": "keeps back what it is asked",
+    "disobeyed": "ignores an order on manner",
 }
 
 

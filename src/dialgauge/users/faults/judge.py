@@ -38,6 +38,22 @@ Answer with one JSON object and nothing else: {{"faults": [{{"kind": "...", "mes
 """
 
 
+_DEFINITIONS: dict[FaultKind, str] = {
+    "early_end": "ends (stop token, goodbye) while a wish of the instruction was never brought up, or is not yet done, "
+    "answered, refused or handed over; a stop token beside a confirmation counts",
+    "invented": "states as fact a name, id, number, date, place or event that neither the instruction nor the agent "
+    "gave and that does not follow from them; guessing counts, choosing among offers does not",
+    "contradicted": "says, chooses or accepts what conflicts with the instruction or with its own words, such as a "
+    "cost above its limit or a fall-back before its condition holds",
+    "leaked": "shows text of the instruction that addresses it, writes tool syntax, or goes on after a stop token",
+    "repeated": "the whole message says again what the agent has answered, adding nothing",
+    "role_swap": "speaks as the agent",
+    "empty": "has neither text nor a tool call",
+    "withheld": "is asked for something that the instruction gives and does not give it",
+    "disobeyed": "ignores an order about its manner, such as not to mention something or to insist",
+}
+
+
 class _Judged(Struct, frozen=True):
     kind: FaultKind
     message: int
@@ -76,7 +92,7 @@ def judge_prompt(dialogue: Dialogue) -> str:
     return _PROMPT.format(
         instruction="\n".join(dialogue.goal.message),
         conversation="\n".join(lines),
-        kinds="\n".join(f"- {kind}: the user {meaning}" for kind, meaning in KINDS.items()),
+        kinds="\n".join(f"- {kind}: {meaning}" for kind, meaning in _DEFINITIONS.items()),
     )
 
 

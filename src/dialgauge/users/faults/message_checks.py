@@ -132,9 +132,7 @@ def repeated(view: ConversationView) -> Findings:
         before = next((other for other in reversed(earlier) if _says_again(view, one, other)), None)
         if before is not None:
             number = view.message(before.turn)
-            faults.append(
-                _fault(view, "repeated", one.turn, f"says again what message {number} said, which was answered")
-            )
+            faults.append(_fault(view, "repeated", one.turn, f"says message {number} again, which was answered"))
         earlier.append(one)
     return Findings("repeated", "part", "repetition in nearly the same words", runs_of(faults))
 

@@ -84,7 +84,7 @@ def early_end(view: ConversationView) -> Findings:
         return Findings("early_end", "whole", "the agent handed the user over")
     why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
     faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
-    expected = "expected actions it never spoke of" if _expected(view) else "no expected actions are recorded"
+    expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
     return Findings("early_end", "part", f"how it stops; {expected}", tuple(faults))
 
 
