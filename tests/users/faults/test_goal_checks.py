@@ -93,3 +93,9 @@ def test_a_question_that_was_not_heard_is_not_withheld() -> None:
     assert "withheld" in {fault.kind for fault in found(ignored)}
     unheard = mishear(ignored, 3, "hotel inform phone=123")
     assert "withheld" not in {fault.kind for fault in found(unheard)}
+
+
+def test_a_goodbye_after_going_in_circles_may_be_that_of_a_step_limit() -> None:
+    said = ("hotel inform area=north",), ("hotel request area",)
+    stuck = check_user(talk(HOTEL, *said, *said, *said, ("general bye",))).of_kind("early_end")
+    assert (stuck.extent, stuck.faults) == ("none", ())

@@ -8,7 +8,15 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Goal, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.faults import FaultJudge, check_user, judge_prompt, judge_records, load_labels
+from dialgauge.users.faults import (
+    FaultJudge,
+    FaultKind,
+    UserFault,
+    check_user,
+    judge_prompt,
+    judge_records,
+    load_labels,
+)
 
 TALK = Dialogue(
     id="d",
@@ -82,7 +90,5 @@ def test_its_agreement_with_labels() -> None:
     assert all(record.right == 0 and record.precision.value is None for record in silent.values())
 
 
-def _fault(kind: str, message: int) -> object:
-    from dialgauge.users.faults import UserFault
-
-    return UserFault(kind, message, message, "as labelled")  # type: ignore[arg-type]
+def _fault(kind: FaultKind, message: int) -> UserFault:
+    return UserFault(kind, message, message, "as labelled")

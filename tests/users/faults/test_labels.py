@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import msgspec
 import pytest
@@ -22,7 +23,7 @@ from dialgauge.users.faults.labelled import (
     share,
 )
 
-TOOLS = Path(__file__).parents[3] / "tools"
+ROOT = Path(__file__).parents[3]
 #: The blame that a label may name; a conversation that passed has none.
 BLAME = {"agent", "user", "both", "task", "infrastructure", "unclear", None}
 #: No more words in a row of a conversation may stand in a note.
@@ -30,13 +31,12 @@ _MOST_WORDS = 5
 
 
 @pytest.fixture(scope="module")
-def tool(shared_data: Path) -> object:
-    sys.path.insert(0, str(TOOLS))
-    try:
-        import measure_user_faults
-    finally:
-        sys.path.remove(str(TOOLS))
-    return measure_user_faults
+def tool(shared_data: Path) -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT))
+        from tools import measure_user_faults
+
+        yield measure_user_faults
 
 
 def test_labels_are_as_many_and_of_the_form_that_was_agreed() -> None:
@@ -85,14 +85,14 @@ def test_the_halves_are_parts_of_the_whole() -> None:
     assert all(one["held_out"].keys() == KINDS.keys() for one in load_earlier())
 
 
-def test_the_stored_record_is_what_the_checks_give(shared_data: Path, tool: object) -> None:
+def test_the_stored_record_is_what_the_checks_give(shared_data: Path, tool: ModuleType) -> None:
     keys = {one.key for one in load_labels()}
-    checked = tool.checked_conversations(shared_data, keys)  # type: ignore[attr-defined]
+    checked = tool.checked_conversations(shared_data, keys)
     assert measure(checked, on=load_record().measured) == load_record()
 
 
-def test_the_seed_draws_the_labelled_conversations(shared_data: Path, tool: object) -> None:
-    every = tool.all_conversations(shared_data)  # type: ignore[attr-defined]
+def test_the_seed_draws_the_labelled_conversations(shared_data: Path, tool: ModuleType) -> None:
+    every = tool.all_conversations(shared_data)
     assert draw(every) == [one.key for one in load_labels()]
     assert draw(reversed(every)) == draw(every)
 

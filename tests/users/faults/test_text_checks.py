@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -16,7 +16,7 @@ STOP = "###STOP###"
 
 
 def conversation(
-    instruction: str, *said: str, first: Speaker = "user", actions: Sequence[dict[str, object]] = ()
+    instruction: str, *said: str, first: Speaker = "user", actions: Sequence[Mapping[str, object]] = ()
 ) -> Dialogue:
     """Turns of user and agent by turns; messages stand at every third place of the file."""
     speakers: tuple[Speaker, Speaker] = ("user", "system") if first == "user" else ("system", "user")

@@ -177,10 +177,18 @@ def _early_end(goal: GoalView) -> Findings:
     said_bye = any(intent(act) == "bye" for act in goal.view.acts(last))
     if not said_bye and (outcome is None or outcome.ended_by != "user"):
         return Findings("early_end", "whole", "the user did not end the conversation")
+    if _circling(goal):
+        return not_checked("early_end", "it went in circles before the goodbye, which may be that of a step limit")
     opened = list(_open(goal))
     why = f"ends with these never said or asked: {', '.join(opened)}"
     faults = (goal.fault("early_end", last, why),) if opened else ()
     return Findings("early_end", "whole", "every constraint and request of the goal", faults)
+
+
+def _circling(goal: GoalView) -> bool:
+    """Did the user say the same twice in a row before its last turn?"""
+    before = [_matter(goal, place) for place in goal.users[:-1]][-2:]
+    return len(before) == 2 and before[0] == before[1] != frozenset()
 
 
 def _open(goal: GoalView) -> Iterator[str]:
