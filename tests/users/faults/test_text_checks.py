@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -267,3 +268,28 @@ class TestDisobeyed:
 
     def test_it_cannot_look_without_an_order(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("disobeyed").extent == "none"
+
+
+@pytest.mark.parametrize("actions", ["5", "{}", "[1, null, {}]", "not JSON", '[{"name": 3, "kwargs": [1]}]'])
+def test_odd_expected_actions_are_none(actions: str) -> None:
+    turns = conversation(ANN, "hi", "hello", f"Bye. {STOP}").turns
+    outcome = Outcome(success=None, details={"expected_actions": actions})
+    odd = Dialogue(id="d", turns=turns, goal=Goal(message=(ANN,)), outcome=outcome)
+    assert faults("early_end", odd) == ()
+
+
+PIECES = (
+    ANN, ASK, STOP, "up to\n$100", "Yes, please.", "an additional $120?", "QX7RT2, ZZ81PL", "the 31st", "'", "(",
+    "\ud800", "If the agent says basic economy, cancel.", "May 99", "a@b.c", "\n- user id:", "I\u2019m", "###", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_said_is_checked(seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(20):
+        texts = ["".join(draw.choices(PIECES, k=draw.randrange(4))) for _ in range(draw.randrange(1, 7))]
+        checked = check_user(conversation(" ".join(draw.choices(PIECES, k=3)), *texts))
+        users = {fault.turn for fault in checked.faults}
+        assert all(turn % 2 == 0 for turn in users)
+        assert all(finding.scope for finding in checked.findings)

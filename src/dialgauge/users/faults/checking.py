@@ -27,7 +27,7 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     """What the user of a conversation got wrong, as far as each check could look.
 
     >>> from dialgauge.dialogue import Goal, Turn
-    >>> said = (Turn(speaker="system", text="Your user id?"), Turn(speaker="user", text="No. ###STOP###"))
+    >>> said = (Turn(speaker="system", text="What is your user id?"), Turn(speaker="user", text="No. ###STOP###"))
     >>> checked = check_user(Dialogue(id="d", turns=said, goal=Goal(message=("You are ann_lee_2041.",))))
     >>> [fault.kind for fault in checked.faults]
     ['withheld']

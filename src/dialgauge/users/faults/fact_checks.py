@@ -40,11 +40,17 @@ def invented(view: ConversationView) -> Findings:
 
 
 def _unknown(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
+    stated = [
+        entity
+        for sentence in sentences(one.plain)
+        for entity in entities(sentence)
+        if entity.kind not in ("airport", "city", "day") or not _UNSURE.search(sentence)
+    ]
+    if not stated:
+        return
     told = "\n".join([view.instruction, view.said_before(one.turn, "system"), view.said_before(one.turn, "user")])
-    for sentence in sentences(one.plain):
-        for entity in entities(sentence):
-            if is_known(entity, told) or (_UNSURE.search(sentence) and entity.kind in ("airport", "city", "day")):
-                continue
+    for entity in stated:
+        if not is_known(entity, told):
             why = f"states the {entity.kind} {entity.written!r}; nobody gave it"
             yield UserFault("invented", one.turn, view.message(one.turn), why, about=entity.kind)
 

@@ -120,7 +120,7 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
         return []
     named = [
         (str(one.get("name", "")), msgspec.json.encode(one.get("kwargs") or one.get("arguments") or {}).decode())
-        for one in actions
+        for one in (actions if isinstance(actions, list) else ())
         if isinstance(one, dict) and one.get("requestor", "assistant") == "assistant"
     ]
     reading = ("get", "search", "list", "find", "calculate", "think", "check", "transfer")
@@ -237,7 +237,7 @@ def _assents(one: Exchange) -> bool:
 def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
     """What the agent's message says the change, or the whole, will cost, where that is more than the limit."""
     most = float(limit[1].replace(",", ""))
-    [told] = [one for one in sentences(instruction) if limit[0] in one][:1]
+    told = next((one for one in sentences(instruction) if limit[0] in one), instruction)
     pattern = _TOTAL if _PURCHASE.search(told) else _EXTRA
     for sentence in sentences(plain_text(message)):
         for found in pattern.finditer(sentence):
