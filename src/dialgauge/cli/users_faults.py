@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, kept_for_good, present_tables, write_json
+from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, present_tables, write_json
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile
 from dialgauge.cli.users_options import Format, TableFile, check_endings
 
@@ -33,14 +34,23 @@ def faults(
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per file.")] = False,
     store: StoreOption = None,
-) -> None:
+) -> int:
     """What the user got wrong: nine kinds of fault, each with the message as evidence. No model is asked.
 
     Ends too early, invents, contradicts itself or its instruction, leaks it, repeats, speaks as the agent, says
     nothing, withholds, disobeys. What a check could not look at is said beside what it found, and so are the precision
     and recall of each check, measured on labelled conversations.
+
+    Exit code: 0, or 1 where a file holds fewer conversations than were planned.
     """
-    from dialgauge.users.faults import check_faults, explanation_tables, fault_tables, faults_document, record_table
+    from dialgauge.users.faults import (
+        check_faults,
+        explanation_tables,
+        fault_tables,
+        faults_document,
+        missing_sentence,
+        record_table,
+    )
 
     check_endings(table)
     if run or store:
@@ -49,9 +59,16 @@ def faults(
         Store(store).check_writable()
     with kept_for_good():
         runs = [check_faults(source, format=format, resamples=resamples, seed=seed) for source in conversations]
-    tables: list[Table] = []
+    screen = out if on_screen(json) else err
     for each in runs:
-        tables += explanation_tables(each, explain) if explain is not None else fault_tables(each, most)
+        if missing := missing_sentence(each):
+            screen.print(missing)
+    tables: list[Table] = []
+    if explain is None:
+        tables += [one for each in runs for one in fault_tables(each, most)]
+    else:
+        having = [each for each in runs if any(one.id == explain for one in each.dialogues())]
+        tables += [one for each in having or runs[:1] for one in explanation_tables(each, explain)]
     present_tables([*tables, record_table()], table, json)
     if json is not None:
         write_json(json, faults_document(runs))
@@ -61,3 +78,4 @@ def faults(
         chosen = Store(store)
         for each in runs:
             err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")
+    return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE

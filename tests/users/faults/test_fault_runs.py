@@ -16,14 +16,15 @@ from dialgauge.users.faults import KINDS, check_faults, explanation_tables, faul
 from runs.contract import assert_run_contract
 from support.agent_results import tau_result
 from support.commands import dialgauge
+from support.examples import EXAMPLES
 from support.talks import talk
 
 ASK = "Could you please provide your user ID?"
 
 
 def results(path: Path) -> Path:
-    """Two trials of one task, one user withholding its id, and a task without an id."""
-    answers = {("a", 0): "I forgot it.", ("a", 1): "It is ann_lee_2041.", ("b", 0): "Why?"}
+    """Two trials of one task, one user withholding its id, and two of one that has no id."""
+    answers = {("a", 0): "I forgot it.", ("a", 1): "It is ann_lee_2041.", ("b", 0): "Why?", ("b", 1): "Why?"}
     content = []
     for (task, trial), answer in answers.items():
         one = tau_result(task, trial, 0.0)
@@ -52,8 +53,8 @@ def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
 def test_shares_count_only_what_was_checked(tmp_path: Path) -> None:
     run = check_faults(results(tmp_path / "r.json"), resamples=0)
     assert run.scores["UserFault[withheld]"].value == 0.5
-    assert run.scores["UserFault"].value == pytest.approx(1 / 3)
-    assert run.scores["NoFaultFound"].value == pytest.approx(2 / 3)
+    assert run.scores["UserFault"].value == 0.25
+    assert run.scores["NoFaultFound"].value == 0.75
     assert "UserFault[contradicted]" not in run.scores
     assert parse_measure("UserFault[withheld]").card.family == "faults"
 
@@ -64,7 +65,7 @@ def test_what_the_tables_hold(tmp_path: Path) -> None:
     assert (row["dialogue"], row["kind"], row["turn"], row["message"], row["length"]) == ("a#0", "withheld", 2, 3, 1)
     assert (row["checked"], row["by"]) == ("part", "check")
     checks = run.table("fault_checks")
-    assert checks.height == 3 * len(KINDS)
+    assert checks.height == 4 * len(KINDS)
     unchecked = checks.filter((polars.col("dialogue") == "b#0") & (polars.col("checked") == "none"))
     assert "withheld" in unchecked["kind"].to_list()
 
@@ -94,7 +95,7 @@ def test_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     content = json.loads(done.out)
     [system] = content["systems"]
     assert [fault["message"] for fault in system["faults"]] == [3]
-    assert len(system["checks"]) == 3 * len(KINDS)
+    assert len(system["checks"]) == 4 * len(KINDS)
     assert content["record"]["checks"]["held_out"].keys() == KINDS.keys()
     assert content["earlier_held_out_measurements"]
 
@@ -119,3 +120,20 @@ def test_conversations_by_acts_are_checked_exactly() -> None:
     run = faults_run([bad], "lab", resamples=0)
     assert run.scores["UserFault[contradicted]"].value == 1.0
     assert run.scores["UserFault[early_end]"].value == 0.0
+
+
+def test_a_file_that_was_cut_off_says_so_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "two.json"
+    file.write_bytes(EXAMPLES["tau2"])
+    done = dialgauge(capsys, "users", "faults", file)
+    assert done.code == 1
+    assert done.out.splitlines()[0].startswith("two: 1 of 2 planned conversations")
+
+
+def test_a_conversation_is_explained_in_whichever_file_has_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
+    files = [tmp_path / "two.json", results(tmp_path / "r.json")]
+    assert "I forgot it." in dialgauge(capsys, "users", "faults", *files, "--explain", "a#0").out
+    assert dialgauge(capsys, "users", "faults", *files, "--explain", "a#9").code == 2

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         explanation_tables,
         fault_tables,
         faults_document,
+        missing_sentence,
         record_table,
     )
     from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault
@@ -53,6 +54,7 @@ __all__ = [
     "load_labels",
     "load_record",
     "measure",
+    "missing_sentence",
     "read_verdict",
     "record_table",
 ]

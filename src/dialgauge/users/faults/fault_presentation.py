@@ -26,6 +26,16 @@ GOOD_ENOUGH = 0.9
 MOST = 20
 
 
+def missing_sentence(run: Run) -> str:
+    """That a file holds less than was planned: to be read before any number. Empty where nothing is missing."""
+    count = run.coverage["dialogues"]
+    if run.coverage.complete:
+        return ""
+    return (
+        f"{run.name}: {count.scored:,} of {count.expected:,} planned conversations are there; shares are theirs alone."
+    )
+
+
 def fault_tables(run: Run, most: int = MOST) -> list[Table]:
     """Shares, the conversations with faults, and what was not checked."""
     return [table for table in (_shares(run), _conversations(run, most), _unchecked(run)) if len(table)]

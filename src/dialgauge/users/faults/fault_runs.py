@@ -65,7 +65,7 @@ def faults_run(
     return new_run(
         kind=KIND,
         name=name,
-        scores=_scores(evidence, Resampling(resamples, seed) if resamples else None),
+        scores=_scores(evidence, _planned(dialogues), Resampling(resamples, seed) if resamples else None),
         tables={FAULTS: lambda: _faults_frame(results), CHECKS: lambda: _checks_frame(results)},
         corpus=list(dialogues),
         config={"system": name},
@@ -84,7 +84,14 @@ def _task(dialogue: Dialogue) -> str:
     return _said(dialogue, "task") or dialogue.id
 
 
-def _scores(evidence: FaultEvidence, how: Resampling | None) -> Scores:
+def _planned(dialogues: Sequence[Dialogue]) -> int:
+    """How many conversations there should be, where the file says it; as many as there are where it does not."""
+    plans = {(_said(one, "planned_tasks"), _said(one, "planned_trials")) for one in dialogues}
+    known = [int(tasks) * int(trials) for tasks, trials in plans if tasks.isdecimal() and trials.isdecimal()]
+    return max([len(dialogues), *known])
+
+
+def _scores(evidence: FaultEvidence, planned: int, how: Resampling | None) -> Scores:
     measures = [parse_measure(name, FAMILY) for name in usual()]
     left_out = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
     possible = [measure for measure in measures if str(measure) not in left_out]
@@ -94,7 +101,7 @@ def _scores(evidence: FaultEvidence, how: Resampling | None) -> Scores:
         measures=possible,
         dialogues=[one.id for one in evidence.checked],
         signature=Signature(roles="faults", dialogues=str(every)),
-        coverage=Coverage({"dialogues": Count(expected=every, read=every, scored=every, failed=0)}),
+        coverage=Coverage({"dialogues": Count(expected=planned, read=every, scored=every, failed=0)}),
         left_out=left_out,
     )
     [scores] = score_systems([system])
