@@ -126,3 +126,20 @@ def _spaced(text: str) -> str:
 def test_records_can_be_read_back() -> None:
     record = load_record()
     assert msgspec.json.decode(msgspec.json.encode(record), type=type(record)) == record
+
+
+def test_the_page_has_the_figures_of_the_record() -> None:
+    page = (ROOT / "docs" / "user-faults.md").read_text("utf-8")
+    record = load_record()
+    for part in (*record.checks.values(), record.overall):
+        for kind, one in part.items():
+            shares = (
+                "–" if each.value is None else f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]"
+                for each in (one.precision, one.recall)
+            )
+            cells = (f"`{kind}`", one.right, one.wrong, one.missed, one.same_message, *shares, one.not_checked)
+            assert f"| {' | '.join(map(str, cells))} |" in page
+    for question, agreed in record.agreement.items():
+        kappa = "–" if agreed.kappa is None else f"{agreed.kappa:.2f}"
+        name = question if question == "blame" else f"`{question}`"
+        assert f"| {name} | {kappa} | {agreed.first} | {agreed.second} | " in page
