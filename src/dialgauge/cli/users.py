@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json, write_table_file
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
+from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 app = application("Simulated users: do they say all of their goal, ask all they should, and why do they repeat?")
 app.command()(find)
+app.command()(faults)
 
 
 @app.command()

@@ -23,6 +23,7 @@ FAMILIES = {
     "tracking": "dialgauge.tracking.measures",
     "responses": "dialgauge.responses.measures",
     "users": "dialgauge.users.measures",
+    "faults": "dialgauge.users.faults.fault_measures",
     # Before tasks: its Success knows the rule sets of both.
     "outcomes": "dialgauge.tasks.recordings.outcome_measures",
     "trials": "dialgauge.tasks.trials.reward_measures",

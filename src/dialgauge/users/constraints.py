@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from dialgauge.dialogue import Task
 from dialgauge.users.context import DialogueContext, Parameters, Signals
-from dialgauge.users.faults import Reason
 from dialgauge.users.labels import OUTSIDE, REPEATED
+from dialgauge.users.point_causes import Reason
 from dialgauge.users.records import Behaviour, Ledger
 from dialgauge.users.turns import EQUALS, PreparedTurn
 

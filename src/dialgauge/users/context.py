@@ -10,8 +10,8 @@ from functools import cached_property
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.faults import Blame
 from dialgauge.users.normalise import Attempt, Normaliser
+from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetProfile, Domain
 from dialgauge.users.records import Behaviour, GoalSource, MeasureName
 from dialgauge.users.turns import (

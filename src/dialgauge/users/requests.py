@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 from dialgauge.users.context import DialogueContext, Signals
-from dialgauge.users.faults import Reason
 from dialgauge.users.labels import REPEATED_REQUESTS
+from dialgauge.users.point_causes import Reason
 from dialgauge.users.records import Ledger
 from dialgauge.users.turns import INFORM, REQUEST, SLOT_VALUE, PreparedTurn
 

@@ -12,9 +12,9 @@ from dialgauge.users.analyses import Hearing, confusions, conversation_end, loop
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext, refusal
-from dialgauge.users.faults import Blame
 from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, live_goal, spelling_map
 from dialgauge.users.normalise import Matching, Normaliser, SharedMemory
+from dialgauge.users.point_causes import Blame
 from dialgauge.users.profile import DatasetProfile, load_profile
 from dialgauge.users.records import (
     DialogueScore,

@@ -1,0 +1,81 @@
+"""``dialgauge users faults``: what recorded simulated users got wrong, and what was not checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, present_tables, write_json
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option, OutputFile
+from dialgauge.cli.users_options import Format, TableFile, check_endings
+
+if TYPE_CHECKING:
+    from dialgauge.report import Table
+
+
+def faults(
+    conversations: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...",
+            help="Recorded conversations with goals or instructions: tau-bench, tau2-bench, the lab, GCDF1, ... or the "
+            "folder of a stored run.",
+        ),
+    ],
+    format: Format = None,
+    explain: Annotated[
+        str | None, Option(metavar="DIALOGUE", help="All that the checks say of one conversation.")
+    ] = None,
+    most: Annotated[int, Option(min=1, help="Rows of the list of faults.")] = 20,
+    resamples: Annotated[int, Option(min=0, help="Resamples of tasks for the 95% intervals; 0: none.")] = 1000,
+    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
+    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
+    table: TableFile = None,
+    run: Annotated[bool, Option("--run", help="Store the results, one run per file.")] = False,
+    store: StoreOption = None,
+) -> int:
+    """What the user got wrong: nine kinds of fault, each with the message as evidence. No model is asked.
+
+    Ends too early, invents, contradicts itself or its instruction, leaks it, repeats, speaks as the agent, says
+    nothing, withholds, disobeys. What a check could not look at is said beside what it found, and so are the precision
+    and recall of each check, measured on labelled conversations.
+
+    Exit code: 0, or 1 where a file holds fewer conversations than were planned.
+    """
+    from dialgauge.users.faults import (
+        check_faults,
+        explanation_tables,
+        fault_tables,
+        faults_document,
+        missing_sentence,
+        record_table,
+    )
+
+    check_endings(table)
+    if run or store:
+        from dialgauge.runs import Store
+
+        Store(store).check_writable()
+    with kept_for_good():
+        runs = [check_faults(source, format=format, resamples=resamples, seed=seed) for source in conversations]
+    screen = out if on_screen(json) else err
+    for each in runs:
+        if missing := missing_sentence(each):
+            screen.print(missing)
+    tables: list[Table] = []
+    if explain is None:
+        tables += [one for each in runs for one in fault_tables(each, most)]
+    else:
+        having = [each for each in runs if any(one.id == explain for one in each.dialogues())]
+        tables += [one for each in having or runs[:1] for one in explanation_tables(each, explain)]
+    present_tables([*tables, record_table()], table, json)
+    if json is not None:
+        write_json(json, faults_document(runs))
+    if run or store:
+        from dialgauge.runs import Store
+
+        chosen = Store(store)
+        for each in runs:
+            err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")
+    return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE

@@ -1,0 +1,63 @@
+"""What the simulated user of a recorded conversation got wrong: nine checks, each with evidence and how far it looked.
+
+checked = check_user(dialogue)
+[(fault.kind, fault.message, fault.sentence) for fault in checked.faults]
+"""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.users.faults.checking import check_user
+    from dialgauge.users.faults.fault_presentation import (
+        MOST,
+        explanation_tables,
+        fault_tables,
+        faults_document,
+        missing_sentence,
+        record_table,
+    )
+    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault
+    from dialgauge.users.faults.fault_runs import check_faults, faults_run
+    from dialgauge.users.faults.judge import FaultJudge, JudgeCall, judge_prompt, judge_records, read_verdict
+    from dialgauge.users.faults.labelled import (
+        CheckMeasurement,
+        LabelledConversation,
+        labeller_agreement,
+        load_labels,
+        load_record,
+        measure,
+    )
+
+__all__ = [
+    "KINDS",
+    "MOST",
+    "CheckMeasurement",
+    "CheckedConversation",
+    "FaultJudge",
+    "FaultKind",
+    "Findings",
+    "JudgeCall",
+    "LabelledConversation",
+    "UserFault",
+    "check_faults",
+    "check_user",
+    "explanation_tables",
+    "fault_tables",
+    "faults_document",
+    "faults_run",
+    "judge_prompt",
+    "judge_records",
+    "labeller_agreement",
+    "load_labels",
+    "load_record",
+    "measure",
+    "missing_sentence",
+    "read_verdict",
+    "record_table",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -1,0 +1,188 @@
+"""Checks of facts: what the user makes up, and what it keeps to itself though it was told it and is asked for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from dialgauge.users.faults.conversation_view import ConversationView, Exchange, plain_text, sentences
+from dialgauge.users.faults.entities import bookings, entities, is_known
+from dialgauge.users.faults.fault_records import Findings, UserFault, not_checked, runs_of
+
+_LICENCE = re.compile(
+    r"(?<!never )(?<!not )(?<!n't )\b(?:make (?:something|it|one|them|anything) up|make up (?:a|an|any|the)|invent|"
+    r"of your choice|any\w* you like)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\?|\b(?:if|maybe|perhaps|could you (?:check|look)|check|not sure|e\.g\.|for example|such as|or)\b", re.IGNORECASE
+)
+#: What tells one of several bookings from the others, where a list does more than name them.
+_DETAIL = re.compile(
+    r"\b[A-Z]{3}\b|\d{4}-\d\d-\d\d|\$|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d|"
+    r"\b(?:one.way|round.trip|economy|business|flight|departing|trip|from|passenger)\b"
+)
+
+
+def invented(view: ConversationView) -> Findings:
+    """Addresses, ids, days and places that neither instruction nor agent gave, and guesses among listed bookings."""
+    if not view.has_texts:
+        return not_checked("invented", "the conversation has no texts")
+    if not view.instruction:
+        return not_checked("invented", "there is no instruction to compare with")
+    if _LICENCE.search(view.instruction):
+        return not_checked("invented", "the instruction allows making things up")
+    faults = [fault for one in view.exchanges for fault in (*_unknown(view, one), *_guesses(view, one))]
+    scope = "e-mail addresses, ids, phone and flight numbers, days, airports and cities, guesses among listed bookings"
+    return Findings("invented", "part", scope, runs_of(faults))
+
+
+def _unknown(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
+    stated = [
+        entity
+        for sentence in sentences(one.plain)
+        for entity in entities(sentence)
+        if entity.kind not in ("airport", "city", "day") or not _UNSURE.search(sentence)
+    ]
+    if not stated:
+        return
+    told = "\n".join([view.instruction, view.said_before(one.turn, "system"), view.said_before(one.turn, "user")])
+    for entity in stated:
+        if not is_known(entity, told):
+            why = f"states the {entity.kind} {entity.written!r}; nobody gave it"
+            yield UserFault("invented", one.turn, view.message(one.turn), why, about=entity.kind)
+
+
+def _guesses(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
+    """One of several bookings that the agent only listed, named as its own."""
+    listed = list(dict.fromkeys(bookings(f"reservation {plain_text(one.asked)}")))
+    told = "\n".join([view.instruction, view.said_before(one.turn, "user")])
+    if len(listed) < 2:
+        return
+    before = view.said_before(one.turn, "system").rsplit(one.asked.replace("’", "'"), 1)[0]
+    for sentence in sentences(one.plain):
+        named = [code for code in listed if code in sentence]
+        asks = sentence.endswith("?") and not re.search(r"\bcan (?:we|you) (?:proceed|please)", sentence)
+        if len(named) != 1 or asks:
+            continue
+        [code] = named
+        if code in told or code in before or _described(code, listed, one.asked) or _asks_to_look(sentence):
+            continue
+        why = f"takes {code} for its own booking without a basis"
+        yield UserFault("invented", one.turn, view.message(one.turn), why, about="booking")
+
+
+def _asks_to_look(sentence: str) -> bool:
+    return re.search(r"\b(?:check|look|start with|try|details)\b", sentence, re.IGNORECASE) is not None
+
+
+def _described(code: str, listed: list[str], message: str) -> bool:
+    """Does the message say of any listed booking what tells it from the others?"""
+    places = sorted(message.find(one) for one in listed)
+    ends = [*places[1:], min(len(message), places[-1] + 80)]
+    pieces = [message[start + 6 : end] for start, end in zip(places, ends, strict=True)]
+    last = pieces[-1]
+    pieces[-1] = re.split(r"\n\n|(?<=[.?!])\s", last)[0]
+    return any(_DETAIL.search(piece) for piece in pieces)
+
+
+class _Given(Struct, frozen=True):
+    """Something that the instruction gives: what it is called, how agents ask for it, and its values."""
+
+    name: str
+    asked: str
+    values: tuple[str, ...]
+
+
+_NAMES = {
+    "user id": r"user[ -]?(?:id|name)s?\b",
+    "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code)s?\b",
+    "phone number": r"phone number\b",
+    "order id": r"order (?:id|number)s?\b",
+    "e-mail address": r"e-?mail(?: address)?\b",
+}
+_ASKING = (
+    r"(?:provide|share|give me|tell me|need|require|have|enter|what(?:'s| is)|know|confirm|verify|gather|supply|send)\b"
+)
+#: A line of a list, less its mark and what may stand before the thing.
+_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+(?:\*\*)?(?:your |the )?(?:\*\*)?(?P<rest>.*)", re.IGNORECASE)
+_OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with just|through)\b[^.?!]*$", re.IGNORECASE)
+_NOT_TO_GIVE = re.compile(
+    r"\b(?:do not|don't|not|never) (?:\w+ ){0,2}(?:provide|give|speak|say|share|reveal|remember|know|recall)\b",
+    re.IGNORECASE,
+)
+
+
+def withheld(view: ConversationView) -> Findings:
+    """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
+    if not view.has_texts:
+        return not_checked("withheld", "the conversation has no texts")
+    if not view.instruction:
+        return not_checked("withheld", "there is no instruction that could give something")
+    given = _given(view.instruction)
+    if not given:
+        return not_checked("withheld", "the instruction gives no id, phone number or e-mail address")
+    faults = []
+    for one in view.exchanges:
+        for thing in given:
+            if _is_withheld(view, one, thing, given):
+                why = f"is asked for its {thing.name} and does not give it"
+                faults.append(UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name))
+    return Findings("withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults))
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _given(instruction: str) -> list[_Given]:
+    """What an instruction gives and does not forbid to give."""
+    found: dict[str, list[str]] = {}
+    for sentence in sentences(instruction):
+        for entity in entities(sentence):
+            name = "reservation id" if entity.kind == "booking code" else entity.kind
+            if name in _NAMES and not (_NOT_TO_GIVE.search(sentence)):
+                found.setdefault(name, []).append(entity.value)
+    if _NOT_TO_GIVE.search(instruction) and re.search(r"remember your reservation id|suddenly find", instruction):
+        found.pop("reservation id", None)
+    return [_Given(name, _NAMES[name], tuple(dict.fromkeys(values))) for name, values in found.items()]
+
+
+def _is_withheld(view: ConversationView, one: Exchange, thing: _Given, given: list[_Given]) -> bool:
+    if (one.stops and not one.plain) or not _asks_for(one.asked, thing.asked):
+        return False
+    said = f"{view.said_before(one.turn, 'user')}\n{one.text}".lower()
+    shown = view.said_before(one.turn, "system").lower()
+    if any(_says(value, said) or _says(value, shown) for value in thing.values):
+        return False
+    gave_another = any(_says(value, one.text.lower()) for other in given for value in other.values)
+    return not (gave_another and _alternative(one.asked, thing.asked))
+
+
+def _says(value: str, text: str) -> bool:
+    digits = re.sub(r"\D", "", value)
+    return value in text or (len(digits) >= 9 and digits in re.sub(r"[-. ()]", "", text))
+
+
+def _asks_for(message: str, name: str) -> bool:
+    """Is the thing asked for, in a sentence or as a line of a list that a request opens?"""
+    requested = False
+    for line in plain_text(message).split("\n"):
+        item = _ITEM.match(line.strip())
+        if item and requested and re.match(rf"{name}(?![*]*:[*]*\s*\S)", item["rest"], re.IGNORECASE):
+            return True
+        for sentence in sentences(line):
+            requested = requested or re.search(rf"\b{_ASKING}", sentence, re.IGNORECASE) is not None
+            if any(
+                not _OFFERED.search(found["before"])
+                for found in re.finditer(rf"(?P<before>\b{_ASKING}[^.?!\n]{{0,150}}?\b){name}", sentence, re.IGNORECASE)
+            ):
+                return True
+    return False
+
+
+def _alternative(message: str, name: str) -> bool:
+    """Could something else have been given instead?"""
+    return re.search(rf"{name}[^.?!\n]{{0,20}}\bor\b|\bor\b[^.?!\n]{{0,30}}{name}", message, re.IGNORECASE) is not None

@@ -1,0 +1,104 @@
+"""Shares of conversations with user faults as measures: ``UserFault``, ``UserFault[withheld]``, ``NoFaultFound``.
+
+A conversation counts for a kind where the check could look at it at all. ``NoFaultFound`` is no share of faultless
+users: checks see a part of each kind, and their recall says how much.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.measures import Card, Rows, Settings
+from dialgauge.users.faults.fault_records import KINDS, CheckedConversation
+
+FAMILY = "faults"
+USER_FAULT, NO_FAULT_FOUND = "UserFault", "NoFaultFound"
+_SOURCE = "dialgauge; kinds after docs/user-faults.md"
+
+
+class FaultEvidence:
+    """Checked conversations, one unit each; ``by_task`` has all trials of a task as one unit of resampling."""
+
+    def __init__(self, checked: Sequence[CheckedConversation], tasks: Sequence[str]) -> None:
+        self.checked, self.tasks = checked, tasks
+        self.dialogues = len(checked)
+        self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
+
+    def by_task(self) -> FaultEvidence:
+        """The same, conversations about one task together."""
+        numbers = {task: number for number, task in enumerate(dict.fromkeys(self.tasks))}
+        other = copy.copy(self)
+        other.dialogue = np.array([numbers[task] for task in self.tasks], np.int64)
+        other.dialogues = len(numbers)
+        return other
+
+
+def _part(settings: Settings) -> str:
+    return str(settings.get("part", ""))
+
+
+def _faulty(evidence: FaultEvidence, settings: Settings) -> Rows:
+    """Whether a fault of the kind, or of any, was found, where the check could look."""
+    kind = _part(settings)
+    looked = [_findings(one, kind) for one in evidence.checked]
+    above = np.array([any(finding.faults for finding in each) for each in looked], np.float64)
+    return above, np.array([bool(each) for each in looked], np.float64)
+
+
+def _findings(one: CheckedConversation, kind: str) -> list[Any]:
+    return [finding for finding in one.findings if finding.checked and kind in ("", finding.kind)]
+
+
+def _none_found(evidence: FaultEvidence, settings: Settings) -> Rows:
+    above, below = _faulty(evidence, settings)
+    return below - above, below
+
+
+def _obstacle(evidence: Any, settings: Settings) -> str | None:
+    if not isinstance(evidence, FaultEvidence):
+        return "it is a measure of 'dialgauge users faults'"
+    kind = _part(settings)
+    if kind and kind not in KINDS:
+        return f"there is no kind of fault '{kind}'; there are {', '.join(KINDS)}"
+    if not any(_findings(one, kind) for one in evidence.checked):
+        return f"no conversation could be checked for {kind or 'anything'}"
+    return None
+
+
+def _card(name: str, title: str, summary: str, formula: str, rows: Any, *, higher: bool) -> Card[FaultEvidence]:
+    return Card(
+        name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_SOURCE, rows=rows,
+        obstacle=_obstacle, higher_is_better=higher,
+    )  # fmt: skip
+
+
+CARDS: tuple[Card[FaultEvidence], ...] = (
+    _card(
+        USER_FAULT,
+        "conversations with a user fault",
+        "In how many of the conversations that could be checked was a fault of the user found, of any kind or of one, "
+        "such as [withheld]? A lower bound: checks see a part of each kind.",
+        "conversations with a fault found / conversations that could be checked",
+        _faulty,
+        higher=False,
+    ),
+    _card(
+        NO_FAULT_FOUND,
+        "conversations without a user fault found",
+        "In how many of the conversations that could be checked did no check find anything? An upper bound of the "
+        "share with a faultless user.",
+        "conversations without a fault found / conversations that could be checked",
+        _none_found,
+        higher=True,
+    ),
+)
+
+
+def usual() -> Iterable[str]:
+    """The measures of every run: no fault found, any fault, and every kind."""
+    return [NO_FAULT_FOUND, USER_FAULT, *(f"{USER_FAULT}[{kind}]" for kind in KINDS)]

@@ -1,0 +1,188 @@
+"""What people see of user faults, from a run in memory or in a store: found, not checked, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import Cell, Column, Table
+from dialgauge.text import counted
+from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
+from dialgauge.users.faults.fault_records import KINDS
+from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
+from dialgauge.users.faults.labelled import CheckMeasurement, Share, load_earlier, load_record
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
+
+_FULL = {"whole": "all of it", "part": "a part", "none": "not checked"}
+_PLACE = (Column("message", align="right"), Column("turn", align="right"))
+#: The precision below which a rule of a check is withdrawn.
+GOOD_ENOUGH = 0.9
+#: Conversations that the list shows unless more are asked for.
+MOST = 20
+
+
+def missing_sentence(run: Run) -> str:
+    """That a file holds less than was planned: to be read before any number. Empty where nothing is missing."""
+    count = run.coverage["dialogues"]
+    if run.coverage.complete:
+        return ""
+    return (
+        f"{run.name}: {count.scored:,} of {count.expected:,} planned conversations are there; shares are theirs alone."
+    )
+
+
+def fault_tables(run: Run, most: int = MOST) -> list[Table]:
+    """Shares, the conversations with faults, and what was not checked."""
+    return [table for table in (_shares(run), _conversations(run, most), _unchecked(run)) if len(table)]
+
+
+def _shares(run: Run) -> Table:
+    table = Table(
+        f"User faults found: {run.name}",
+        ["kind", "the user", Column("found in", align="right"), Column("share", percent=True, digits=1)],
+    )
+    checks = run.table(CHECKS)
+    for kind, meaning in KINDS.items():
+        ours = checks.filter(checks["kind"] == kind)
+        looked = ours.filter(ours["checked"] != "none")
+        score = run.scores.get(f"{USER_FAULT}[{kind}]")
+        cell = Cell(score.value, score.low, score.high) if score else None
+        found_in = looked.filter(looked["faults"] > 0).height
+        table.add(kind, meaning, f"{found_in} of {looked.height}" if looked.height else "not checked", cell)
+    found = run.scores.get(NO_FAULT_FOUND)
+    if found and found.value is not None:
+        every = counted(run.coverage["dialogues"].scored or 0, "conversation")
+        table.notes.append(
+            f"No fault found in {100 * found.value:.1f}% of {every}; "
+            "that is no proof of a faultless user: see what was not checked, and the recall of the checks."
+        )
+    if found and found.low is not None:
+        table.notes.append("95% intervals resample tasks, each with all of its trials.")
+    return table
+
+
+def _conversations(run: Run, most: int) -> Table:
+    frame = run.table(FAULTS)
+    several = frame["by"].n_unique() > 1
+    table = Table("Where", ["conversation", "kind", *_PLACE, "why", *(["by"] if several else [])])
+    for row in frame.head(most).iter_rows(named=True):
+        by = [row["by"]] if several else []
+        table.add(row["dialogue"], row["kind"], row["message"], row["turn"], _why(row), *by)
+    if frame.height > most:
+        table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --most shows more, --json all.")
+    return table
+
+
+def _why(row: dict[str, Any]) -> str:
+    """The sentence, and how many messages it holds for where that is more than one."""
+    return str(row["sentence"]) if row["length"] == 1 else f"{row['sentence']} ({row['length']} messages)"
+
+
+def _unchecked(run: Run) -> Table:
+    import polars as pl
+
+    table = Table(
+        "Not checked, or only in part", ["kind", Column("conv.", align="right"), "looked at", "scope or reason"]
+    )
+    checks = run.table(CHECKS)
+    grouped = (
+        checks.filter(checks["checked"] != "whole").group_by("kind", "checked", "scope").agg(pl.len().alias("count"))
+    )
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    rows = sorted(grouped.iter_rows(named=True), key=lambda row: (order[row["kind"]], -row["count"], row["scope"]))
+    for row in rows:
+        table.add(row["kind"], row["count"], _FULL[row["checked"]], row["scope"])
+    return table
+
+
+def record_table() -> Table:
+    """Precision and recall of the checks of texts, as measured on labelled conversations."""
+    record = load_record()
+    table = Table("How far the checks can be trusted", ["kind", "on", "precision", "recall"])
+    for kind in KINDS:
+        parts = {"held out": record.checks["held_out"][kind], "all": record.overall[kind]}
+        if not parts["all"].recall.n and not parts["all"].precision.n:
+            table.add(kind, "all", "never reported", "never labelled")
+            continue
+        for place, (name, one) in enumerate(parts.items()):
+            table.add(
+                kind if not place else "", name,
+                _share(one.precision) or "nothing reported", _share(one.recall) or "never labelled",
+            )  # fmt: skip
+    table.notes += _record_notes(record)
+    return table
+
+
+def _record_notes(record: CheckMeasurement) -> list[str]:
+    halves = record.conversations
+    every = halves["development"] + halves["held_out"]
+    notes = [
+        f"Checks of texts, measured {record.measured} on {every} labelled conversations of tau-bench and tau2-bench "
+        f"(seed {record.seed}): the {halves['held_out']} held out, then all. Wilson's 95% intervals. n: conversations "
+        "in which the check reports, or the labeller marked, that kind."
+    ]
+    if earlier := load_earlier():
+        notes.append(
+            f"The held-out half was measured {len(earlier) + 1} times; before: "
+            + "; ".join(f"{one['what']} ({_below(one)})" for one in earlier)
+        )
+    return [*notes, "By acts and a goal of slots, as in the lab, what was said is compared exactly."]
+
+
+def _below(earlier: dict[str, Any]) -> str:
+    """The kinds whose reports were often wrong then, with their counts."""
+    counts = [(kind, one["right"], one["right"] + one["wrong"]) for kind, one in earlier["held_out"].items()]
+    poor = [f"{kind} {right} of {n} right" for kind, right, n in counts if n and right / n < GOOD_ENOUGH]
+    return ", ".join(poor)
+
+
+def _share(one: Share) -> str:
+    if one.value is None:
+        return ""
+    return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}] n={one.n}"
+
+
+def explanation_tables(run: Run, dialogue: str) -> list[Table]:
+    """All that the checks say of one conversation."""
+    checks, faults = run.table(CHECKS), run.table(FAULTS)
+    ours = checks.filter(checks["dialogue"] == dialogue)
+    if not ours.height:
+        known = checks["dialogue"].unique().to_list()
+        raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, known)}")
+    found = faults.filter(faults["dialogue"] == dialogue)
+    where = Table(f"User faults in {dialogue}", ["kind", *_PLACE, "why"])
+    for row in found.iter_rows(named=True):
+        where.add(row["kind"], row["message"], row["turn"], _why(row))
+    looked = Table("What was looked at", ["kind", "looked at", Column("faults", align="right"), "scope or reason"])
+    for row in ours.iter_rows(named=True):
+        looked.add(
+            row["kind"], _FULL[row["checked"]], None if row["checked"] == "none" else row["faults"], row["scope"]
+        )
+    said = [turn for one in run.dialogues() if one.id == dialogue for turn in one.turns]
+    words = Table("What the user said there", [Column("message", align="right"), "text"])
+    for row in found.unique("turn", maintain_order=True).iter_rows(named=True):
+        words.add(row["message"], said[row["turn"]].text or "(no text)")
+    return [table for table in (where, words, looked) if len(table)]
+
+
+def faults_document(runs: Sequence[Run]) -> dict[str, Any]:
+    """The same for programs: every fault, how far every check looked, and the record of the checks."""
+    return {
+        "record": msgspec.to_builtins(load_record()),
+        "earlier_held_out_measurements": load_earlier(),
+        "systems": [
+            {
+                "name": run.name,
+                "scores": {name: score.as_dict() for name, score in run.scores.items()},
+                "not_computed": run.details.get("left_out", {}),
+                "faults": run.table(FAULTS).to_dicts(),
+                "checks": run.table(CHECKS).to_dicts(),
+            }
+            for run in runs
+        ],
+    }

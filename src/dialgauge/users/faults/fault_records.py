@@ -1,0 +1,100 @@
+"""The nine things that a user can get wrong, and what a check says of one conversation.
+
+A fault has a message of the user as evidence. A run of the same fault counts once, with its length. A check that could
+not look at a conversation says so; an empty list of faults means something only together with how far it looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, structs
+
+FaultKind: TypeAlias = Literal[
+    "early_end", "invented", "contradicted", "leaked", "repeated", "role_swap", "empty", "withheld", "disobeyed"
+]
+#: How far a check could look: at all that the definition covers, at a part of it, or not at all.
+Extent: TypeAlias = Literal["whole", "part", "none"]
+
+#: Every kind with its meaning, in the order in which they are shown.
+KINDS: dict[FaultKind, str] = {
+    "early_end": "ends while a wish is open",
+    "invented": "states what nobody told it",
+    "contradicted": "goes against its instruction",
+    "leaked": "shows its instruction",
+    "repeated": "repeats what was answered",
+    "role_swap": "speaks as the agent",
+    "empty": "neither speaks nor acts",
+    "withheld": "keeps back what it is asked",
+    "disobeyed": "ignores an order on manner",
+}
+
+
+class UserFault(Struct, frozen=True):
+    """One fault: the turn, the message of the file that it was read from, how many messages it lasted, and why.
+
+    ``about`` is what the fault is about, such as ``user id``: messages with the same fault about the same thing are one
+    run, and the first of them is the evidence.
+    """
+
+    kind: FaultKind
+    turn: int
+    message: int
+    sentence: str
+    length: int = 1
+    about: str = ""
+    #: Who found it: a check, or a judge by its name.
+    by: str = "check"
+
+
+class Findings(Struct, frozen=True):
+    """What one check says of one conversation: how far it looked and why no further, and what it found."""
+
+    kind: FaultKind
+    extent: Extent
+    #: What it looked at, or why it could not look.
+    scope: str
+    faults: tuple[UserFault, ...] = ()
+
+    @property
+    def checked(self) -> bool:
+        """Could it look at anything?"""
+        return self.extent != "none"
+
+
+class CheckedConversation(Struct, frozen=True):
+    """What all checks say of one conversation, a finding for every kind."""
+
+    id: str
+    findings: tuple[Findings, ...]
+
+    @property
+    def faults(self) -> list[UserFault]:
+        """All faults, by turn."""
+        found = [fault for finding in self.findings for fault in finding.faults]
+        return sorted(found, key=lambda fault: (fault.turn, tuple(KINDS).index(fault.kind)))
+
+    def of_kind(self, kind: FaultKind) -> Findings:
+        """The finding of one check."""
+        return next(finding for finding in self.findings if finding.kind == kind)
+
+
+def not_checked(kind: FaultKind, why: str) -> Findings:
+    """A check that could not look."""
+    return Findings(kind=kind, extent="none", scope=why)
+
+
+def runs_of(faults: Iterable[UserFault]) -> tuple[UserFault, ...]:
+    """Faults of one kind about the same thing as one, with the number of messages as its length.
+
+    >>> twice = [UserFault("withheld", turn, turn, "no user id", about="user id") for turn in (2, 4)]
+    >>> [(one.turn, one.length) for one in runs_of(twice)]
+    [(2, 2)]
+    """
+    first: dict[str, UserFault] = {}
+    messages: dict[str, set[int]] = {}
+    for fault in sorted(faults, key=lambda fault: fault.turn):
+        first.setdefault(fault.about, fault)
+        messages.setdefault(fault.about, set()).add(fault.turn)
+    return tuple(structs.replace(one, length=len(messages[about])) for about, one in first.items())

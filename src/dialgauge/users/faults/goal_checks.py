@@ -1,0 +1,221 @@
+"""The checks where the goal names slots and the acts are recorded, as in the lab: everything can be derived.
+
+What a user may say of a slot is what its goal has for it, first tries included, and what the system said before.
+Values are compared without case and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+
+from dialgauge.dialogue import Act, Goal, Task
+from dialgauge.users.faults.conversation_view import ConversationView
+from dialgauge.users.faults.fault_records import FaultKind, Findings, UserFault, not_checked, runs_of
+
+#: What only a system does.
+_OF_SYSTEMS = frozenset({"offerbook", "offerbooked", "book", "nooffer", "nobook", "recommend", "select"})
+_NOTHING_FOUND = frozenset({"nooffer", "nobook"})
+#: Services that speak for whichever domain is spoken of.
+_ANY_DOMAIN = frozenset({"", "booking", "general"})
+#: No preference, in the words of several datasets; "same area as the hotel" and "the hotel" refer back.
+_NO_PREFERENCE = frozenset({"dontcare", "any", "do n t care", "don t care", "do not care"})
+_REFERS_BACK = re.compile(r"^same\b|^the \w+$")
+_NO_VALUE = frozenset({"", "?", "none", "not mentioned"})
+
+
+def intent(act: Act) -> str:
+    """What an act does: ``Hotel-Inform`` and ``INFORM`` inform."""
+    return act.name.rsplit("-", 1)[-1].lower()
+
+
+def _plain(value: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", value.lower()).strip()
+
+
+def _values(act: Act) -> list[str]:
+    return [_plain(value) for value in act.values if value.strip().lower() not in _NO_VALUE]
+
+
+class GoalView:
+    """A conversation with acts, against its goal."""
+
+    def __init__(self, view: ConversationView) -> None:
+        self.view = view
+        self.goal: Goal = view.dialogue.goal or Goal()
+
+    @cached_property
+    def users(self) -> list[int]:
+        """The places of the user's turns."""
+        return [place for place, turn in enumerate(self.view.turns) if turn.speaker == "user"]
+
+    def allowed(self, domain: str, slot: str) -> set[str]:
+        """What the goal has for a slot."""
+        task = self.goal.tasks.get(domain, Task())
+        parts = (task.info, task.fail_info, task.book, task.fail_book)
+        return {_plain(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
+
+    def heard_before(self, place: int) -> set[str]:
+        """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
+        return {value for act in _system_acts(self, place) for value in _values(act)}
+
+    def informs(self, place: int) -> list[Act]:
+        """What a turn of the user tells, slots with values only."""
+        return [act for act in self.view.acts(place) if intent(act) == "inform" and act.slot and _values(act)]
+
+    def fault(self, kind: FaultKind, place: int, why: str, about: str = "") -> UserFault:
+        """A fault at a turn."""
+        return UserFault(kind, place, self.view.message(place), why, about=about)
+
+
+def goal_findings(view: ConversationView) -> dict[FaultKind, Findings]:
+    """The checks that acts decide; those of texts stand elsewhere."""
+    goal = GoalView(view)
+    strayed = list(_strayed(goal))
+    return {
+        "early_end": _early_end(goal),
+        "invented": Findings("invented", "whole", "every value against goal and system", _of_kind("invented", strayed)),
+        "contradicted": Findings(
+            "contradicted", "whole", "every value against the goal", _of_kind("contradicted", strayed)
+        ),
+        "repeated": Findings("repeated", "whole", "every turn's acts", runs_of(_repeated(goal))),
+        "withheld": Findings("withheld", "whole", "every question for a slot of the goal", runs_of(_withheld(goal))),
+        "role_swap": Findings("role_swap", "whole", "every act", runs_of(_role_swap(goal))),
+        "disobeyed": not_checked("disobeyed", "a goal of slots has no orders about manner"),
+    }
+
+
+def _of_kind(kind: FaultKind, faults: list[UserFault]) -> tuple[UserFault, ...]:
+    return runs_of(fault for fault in faults if fault.kind == kind)
+
+
+def _strayed(goal: GoalView) -> Iterator[UserFault]:
+    """Values that the goal does not have: of a slot that it has, or made up."""
+    for place in goal.users:
+        heard = goal.heard_before(place)
+        for act in goal.informs(place):
+            allowed = goal.allowed(act.domain, act.slot)
+            for value in _values(act):
+                if value in allowed or value in heard or _REFERS_BACK.match(value):
+                    continue
+                if value in _NO_PREFERENCE and not allowed:
+                    continue
+                named = f"{act.domain} {act.slot}"
+                if allowed:
+                    why = f"says {value} for {named}, where its goal has {' or '.join(sorted(allowed))}"
+                    yield goal.fault("contradicted", place, why, named)
+                else:
+                    why = f"says {value} for {named}, which neither its goal nor the system has"
+                    yield goal.fault("invented", place, why, named)
+
+
+def _withheld(goal: GoalView) -> Iterator[UserFault]:
+    for before, place in pairwise(goal.users):
+        told = {act.slot.lower() for act in goal.view.acts(place)}
+        for system in range(before + 1, place):
+            for act in _questions(goal, system):
+                if act.slot.lower() not in told and _has(goal, act):
+                    yield goal.fault("withheld", place, f"was asked for {act.slot} and does not give it", act.slot)
+
+
+def _questions(goal: GoalView, place: int) -> list[Act]:
+    """What the system asked for and the user heard it ask for."""
+    return [act for act in _heard(goal, place) if intent(act) == "request" and act.slot]
+
+
+def _heard(goal: GoalView, place: int) -> list[Act]:
+    """What the system said in a turn and the user heard."""
+    heard = goal.view.turns[place].heard
+    return [act for act in goal.view.acts(place) if heard is None or act in heard]
+
+
+def _has(goal: GoalView, act: Act) -> bool:
+    domains = [*goal.goal.tasks] if act.domain in _ANY_DOMAIN else [act.domain]
+    return any(goal.allowed(domain, act.slot) for domain in domains)
+
+
+def _repeated(goal: GoalView) -> Iterator[UserFault]:
+    """The same acts as in the user's turn before, though the system answered them."""
+    for before, place in pairwise(goal.users):
+        said = _matter(goal, place)
+        if said and said == _matter(goal, before) and _answered(goal, before, place):
+            yield goal.fault("repeated", place, "says the same acts again, which were answered")
+
+
+def _matter(goal: GoalView, place: int) -> frozenset[Act]:
+    return frozenset(act for act in goal.view.acts(place) if intent(act) in ("inform", "request"))
+
+
+def _answered(goal: GoalView, before: int, place: int) -> bool:
+    """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
+    said = _matter(goal, before)
+    heard = goal.view.turns[before].heard
+    if heard is not None and not said <= set(heard):
+        return False
+    reply = [act for system in range(before + 1, place) for act in _heard(goal, system) if intent(act) != "greet"]
+    asked_again = {act.slot.lower() for act in reply if intent(act) == "request"}
+    told = {act.slot.lower() for act in reply if intent(act) != "request"}
+    if not reply or asked_again & {act.slot.lower() for act in said}:
+        return False
+    return all(intent(act) != "request" or act.slot.lower() in told for act in said)
+
+
+def _role_swap(goal: GoalView) -> Iterator[UserFault]:
+    for place in goal.users:
+        for act in goal.view.acts(place):
+            if intent(act) in _OF_SYSTEMS:
+                yield goal.fault("role_swap", place, f"acts as the system does ({act.name})")
+
+
+def _early_end(goal: GoalView) -> Findings:
+    outcome = goal.view.dialogue.outcome
+    last = goal.users[-1] if goal.users else None
+    if last is None:
+        return not_checked("early_end", "the user never spoke")
+    said_bye = any(intent(act) == "bye" for act in goal.view.acts(last))
+    if not said_bye and (outcome is None or outcome.ended_by != "user"):
+        return Findings("early_end", "whole", "the user did not end the conversation")
+    if _circling(goal):
+        return not_checked("early_end", "it went in circles before the goodbye, which may be that of a step limit")
+    opened = list(_open(goal))
+    why = f"ends with these never said or asked: {', '.join(opened)}"
+    faults = (goal.fault("early_end", last, why),) if opened else ()
+    return Findings("early_end", "whole", "every constraint and request of the goal", faults)
+
+
+def _circling(goal: GoalView) -> bool:
+    """Did the user say the same twice in a row before its last turn?"""
+    before = [_matter(goal, place) for place in goal.users[:-1]][-2:]
+    return len(before) == 2 and before[0] == before[1] != frozenset()
+
+
+def _open(goal: GoalView) -> Iterator[str]:
+    """Constraints never told and requests never made nor met, in domains in which something was found."""
+    told = {(act.domain, act.slot.lower()) for place in goal.users for act in goal.informs(place)}
+    asked = {(act.domain, act.slot.lower()) for place in goal.users for act in goal.view.acts(place)}
+    shown = {(act.domain, act.slot.lower()) for act in _system_acts(goal)}
+    for domain, task in goal.goal.tasks.items():
+        known = {slot for where, slot in shown if where in (domain, "booking")}
+        yield from (
+            f"{domain} {slot}" for slot in task.info if (domain, slot.lower()) not in told and slot.lower() not in known
+        )
+        if any(intent(act) in _NOTHING_FOUND and act.domain in (domain, "booking") for act in _system_acts(goal)):
+            continue
+        yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in told)
+        yield from (
+            f"{domain} {slot}?"
+            for slot in task.requests
+            if (domain, slot.lower()) not in asked and slot.lower() not in known
+        )
+
+
+def _system_acts(goal: GoalView, before: int | None = None) -> list[Act]:
+    """What the system said, and what the user heard of it."""
+    return [
+        act
+        for turn in goal.view.turns[:before]
+        if turn.speaker == "system"
+        for act in (*(turn.acts or ()), *(turn.heard or ()))
+    ]

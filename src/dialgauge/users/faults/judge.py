@@ -1,0 +1,145 @@
+"""An optional judge: any callable from a prompt to a text, such as an endpoint's. It adds faults, and replaces none.
+
+judge = FaultJudge(lambda prompt: client.complete(prompt))
+more = judge.add(check_user(dialogue), dialogue)
+
+Whoever uses one prints how it agrees with the labels: ``judge_records`` measures it as the checks are measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct, structs
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault, runs_of
+from dialgauge.users.faults.labelled import CheckRecord, ConversationKey, LabelledConversation, check_records
+
+#: From a prompt to what the model wrote.
+JudgeCall: TypeAlias = Callable[[str], str]
+
+_PROMPT = """\
+A simulated user talks to an agent. The user was given this instruction:
+
+{instruction}
+
+The conversation, each message with its number:
+
+{conversation}
+
+What did the user do that its instruction does not warrant? The kinds:
+{kinds}
+Mark the first message of each fault, and only messages of the user. When in doubt, mark nothing.
+Answer with one JSON object and nothing else: {{"faults": [{{"kind": "...", "message": 0, "sentence": "..."}}]}}
+"""
+
+
+_DEFINITIONS: dict[FaultKind, str] = {
+    "early_end": "ends (stop token, goodbye) while a wish of the instruction was never brought up, or is not yet done, "
+    "answered, refused or handed over; a stop token beside a confirmation counts",
+    "invented": "states as fact a name, id, number, date, place or event that neither the instruction nor the agent "
+    "gave and that does not follow from them; guessing counts, choosing among offers does not",
+    "contradicted": "says, chooses or accepts what conflicts with the instruction or with its own words, such as a "
+    "cost above its limit or a fall-back before its condition holds",
+    "leaked": "shows text of the instruction that addresses it, writes tool syntax, or goes on after a stop token",
+    "repeated": "the whole message says again what the agent has answered, adding nothing",
+    "role_swap": "speaks as the agent",
+    "empty": "has neither text nor a tool call",
+    "withheld": "is asked for something that the instruction gives and does not give it",
+    "disobeyed": "ignores an order about its manner, such as not to mention something or to insist",
+}
+
+
+class _Judged(Struct, frozen=True):
+    kind: FaultKind
+    message: int
+    sentence: str = ""
+
+
+class _Answer(Struct, frozen=True):
+    faults: tuple[_Judged, ...]
+
+
+class FaultJudge:
+    """A judge behind a callable."""
+
+    def __init__(self, call: JudgeCall, name: str = "judge") -> None:
+        self._call = call
+        self.name = name
+
+    def faults(self, dialogue: Dialogue) -> list[UserFault]:
+        """What the judge finds in a conversation."""
+        return read_verdict(self._call(judge_prompt(dialogue)), dialogue, self.name)
+
+    def add(self, checked: CheckedConversation, dialogue: Dialogue) -> CheckedConversation:
+        """The findings of the checks, all of them, and beside them what only the judge found."""
+        return with_judged(checked, self.faults(dialogue))
+
+
+def judge_prompt(dialogue: Dialogue) -> str:
+    """Instruction, conversation and definitions, as a judge gets them."""
+    if dialogue.goal is None or not dialogue.goal.message:
+        raise DialgaugeError("a judge needs the user's instruction, and there is none", dialogue=dialogue.id)
+    names = {"user": "user", "system": "agent"}
+    lines = [
+        f"[{place if turn.source is None else turn.source}] {names[turn.speaker]}: {turn.text}"
+        for place, turn in enumerate(dialogue.turns)
+    ]
+    return _PROMPT.format(
+        instruction="\n".join(dialogue.goal.message),
+        conversation="\n".join(lines),
+        kinds="\n".join(f"- {kind}: {meaning}" for kind, meaning in _DEFINITIONS.items()),
+    )
+
+
+def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[UserFault]:
+    """The faults in a judge's answer. Text around the object is passed over, as models write some."""
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        verdict = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=_Answer)
+    except msgspec.DecodeError as error:
+        raise DialgaugeError(f"the judge's answer is no verdict ({error})", dialogue=dialogue.id) from error
+    places = {
+        (place if turn.source is None else turn.source): place
+        for place, turn in enumerate(dialogue.turns)
+        if turn.speaker == "user"
+    }
+    return [
+        UserFault(one.kind, places[one.message], one.message, one.sentence or "so the judge", by=by)
+        for one in verdict.faults
+        if one.message in places
+    ]
+
+
+def with_judged(checked: CheckedConversation, judged: Sequence[UserFault]) -> CheckedConversation:
+    """A judge's faults beside those of the checks; a kind that a check found in a conversation stays the check's."""
+    return structs.replace(checked, findings=tuple(_joined(finding, judged) for finding in checked.findings))
+
+
+def _joined(finding: Findings, judged: Sequence[UserFault]) -> Findings:
+    own = [] if finding.faults else [fault for fault in judged if fault.kind == finding.kind]
+    if not own:
+        return finding
+    extent = "part" if finding.extent == "none" else finding.extent
+    return structs.replace(finding, extent=extent, faults=runs_of(own))
+
+
+def judge_records(
+    judged: Mapping[ConversationKey, Sequence[UserFault]], labels: Sequence[LabelledConversation]
+) -> dict[FaultKind, CheckRecord]:
+    """The judge against labels, by the rules that hold for the checks."""
+    alone = {
+        key: CheckedConversation(
+            id=key[1],
+            findings=tuple(
+                Findings(kind, "whole", "a judge", tuple(fault for fault in faults if fault.kind == kind))
+                for kind in KINDS
+            ),
+        )
+        for key, faults in judged.items()
+    }
+    return check_records(alone, labels)

@@ -1,0 +1,236 @@
+"""Conversations that people labelled, and what they say of the checks: precision and recall, agreement of labellers.
+
+The unit is a kind of fault in a conversation: a check is right where the labeller marked the same kind in the same
+conversation, and ``same_message`` counts where the message is the same too. The first labeller is the truth; the second
+labelled a part of the conversations independently. Checks were written on the development half alone.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import resources
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind
+
+#: What tells conversations apart: file, task, trial.
+ConversationKey: TypeAlias = tuple[str, str, int]
+
+#: How conversations were drawn, and where the halves part: numbers below are for development.
+SEED, DRAWN, DEVELOPMENT = 16, 120, 60
+FIRST, SECOND, RECORD, EARLIER = "first.jsonl", "second.jsonl", "record.json", "earlier.jsonl"
+HALVES = ("development", "held_out")
+_Z = 1.959963984540054
+
+
+class FaultLabel(Struct, frozen=True, omit_defaults=True):
+    """A fault that a labeller marked; ``minor``: a part was left out and came when asked again."""
+
+    kind: FaultKind
+    message: int
+    note: str
+    minor: bool = False
+
+
+class LabelledConversation(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a labeller says of one conversation; ``number`` is its place in the draw."""
+
+    number: int
+    file: str
+    task: str
+    trial: int
+    faults: tuple[FaultLabel, ...]
+    blame: str | None
+    blame_message: int | None = None
+    blame_note: str | None = None
+    task_wrong: bool = False
+    lucky: bool = False
+
+    @property
+    def key(self) -> ConversationKey:
+        """The conversation."""
+        return self.file, self.task, self.trial
+
+    def has(self, kind: FaultKind) -> bool:
+        """Did the labeller mark a fault of this kind?"""
+        return any(fault.kind == kind for fault in self.faults)
+
+
+class Share(Struct, frozen=True):
+    """A share with Wilson's 95% interval; without cases there is none."""
+
+    value: float | None
+    low: float
+    high: float
+    n: int
+
+
+class CheckRecord(Struct, frozen=True):
+    """How one check did on labelled conversations."""
+
+    right: int
+    wrong: int
+    missed: int
+    same_message: int
+    not_checked: int
+    precision: Share
+    recall: Share
+
+
+class LabellerAgreement(Struct, frozen=True):
+    """Cohen's kappa of two labellers on one question, and the counts behind it.
+
+    ``kappa`` is None where both always said the same one thing, so that agreement by chance is certain.
+    """
+
+    kappa: float | None
+    conversations: int
+    agreed: int
+    first: int
+    second: int
+
+
+class CheckMeasurement(Struct, frozen=True):
+    """The stored record: when and on what the checks were measured, and what came out."""
+
+    measured: str
+    seed: int
+    conversations: dict[str, int]
+    checks: dict[str, dict[FaultKind, CheckRecord]]
+    #: On all labelled conversations.
+    overall: dict[FaultKind, CheckRecord]
+    #: The same against the second labeller, on the conversations that both labelled.
+    against_second: dict[FaultKind, CheckRecord]
+    agreement: dict[str, LabellerAgreement]
+
+
+def draw(conversations: Iterable[ConversationKey]) -> list[ConversationKey]:
+    """The conversations that were labelled, in the order of the draw."""
+    return random.Random(SEED).sample(sorted(conversations), DRAWN)  # noqa: S311
+
+
+def load_labels(name: str = FIRST) -> list[LabelledConversation]:
+    """The labels that are kept with the checks, of the first or the second labeller."""
+    lines = resources.files(__package__).joinpath("labels", name).read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=LabelledConversation) for line in lines if line.strip()]
+
+
+def load_record() -> CheckMeasurement:
+    """What was measured last, as it is printed beside every result of the checks."""
+    content = resources.files(__package__).joinpath("labels", RECORD).read_bytes()
+    return msgspec.json.decode(content, type=CheckMeasurement)
+
+
+def load_earlier() -> list[dict[str, Any]]:
+    """Earlier measurements on the held-out half, of rules that have changed since: counts that cannot be made again."""
+    lines = resources.files(__package__).joinpath("labels", EARLIER).read_bytes().splitlines()
+    return [msgspec.json.decode(line) for line in lines if line.strip()]
+
+
+def measure(
+    checked: Mapping[ConversationKey, CheckedConversation], *, on: str, halves: Sequence[str] = HALVES
+) -> CheckMeasurement:
+    """The record of checks on the labelled conversations; ``on`` is the date."""
+    first, second = load_labels(FIRST), load_labels(SECOND)
+    parts = {
+        "development": [one for one in first if one.number < DEVELOPMENT],
+        "held_out": [one for one in first if one.number >= DEVELOPMENT],
+    }
+    return CheckMeasurement(
+        measured=on,
+        seed=SEED,
+        conversations={half: len(parts[half]) for half in halves} | {"twice": len(second)},
+        checks={half: check_records(checked, parts[half]) for half in halves},
+        overall=check_records(checked, [one for half in halves for one in parts[half]]),
+        against_second=check_records(checked, second) if set(halves) == {*HALVES} else {},
+        agreement=labeller_agreement(first, second),
+    )
+
+
+def check_records(
+    checked: Mapping[ConversationKey, CheckedConversation], labels: Sequence[LabelledConversation]
+) -> dict[FaultKind, CheckRecord]:
+    """Every check against labels."""
+    return {kind: _record(kind, checked, labels) for kind in KINDS}
+
+
+def _record(
+    kind: FaultKind, checked: Mapping[ConversationKey, CheckedConversation], labels: Sequence[LabelledConversation]
+) -> CheckRecord:
+    counts: Counter[str] = Counter()
+    for label in labels:
+        found = checked[label.key].of_kind(kind)
+        marked = {fault.message for fault in label.faults if fault.kind == kind}
+        counts["not_checked"] += not found.checked
+        counts["right"] += bool(found.faults and marked)
+        counts["wrong"] += bool(found.faults and not marked)
+        counts["missed"] += bool(marked and not found.faults)
+        counts["same_message"] += bool(marked & {fault.message for fault in found.faults})
+    right, wrong, missed = counts["right"], counts["wrong"], counts["missed"]
+    return CheckRecord(
+        right=right,
+        wrong=wrong,
+        missed=missed,
+        same_message=counts["same_message"],
+        not_checked=counts["not_checked"],
+        precision=share(right, right + wrong),
+        recall=share(right, right + missed),
+    )
+
+
+def share(count: int, n: int) -> Share:
+    """A share with Wilson's interval.
+
+    >>> share(9, 10)
+    Share(value=0.9, low=0.5958, high=0.9821, n=10)
+    """
+    if not n:
+        return Share(None, 0.0, 1.0, 0)
+    middle = (count + _Z**2 / 2) / (n + _Z**2)
+    half = _Z / (n + _Z**2) * math.sqrt(count * (n - count) / n + _Z**2 / 4)
+    return Share(round(count / n, 4), round(max(middle - half, 0.0), 4), round(min(middle + half, 1.0), 4), n)
+
+
+def labeller_agreement(
+    first: Sequence[LabelledConversation], second: Sequence[LabelledConversation]
+) -> dict[str, LabellerAgreement]:
+    """Agreement on every kind, and on blame in the conversations that at least one of them blames somebody for."""
+    others = {one.key: one for one in second}
+    pairs = [(one, others[one.key]) for one in first if one.key in others]
+    agreed: dict[str, LabellerAgreement] = {}
+    for kind in KINDS:
+        agreed[kind] = _agreement([(one.has(kind), other.has(kind)) for one, other in pairs], bool)
+    failed = [(one.blame, other.blame) for one, other in pairs if one.blame is not None or other.blame is not None]
+    agreed["blame"] = _agreement(failed, lambda blame: blame is not None)
+    return agreed
+
+
+def _agreement(pairs: Sequence[tuple[object, object]], marked: Callable[[object], bool]) -> LabellerAgreement:
+    return LabellerAgreement(
+        kappa=cohen_kappa(pairs),
+        conversations=len(pairs),
+        agreed=sum(one == other for one, other in pairs),
+        first=sum(marked(one) for one, _ in pairs),
+        second=sum(marked(other) for _, other in pairs),
+    )
+
+
+def cohen_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
+    """Agreement beyond chance; None where chance alone explains it all.
+
+    >>> cohen_kappa([(1, 1), (1, 0), (0, 0), (0, 0)])
+    0.5
+    """
+    n = len(pairs)
+    if not n:
+        return None
+    observed = sum(one == other for one, other in pairs) / n
+    ours, theirs = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    expected = sum(ours[value] * theirs[value] for value in ours) / n**2
+    return None if expected == 1 else round((observed - expected) / (1 - expected), 4)

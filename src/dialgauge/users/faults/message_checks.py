@@ -1,0 +1,154 @@
+"""Checks of single messages: empty ones, leaked instructions, a user who speaks as the agent, and repetitions."""
+
+from __future__ import annotations
+
+import re
+
+from dialgauge.users.faults.conversation_view import (
+    STOP_TOKEN,
+    ConversationView,
+    Exchange,
+    plain_text,
+    sentences,
+    weighty,
+    words,
+)
+from dialgauge.users.faults.fault_records import FaultKind, Findings, UserFault, not_checked, runs_of
+
+#: Consecutive words of an instruction that no user says by chance.
+_LEAKED_WORDS = 5
+_META = re.compile(
+    r"\b(?:the|my|your|these) instructions? (?:says?|tells?|asks?|states?|given)\b|\bas an? (?:ai|language model)\b"
+    r"|\b(?:system prompt|simulated user|user simulat\w+|role-?play\w*)\b"
+    r"|\baccording to (?:the|my) (?:instructions?|scenario)\b",
+    re.IGNORECASE,
+)
+_ABOUT_ITSELF = re.compile(r"^you (?:are|want|have|will|do not|don't|prefer|would|need|also)\b", re.IGNORECASE)
+#: Calls, tags and code fences as models write them where they should call a tool.
+_TOOL_SYNTAX = re.compile(
+    r"</?(?:tool_call|function_call|tool|function)\b|\"(?:tool_calls|function_call|tool_name)\"\s*:"
+    r"|```(?:json|tool|xml|python)|\bfunctions\.\w+\(|\{\s*\"name\"\s*:\s*\"\w+\"\s*,\s*\"arguments\"",
+)
+_AS_THE_AGENT = re.compile(
+    r"\bhow (?:can|may) i (?:help|assist) you\b"
+    r"|\b(?:is there )?anything else (?:that )?i can (?:help|assist|do for) (?:you|with)\b"
+    r"|\bi(?:'m| am) (?:happy|glad|here) to (?:help|assist) you\b"
+    r"|\blet me (?:look (?:that|this|it) up|pull up|check) (?:that |this |it |your )?(?:\w+ ){0,3}for you\b"
+    r"|\b(?:could|can|may) (?:you|i) (?:please )?(?:provide|have|get) (?:me )?(?:with )?your "
+    r"(?:user id|reservation|account|order)\b"
+    r"|\bi(?:'ve| have) (?:successfully )?"
+    r"(?:cancell?ed|booked|updated|processed|issued|modified|upgraded|transferred) your\b"
+    r"|\bi(?:'ve| have| will|'ll) (?:now )?(?:transfer(?:red)?) you to\b"
+    r"|\byour (?:reservation|booking|order|request|refund) has been (?:successfully )?"
+    r"(?:cancell?ed|booked|updated|processed|issued)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(?<!\w)'[^'\n]*(?:\w'\w[^'\n]*)*'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”")
+_REQUEST = re.compile(r"\?|\b(?:please|provide|confirm|let me know|could you|need your|specify)\b", re.IGNORECASE)
+#: How much of the weighty words of two messages must be shared, and how many a message needs to be told by them.
+_OVERLAP, _SHORTEST = 0.9, 5
+
+
+def _fault(view: ConversationView, kind: FaultKind, turn: int, sentence: str, about: str = "") -> UserFault:
+    return UserFault(kind, turn, view.message(turn), sentence, about=about)
+
+
+def empty(view: ConversationView) -> Findings:
+    """No text, no acts, no tool call. Where only acts are recorded, a turn has no text by its nature."""
+    faults = [
+        _fault(view, "empty", place, "the message has neither text nor a tool call")
+        for place, turn in enumerate(view.turns)
+        if turn.speaker == "user" and not turn.text.strip() and not turn.calls and not turn.acts
+    ]
+    return Findings("empty", "whole", "every message of the user", runs_of(faults))
+
+
+def leaked(view: ConversationView) -> Findings:
+    """Words about the instruction, five words in a row of what it says of itself, tool syntax, text after a stop."""
+    if not view.has_texts:
+        return not_checked("leaked", "the conversation has no texts")
+    runs = _meta_runs(view.instruction)
+    faults = []
+    for place, turn in enumerate(view.turns):
+        if turn.speaker == "user" and (why := _leak(turn.text.replace("’", "'"), runs)):
+            faults.append(_fault(view, "leaked", place, why))
+    scope = "stop tokens, tool syntax, words about instructions"
+    if runs:
+        return Findings("leaked", "whole", f"{scope}, five words in a row of the instruction", runs_of(faults))
+    return Findings("leaked", "part", f"{scope}; no instruction to compare with", runs_of(faults))
+
+
+def _leak(text: str, runs: frozenset[tuple[str, ...]]) -> str:
+    stop = STOP_TOKEN.search(text)
+    if stop and plain_text(text[stop.end() :]):
+        return "goes on after its stop token"
+    if _TOOL_SYNTAX.search(text):
+        return "writes a tool call as text"
+    if _META.search(text):
+        return "speaks of its instructions"
+    said = words(text)
+    if any(tuple(said[start : start + _LEAKED_WORDS]) in runs for start in range(len(said))):
+        return "says words of its instruction that address it"
+    return ""
+
+
+def _meta_runs(instruction: str) -> frozenset[tuple[str, ...]]:
+    """Five words in a row of the sentences that speak to the user, those with ``you`` as their first or second word.
+
+    A sentence in the first person can share the rest of such a sentence without fault: it restates the wish. What
+    stands in quotation marks is there to be said.
+    """
+    runs = set()
+    for sentence in sentences(_QUOTED.sub(" ", instruction)):
+        told = words(sentence)
+        for start in range(len(told) - _LEAKED_WORDS + 1):
+            run = tuple(told[start : start + _LEAKED_WORDS])
+            if {"you", "your"} & set(run[:2]) and _ABOUT_ITSELF.match(" ".join(run)):
+                runs.add(run)
+    return frozenset(runs)
+
+
+def role_swap(view: ConversationView) -> Findings:
+    """Phrases that only an agent says. What goes to the user's own tools is no swap: it was not said to the agent."""
+    if not view.has_texts:
+        return not_checked("role_swap", "the conversation has no texts")
+    faults = [
+        _fault(view, "role_swap", one.turn, f"speaks as the agent ({found[0].strip().lower()!r})")
+        for one in view.exchanges
+        if not view.turns[one.turn].calls and (found := _AS_THE_AGENT.search(one.plain))
+    ]
+    return Findings("role_swap", "part", "phrases that only an agent says", runs_of(faults))
+
+
+def repeated(view: ConversationView) -> Findings:
+    """A message with nearly the same weighty words as an earlier one, answered since and not asked for again."""
+    if not view.has_texts:
+        return not_checked("repeated", "the conversation has no texts")
+    faults = []
+    earlier: list[Exchange] = []
+    for one in view.exchanges:
+        if view.turns[one.turn].calls:  # it tells what its tools gave it
+            continue
+        before = next((other for other in reversed(earlier) if _says_again(view, one, other)), None)
+        if before is not None:
+            number = view.message(before.turn)
+            faults.append(_fault(view, "repeated", one.turn, f"says message {number} again, which was answered"))
+        earlier.append(one)
+    return Findings("repeated", "part", "repetition in nearly the same words", runs_of(faults))
+
+
+def _says_again(view: ConversationView, one: Exchange, other: Exchange) -> bool:
+    said, before = set(weighty(one.plain)), set(weighty(other.plain))
+    if one.stops or len(said) < _SHORTEST or len(said & before) < _OVERLAP * len(said | before):
+        return False
+    if any(character.isdigit() for word in said - before for character in word):
+        return False
+    return not _asked_for(view, one, said)
+
+
+def _asked_for(view: ConversationView, one: Exchange, said: set[str]) -> bool:
+    """Did the agent's last message ask for it again, or say nothing about it?"""
+    questions = [sentence for sentence in sentences(plain_text(one.asked)) if _REQUEST.search(sentence)]
+    asked = {word for sentence in questions for word in weighty(sentence)}
+    answer = set(weighty(one.asked))
+    return bool(asked & said) or not answer & said

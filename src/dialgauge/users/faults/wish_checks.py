@@ -1,0 +1,310 @@
+"""Checks of wishes and orders: ends while something is open, choices that the instruction rules out, orders ignored.
+
+An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, orders not to
+mention something, actions that a right conversation would have had. The rest is not checked. Two rules were withdrawn
+because they did not hold on conversations they were not written on (docs/decisions/user-faults.md): a fall-back used
+too soon, and ending while the agent waits for an id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from dialgauge.users.faults.conversation_view import LIGHT, ConversationView, Exchange, plain_text, sentences, words
+from dialgauge.users.faults.fault_records import Findings, UserFault, not_checked, runs_of
+
+#: What an action is called where people speak of it, by a word of the tool's name.
+_SPOKEN = {
+    "cancel": r"cancel|call off|refund|\bdrop\b",
+    "baggages": r"\bbag|luggage|suitcase",
+    "certificate": r"certificate|voucher|compensat|refund|gesture|credit",
+    "insurance": r"insur",
+    "passengers": r"passenger|\bname\b|travell?er|person|myself|companion",
+    "book": r"\bbook|\bfly|flight|reserv|ticket",
+    "exchange": r"exchang|replac|swap|differen",
+    "return": r"\breturn|send .*back|refund",
+}
+#: What an instruction wants beside the actions: how it says so, and how a user would.
+_WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
+_REACTIVE = re.compile(
+    r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE
+)
+_CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
+_GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
+_TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
+_DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:please provide|need from you|could you (?:please )?provide|i(?:'ll| will)? need)\b", re.IGNORECASE
+)
+_YES = re.compile(
+    r"^(?:(?:great|perfect|thanks?|thank you|ok(?:ay)?|alright|sounds? (?:good|great)|that (?:sounds|looks|works)|"
+    r"everything looks|understood|got it)[^.!?]{0,60}[.!,]\s*)*"
+    r"(?:yes|yeah|yep|sure|absolutely|i confirm|confirmed|please (?:go ahead|proceed)|go ahead|let's (?:go|proceed)|"
+    r"that (?:sounds|looks|works|all sounds)|everything looks|sounds good|i(?:'d| would) like to (?:proceed|go ahead)|"
+    r"ok(?:ay)?, (?:let's|please))",
+    re.IGNORECASE,
+)
+_BUT = re.compile(
+    r"\b(?:but|however|instead|except|wait|actually|before|only if|as long as|first|can't|cannot|won't)\b|\?",
+    re.IGNORECASE,
+)
+_CONFIRMATION = re.compile(
+    r"\b(?:please confirm|do you (?:confirm|want me to proceed)|would you like (?:me )?to (?:proceed|go ahead)|"
+    r"shall i (?:proceed|go ahead)|should i (?:proceed|go ahead)|\(yes/no\)|(?:reply|respond) with ['\"]?yes|"
+    r"can you confirm|could you confirm|confirm if you)",
+    re.IGNORECASE,
+)
+_DIRECT_QUESTION = re.compile(
+    r"\b(?:could you|can you|please|may i|would you) (?:please |kindly )?"
+    r"(?:provide|share|give|tell|confirm|specify|have)\b",
+    re.IGNORECASE,
+)
+_ANYTHING_ELSE = re.compile(
+    r"\banything else|further (?:assistance|questions|help)|any (?:other|more) questions", re.IGNORECASE
+)
+
+
+def early_end(view: ConversationView) -> Findings:
+    """Stops instead of answering, stops with its own confirmation, or never speaks of an expected action's matter."""
+    if not view.has_texts:
+        return not_checked("early_end", "the conversation has no texts")
+    last = view.exchanges[-1] if view.exchanges else None
+    if last is None or not last.last:
+        return not_checked("early_end", "the conversation does not end with words of the user")
+    outcome = view.dialogue.outcome
+    if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
+        if outcome is None:
+            return not_checked("early_end", "nothing says who ended the conversation")
+        return Findings("early_end", "whole", "the user did not end the conversation")
+    if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
+        return Findings("early_end", "whole", "the agent handed the user over")
+    why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
+    faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
+    expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
+    return Findings("early_end", "part", f"how it stops; {expected}", tuple(faults))
+
+
+def _stops_instead(view: ConversationView, last: Exchange) -> str:
+    """A bare stop token where the agent has just asked for something."""
+    if last.plain or _ANYTHING_ELSE.search(last.asked) or re.search(r"transfer", last.asked, re.IGNORECASE):
+        return ""
+    asks = _DIRECT_QUESTION.search(last.asked) and last.asked.rstrip(' }"\n').endswith("?")
+    return "stops where the agent has just asked it for something" if asks else ""
+
+
+def _stops_confirming(last: Exchange) -> str:
+    """Says yes to what the agent is about to do, and stops: the agent can no longer do it."""
+    if not last.plain or not _YES.match(last.plain) or _ANYTHING_ELSE.search(last.asked):
+        return ""
+    return "confirms an action and stops, so that it cannot be done" if _CONFIRMATION.search(last.asked) else ""
+
+
+def _drops_it(view: ConversationView, last: Exchange) -> str:
+    """Takes back a wish while the agent waits for its details, and the instruction has it do no such thing."""
+    if not _DROPS.search(last.plain) or not _ASKS.search(last.asked):
+        return ""
+    told = re.search(r"never ?mind|call back|end the conversation|move on", view.instruction, re.IGNORECASE)
+    return "" if told else "drops what it asked for while the agent waits for the details"
+
+
+def _expected(view: ConversationView) -> list[tuple[str, str]]:
+    """The names and arguments of expected actions of the agent that change something."""
+    details = view.dialogue.outcome.details if view.dialogue.outcome else {}
+    try:
+        actions = msgspec.json.decode(details.get("expected_actions", "[]"))
+    except msgspec.DecodeError:
+        return []
+    named = [
+        (str(one.get("name", "")), msgspec.json.encode(one.get("kwargs") or one.get("arguments") or {}).decode())
+        for one in (actions if isinstance(actions, list) else ())
+        if isinstance(one, dict) and one.get("requestor", "assistant") == "assistant"
+    ]
+    reading = ("get", "search", "list", "find", "calculate", "think", "check", "transfer")
+    return [(name, arguments) for name, arguments in named if not name.startswith(reading)]
+
+
+def _never_said(view: ConversationView, last: Exchange) -> str:
+    """Something of an expected action is wanted without a condition; the user never spoke of it, nor was it asked."""
+    if _REACTIVE.search(view.instruction):
+        return ""
+    user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
+    questions = [one for one in sentences(view.said_before(last.turn, "system").lower()) if one.endswith("?")]
+    wishes = [one.lower() for one in sentences(view.instruction) if not _CONDITIONAL.search(one)]
+    done = {call.name for turn in view.turns if turn.speaker == "system" for call in turn.calls or ()}
+    undone = [(name, arguments) for name, arguments in _expected(view) if name not in done or "baggages" in arguments]
+    matters = [matter for name, arguments in undone for matter in _matters(name, arguments)]
+    matters += [
+        (what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, one) for one in wishes)
+    ]
+    for what, spoken in matters:
+        wanted = any(re.search(spoken, one) for one in wishes)
+        if wanted and not re.search(spoken, user) and not any(re.search(spoken, one) for one in questions):
+            return f"ends without ever speaking of {what}, which its instruction wants"
+    return ""
+
+
+def _matters(name: str, arguments: str) -> Iterator[tuple[str, str]]:
+    for word in name.split("_"):
+        if word in _SPOKEN:
+            yield word, _SPOKEN[word]
+    if re.search(r'"total_baggages":[1-9]', arguments):
+        yield "baggage", _SPOKEN["baggages"]
+
+
+_NONSTOP = re.compile(r"\bto a (?:nonstop|direct) flight\b(?! if)", re.IGNORECASE)
+_STOPS_ALLOWED = re.compile(
+    r"\b(?:stop ?overs?|one stop|layovers?)\b[^.]*\b(?:fine|ok|okay|accept)|don't care about direct", re.IGNORECASE
+)
+_WITH_STOPS = re.compile(
+    r"\b(?:let's|i'd like to|please|could you|can you|can we)\b[^.?!]*\b(?:one|1|two)-?\s?stop (?:options?|flights?)",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\([^)]*\)")
+#: Words about the agent or about being possible: no phrase to listen for.
+_OF_AGENTS = frozenset(
+    """
+    agent agents service customer representative says say said tells tell mentions mention asks ask wants cannot
+    can't isn't doesn't does canceled cancelled changed modified used change changes cancellation charges
+    available
+    """.split()  # noqa: SIM905
+)
+_LIMIT = re.compile(
+    r"\b(?:up ?to|less than|under|below|at most|no more than|budget of|maximum of)\s+\$\s?(\d[\d,]*)", re.IGNORECASE
+)
+#: What a change costs beyond what was paid, all told; what one passenger pays says nothing of the whole.
+_EXTRA = re.compile(
+    r"\b(?:additional|extra|difference|fees?|charged?)\b[^.$\n]{0,60}\$\s?(\d[\d,]*(?:\.\d+)?)(?!\s*(?:per|each|/))",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(r"\btotal\b[^.$\n]{0,40}\$\s?(\d[\d,]*(?:\.\d+)?)(?!\s*(?:per|each|/))", re.IGNORECASE)
+_PURCHASE = re.compile(r"\b(?:purchase|book|spend|ticket)\b", re.IGNORECASE)
+_REFUND = re.compile(r"\brefund|credited|balance", re.IGNORECASE)
+_WITHOUT = {
+    "insurance": (
+        r"(?:\bno|not (?:want|need)|don't (?:want|need))\b[^.;]{0,40}\binsurance",
+        r"insurance\W{0,6}(?::|-)\W{0,6}(?:yes|included|added)\b",
+    ),
+    "checked bags": (
+        r"(?:\bno|not have|don't have|do not need|don't need)\b[^.;]{0,12}\b(?:bag|bags|baggage|baggages|luggage)\b",
+        r"(?:checked |total )*bag(?:s|gage)?\W{0,6}(?::|-)\W{0,6}[1-9]\b",
+    ),
+}
+
+
+def contradicted(view: ConversationView) -> Findings:
+    """Says yes to more than its limit or to what it does without, or gives up a nonstop flight."""
+    if not view.has_texts:
+        return not_checked("contradicted", "the conversation has no texts")
+    if not view.instruction:
+        return not_checked("contradicted", "there is no instruction to compare with")
+    limit = _LIMIT.search(view.instruction)
+    without = [(what, shown) for what, (told, shown) in _WITHOUT.items() if re.search(told, view.instruction, re.I)]
+    nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
+    derived = [
+        *(["a limit in dollars"] if limit else []),
+        *(f"no {what}" for what, _ in without),
+        *(["nonstop flights"] if nonstop else []),
+    ]
+    if not derived:
+        return not_checked("contradicted", "no limit and nothing to do without can be derived")
+    faults: list[UserFault] = []
+    for one in view.exchanges:
+        reasons = []
+        if _assents(one) and _CONFIRMATION.search(one.asked):
+            if limit and (cost := _over(view.instruction, one.asked, limit)):
+                reasons.append(("limit", f"agrees to ${cost:g}, more than its limit of ${limit[1]}"))
+            reasons += [
+                (what, f"agrees to a summary with {what}, which it does without")
+                for what, shown in without
+                if re.search(shown, one.asked, re.IGNORECASE)
+            ]
+        if nonstop and _WITH_STOPS.search(one.plain):
+            reasons.append(("nonstop", "asks for flights with a stop, where it wants a nonstop flight"))
+        faults += [
+            UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
+        ]
+    return Findings("contradicted", "part", ", ".join(derived), runs_of(faults))
+
+
+def _assents(one: Exchange) -> bool:
+    return _YES.match(one.plain) is not None and not _BUT.search(one.plain)
+
+
+def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
+    """What the agent's message says the change, or the whole, will cost, where that is more than the limit."""
+    most = float(limit[1].replace(",", ""))
+    told = next((one for one in sentences(instruction) if limit[0] in one), instruction)
+    pattern = _TOTAL if _PURCHASE.search(told) else _EXTRA
+    for sentence in sentences(plain_text(message)):
+        for found in pattern.finditer(sentence):
+            cost = float(found[1].replace(",", ""))
+            if cost > most and not _REFUND.search(sentence):
+                return cost
+    return None
+
+
+#: "If the agent says your ticket is a basic economy one, you are willing to ...": what it must hear, what it may say.
+_CONDITION = re.compile(r"\bif (?:and only if )?(?P<condition>[^,.]*?),\s*(?P<fallback>[^.]*)", re.IGNORECASE)
+_FALLBACKS = re.compile(r"\b(cancel|upgrade|downgrade|transfer|refund|exchange|return)", re.IGNORECASE)
+
+
+def _condition_phrases(instruction: str) -> Iterator[str]:
+    """What the agent must have spoken of before a fall-back may be used, where two weighty words tell it."""
+    for found in _CONDITION.finditer(_ASIDE.sub("", instruction)):
+        phrase = _phrase(found["condition"])
+        if phrase and _FALLBACKS.search(found["fallback"]):
+            yield phrase
+
+
+def _phrase(text: str) -> str:
+    """The first two weighty words that stand side by side.
+
+    >>> _phrase("the agent says your ticket is a basic economy one")
+    'basic economy'
+    """
+    told = words(text)
+    for first, second in pairwise(told):
+        if not {first, second} & (LIGHT | _OF_AGENTS):
+            return f"{first} {second}"
+    return ""
+
+
+_NOT_TO_MENTION = re.compile(
+    r"\b(?:do not|don't|never|not) (?:mention|bring up|say|reveal|disclose) (?P<what>[^.,;()]+)", re.IGNORECASE
+)
+
+
+def disobeyed(view: ConversationView) -> Findings:
+    """Mentions by itself what it was told not to mention."""
+    if not view.has_texts:
+        return not_checked("disobeyed", "the conversation has no texts")
+    forbidden = _forbidden(view.instruction)
+    if not forbidden:
+        return not_checked("disobeyed", "no order of the form 'do not mention ...' can be derived")
+    faults = [
+        UserFault(
+            "disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase
+        )
+        for one in view.exchanges
+        for phrase in forbidden
+        if phrase in one.plain.lower()
+        and not all(word in view.said_before(one.turn, "system").lower() for word in phrase.split())
+    ]
+    return Findings("disobeyed", "part", f"not to mention {', '.join(forbidden)}", runs_of(faults))
+
+
+def _forbidden(instruction: str) -> list[str]:
+    """What must not be mentioned: named in the order, or in the condition beside an order not to mention "it"."""
+    found: dict[str, None] = {}
+    for sentence in sentences(instruction):
+        for order in _NOT_TO_MENTION.finditer(sentence):
+            about = sentence[: order.start()] if re.match(r"(?:it|this|that|them)\b", order["what"]) else order["what"]
+            if phrase := _phrase(about):
+                found[phrase] = None
+    if _REACTIVE.search(instruction):
+        found.update(dict.fromkeys(_condition_phrases(instruction)))
+    return list(found)

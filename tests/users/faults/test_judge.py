@@ -1,0 +1,94 @@
+"""A judge adds to the checks and never takes away; whatever it answers, it is a verdict or a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialgauge.dialogue import Dialogue, Goal, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.users.faults import (
+    FaultJudge,
+    FaultKind,
+    UserFault,
+    check_user,
+    judge_prompt,
+    judge_records,
+    load_labels,
+)
+
+TALK = Dialogue(
+    id="d",
+    turns=(
+        Turn(speaker="user", text="Hello, my cat is ill.", source=1),
+        Turn(speaker="system", text="Please provide your user ID.", source=2),
+        Turn(speaker="user", text="I have none.", source=5),
+    ),
+    goal=Goal(message=("You are ann_lee_2041.",)),
+)
+
+
+def answering(*faults: tuple[str, int], around: str = "{}") -> FaultJudge:
+    said = json.dumps({"faults": [{"kind": kind, "message": message, "sentence": "so"} for kind, message in faults]})
+    return FaultJudge(lambda prompt: around.replace("{}", said), name="stub")
+
+
+def test_the_prompt_holds_instruction_messages_and_kinds() -> None:
+    prompt = judge_prompt(TALK)
+    for part in ("You are ann_lee_2041.", "[5] user: I have none.", "[2] agent: Please provide", "- withheld: "):
+        assert part in prompt
+
+
+def test_it_adds_what_the_checks_did_not_find() -> None:
+    before = check_user(TALK)
+    after = answering(("invented", 1), ("invented", 5)).add(before, TALK)
+    assert [(one.kind, one.message, one.length, one.by) for one in after.faults] == [
+        ("invented", 1, 2, "stub"),
+        ("withheld", 5, 1, "check"),
+    ]
+    assert set(before.faults) <= set(after.faults)
+
+
+def test_it_replaces_nothing() -> None:
+    before = check_user(TALK)
+    assert answering(("withheld", 1)).add(before, TALK) == before
+    assert answering().add(before, TALK) == before
+
+
+def test_what_it_looked_at_where_a_check_could_not_is_not_called_unchecked() -> None:
+    after = answering(("disobeyed", 1)).add(check_user(TALK), TALK)
+    assert check_user(TALK).of_kind("disobeyed").extent == "none"
+    assert after.of_kind("disobeyed").extent == "part"
+
+
+def test_words_around_the_verdict_and_messages_of_the_agent_are_passed_over() -> None:
+    judge = answering(("invented", 1), ("invented", 2), around="Sure:\n```json\n{}\n```")
+    assert [fault.message for fault in judge.faults(TALK)] == [1]
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "no idea", '{"faults": [{"kind": "rude", "message": 1}]}', '{"faults": 3}', "}{"]
+)
+def test_an_answer_that_is_no_verdict(answer: str) -> None:
+    with pytest.raises(DialgaugeError, match="no verdict"):
+        FaultJudge(lambda prompt: answer).faults(TALK)
+
+
+def test_a_judge_needs_an_instruction() -> None:
+    with pytest.raises(DialgaugeError, match="instruction"):
+        judge_prompt(Dialogue(id="d", turns=TALK.turns))
+
+
+def test_its_agreement_with_labels() -> None:
+    labels = load_labels()[:20]
+    perfect = {label.key: [_fault(fault.kind, fault.message) for fault in label.faults] for label in labels}
+    for kind, record in judge_records(perfect, labels).items():
+        assert (record.wrong, record.missed) == (0, 0)
+        assert record.right == sum(label.has(kind) for label in labels) == record.same_message
+    silent = judge_records({label.key: [] for label in labels}, labels)
+    assert all(record.right == 0 and record.precision.value is None for record in silent.values())
+
+
+def _fault(kind: FaultKind, message: int) -> UserFault:
+    return UserFault(kind, message, message, "as labelled")

@@ -1,0 +1,295 @@
+"""The checks of texts: for each kind what is a fault, what only looks like one, and where it cannot look."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, Speaker, Turn
+from dialgauge.users.faults import KINDS, FaultKind, UserFault, check_user
+
+ANN = "You are ann_lee_2041. You want to cancel reservation QX7RT2."
+ASK = "Could you please provide your user ID and the reservation ID?"
+STOP = "###STOP###"
+
+
+def conversation(
+    instruction: str, *said: str, first: Speaker = "user", actions: Sequence[Mapping[str, object]] = ()
+) -> Dialogue:
+    """Turns of user and agent by turns; messages stand at every third place of the file."""
+    speakers: tuple[Speaker, Speaker] = ("user", "system") if first == "user" else ("system", "user")
+    return Dialogue(
+        id="d",
+        turns=tuple(
+            Turn(speaker=speakers[place % 2], text=text, source=3 * place + 1) for place, text in enumerate(said)
+        ),
+        goal=Goal(message=(instruction,)) if instruction else None,
+        outcome=Outcome(success=None, details={"expected_actions": json.dumps(list(actions))}),
+    )
+
+
+def faults(kind: FaultKind, dialogue: Dialogue) -> tuple[UserFault, ...]:
+    return check_user(dialogue).of_kind(kind).faults
+
+
+def test_every_kind_is_reported_on_whatever_the_conversation() -> None:
+    for dialogue in (conversation(ANN, "hello", "hello"), Dialogue(id="e", turns=())):
+        assert [finding.kind for finding in check_user(dialogue).findings] == list(KINDS)
+
+
+def test_evidence_is_the_turn_and_the_message_of_the_file() -> None:
+    [fault] = faults("withheld", conversation(ANN, "hi", ASK, "I forgot my ids."))[:1]
+    assert (fault.turn, fault.message) == (2, 7)
+
+
+class TestWithheld:
+    @pytest.mark.parametrize(
+        "question",
+        [
+            ASK,
+            "I need a few things:\n\n1. Your user ID.\n2. Your reason",
+            "To proceed I'll need your user ID. What is the reason?",
+        ],
+    )
+    def test_not_given_when_asked(self, question: str) -> None:
+        found = faults("withheld", conversation(ANN, "hi", question, "It is QX7RT2, my plans changed."))
+        assert [fault.about for fault in found] == ["user id"]
+
+    @pytest.mark.parametrize(
+        ("question", "answer"),
+        [
+            (ASK, "My user id is ann_lee_2041 and the reservation is QX7RT2."),
+            ("Please provide your user ID or the reservation ID.", "It is QX7RT2."),
+            ("I can look up your user ID. What is the reason for cancelling QX7RT2?", "My plans changed."),
+            ("Here you are:\n- User ID: ann_lee_2041\n- Reservation ID: QX7RT2\nIs that right?", "Yes."),
+            (ASK, STOP),
+        ],
+    )
+    def test_given_or_not_asked_for(self, question: str, answer: str) -> None:
+        assert faults("withheld", conversation(ANN, "hi", question, answer)) == ()
+
+    def test_what_was_said_before_need_not_be_said_again(self) -> None:
+        talk = conversation(ANN, "I am ann_lee_2041, booking QX7RT2.", ASK, "I told you already.")
+        assert faults("withheld", talk) == ()
+
+    def test_a_run_counts_once_with_its_length(self) -> None:
+        talk = conversation(ANN, "It is QX7RT2.", ASK, "No idea.", ASK, "Really not.", ASK, "ann_lee_2041")
+        assert [(fault.turn, fault.length) for fault in faults("withheld", talk)] == [(2, 2)]
+
+    def test_not_where_the_instruction_says_not_to(self) -> None:
+        told = "You are Ann. You do not want to share your user id, which is ann_lee_2041."
+        found = check_user(conversation(told, "hi", ASK, "I would rather not.")).of_kind("withheld")
+        assert (found.extent, found.faults) == ("none", ())
+
+    def test_phone_numbers_in_any_spelling(self) -> None:
+        told = "You are Ann with phone number 555-010-2002."
+        question = "Could you share your phone number?"
+        assert faults("withheld", conversation(told, "hi", question, "(555) 010 2002")) == ()
+        assert len(faults("withheld", conversation(told, "hi", question, "I have none."))) == 1
+
+
+class TestInvented:
+    LISTED = "I found two reservations: QX7RT2 and ZZ81PL. Which one is it?"
+    TOLD = "You are ann_lee_2041. You want to change your trip from BOS to SEA on May 20."
+
+    @pytest.mark.parametrize(
+        ("answer", "about"),
+        [
+            ("My e-mail is ann@example.com.", "e-mail address"),
+            ("The other flight leaves Denver.", "city"),
+            ("It was on the 3rd of January.", "day"),
+            ("My booking is PL0K9D.", "booking code"),
+            ("I want flight HAT101.", "flight number"),
+        ],
+    )
+    def test_nobody_gave_it(self, answer: str, about: str) -> None:
+        [fault] = faults("invented", conversation(self.TOLD, "hi", "Tell me more.", answer))
+        assert fault.about == about
+
+    @pytest.mark.parametrize(
+        "answer",
+        ["I fly from Boston to Seattle on 2024-05-20.", "May 21 would do.", "Is there a flight from Denver?", "BOS"],
+    )
+    def test_told_or_reckoned_or_only_asked(self, answer: str) -> None:
+        assert faults("invented", conversation(self.TOLD, "hi", "Tell me more.", answer)) == ()
+
+    def test_a_guess_among_listed_bookings(self) -> None:
+        [fault] = faults("invented", conversation(self.TOLD, "hi", self.LISTED, "It is ZZ81PL."))
+        assert fault.about == "booking"
+
+    @pytest.mark.parametrize(
+        ("listed", "answer"),
+        [
+            ("- QX7RT2: from BOS to SEA\n- ZZ81PL: from SEA to BOS", "It is QX7RT2."),
+            (LISTED, "Could you check QX7RT2 and ZZ81PL?"),
+            (LISTED, "I do not know which."),
+        ],
+    )
+    def test_no_guess_where_the_list_tells_or_nothing_is_claimed(self, listed: str, answer: str) -> None:
+        assert faults("invented", conversation(self.TOLD, "hi", listed, answer)) == ()
+
+    def test_what_its_own_tools_show_is_known(self) -> None:
+        shown = Call(name="mailbox", result={"content": "booking PL0K9D"})
+        turns = (
+            Turn(speaker="system", text="Which booking?"),
+            Turn(speaker="user", text="It is PL0K9D.", calls=(shown,)),
+        )
+        assert faults("invented", Dialogue(id="d", turns=turns, goal=Goal(message=(self.TOLD,)))) == ()
+
+    def test_it_cannot_look_without_an_instruction_or_where_inventing_is_allowed(self) -> None:
+        for told in ("", f"{self.TOLD} If asked for anything else, make something up."):
+            assert check_user(conversation(told, "hi", "hello")).of_kind("invented").extent == "none"
+        assert check_user(conversation("Never make up a date.", "a", "b")).of_kind("invented").extent == "part"
+
+
+class TestEarlyEnd:
+    def test_stops_instead_of_answering(self) -> None:
+        talk = conversation(ANN, "I want to cancel.", "Could you provide your user ID?", STOP)
+        assert [fault.turn for fault in faults("early_end", talk)] == [2]
+
+    def test_confirms_and_stops(self) -> None:
+        talk = conversation(ANN, "Cancel it.", "Shall I proceed with it?", f"Yes, please. {STOP}")
+        assert len(faults("early_end", talk)) == 1
+
+    @pytest.mark.parametrize(
+        "last",
+        ["It is cancelled. Is there anything else I can help you with?", "YOU ARE BEING TRANSFERRED TO A HUMAN AGENT."],
+    )
+    def test_an_end_in_good_time(self, last: str) -> None:
+        assert faults("early_end", conversation(ANN, "Cancel it.", last, f"No, thank you. {STOP}")) == ()
+
+    def test_an_expected_matter_never_spoken_of(self) -> None:
+        told = "You are ann_lee_2041. You want to book a flight to SEA and take two bags along."
+        bags = [{"name": "book_reservation", "kwargs": {"total_baggages": 2}}]
+        silent = conversation(told, "A flight to SEA, please.", "It is booked.", STOP, actions=bags)
+        assert "baggage" in faults("early_end", silent)[0].sentence
+        spoken = conversation(told, "A flight to SEA and two bags.", "It is booked.", STOP, actions=bags)
+        assert faults("early_end", spoken) == ()
+
+    def test_a_condition_that_may_never_have_come_true(self) -> None:
+        told = "You want to change your flight. If that is not possible, cancel it."
+        cancel = [{"name": "cancel_reservation", "kwargs": {}}]
+        talk = conversation(told, "Please change my flight.", "Done.", STOP, actions=cancel)
+        assert faults("early_end", talk) == ()
+
+    def test_it_cannot_look_where_nobody_knows_who_ended(self) -> None:
+        turns = (Turn(speaker="user", text="one"), Turn(speaker="system", text="two"))
+        found = check_user(Dialogue(id="d", turns=turns, goal=Goal(message=(ANN,)))).of_kind("early_end")
+        assert found.extent == "none"
+
+
+class TestContradicted:
+    FEE = "You want to change to a later flight. You are willing to pay a fee, up to $100."
+
+    def test_more_than_the_limit(self) -> None:
+        offer = "The change costs an additional $114 in total. Would you like to proceed?"
+        assert len(faults("contradicted", conversation(self.FEE, "hi", offer, "Yes, please go ahead."))) == 1
+
+    @pytest.mark.parametrize(
+        ("offer", "answer"),
+        [
+            ("There is an additional fee of $90. Would you like to proceed?", "Yes, please go ahead."),
+            ("There is an additional fee of $190. Would you like to proceed?", "Yes, but only if it is below $100."),
+            ("There is an additional fee of $190. Would you like to proceed?", "No, that is too much."),
+            ("The flight has a price of $190. Would you like to proceed?", "Yes, please go ahead."),
+        ],
+    )
+    def test_within_the_limit_or_not_accepted(self, offer: str, answer: str) -> None:
+        assert faults("contradicted", conversation(self.FEE, "hi", offer, answer)) == ()
+
+    def test_a_summary_with_what_it_does_without(self) -> None:
+        told = "You want to book a flight. You do not want insurance. You don't have any baggage."
+        summary = "- Insurance: {}\n- Checked bags: {}\nPlease confirm."
+        wrong = conversation(told, "hi", summary.format("Yes", 2), "Yes, that is right.")
+        assert {fault.about for fault in faults("contradicted", wrong)} == {"insurance", "checked bags"}
+        right = conversation(told, "hi", summary.format("No", 0), "Yes, that is right.")
+        assert faults("contradicted", right) == ()
+
+    def test_it_cannot_look_where_nothing_can_be_derived(self) -> None:
+        assert check_user(conversation(ANN, "hi", "hello")).of_kind("contradicted").extent == "none"
+
+
+class TestMessages:
+    def test_empty(self) -> None:
+        assert [fault.turn for fault in faults("empty", conversation(ANN, "hi", "yes?", "", "yes?", "  "))] == [2]
+        call = Turn(speaker="user", calls=(Call(name="reboot"),))
+        assert faults("empty", Dialogue(id="d", turns=(call, Turn(speaker="system", text="ok")))) == ()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"Bye. {STOP} Oh, one more thing.",
+            '<tool_call>{"name": "cancel"}</tool_call>',
+            "The instructions say that I should insist.",
+            "You want to cancel reservation QX7RT2.",
+        ],
+    )
+    def test_leaked(self, text: str) -> None:
+        assert len(faults("leaked", conversation(ANN, text, "hello"))) == 1
+
+    @pytest.mark.parametrize("text", ["I want to cancel reservation QX7RT2.", f"Bye. {STOP}", "You are the best."])
+    def test_not_leaked(self, text: str) -> None:
+        told = f"{ANN} Always end with 'You are the best agent I ever met.'"
+        assert faults("leaked", conversation(told, text, "hello")) == ()
+
+    def test_a_phrase_that_is_to_be_said_is_no_leak(self) -> None:
+        told = f"{ANN} Always end with 'You are the best agent I ever met.'"
+        assert faults("leaked", conversation(told, "Hi. You are the best agent I ever met.", "hello")) == ()
+
+    @pytest.mark.parametrize("text", ["How can I help you today?", "I have cancelled your reservation."])
+    def test_role_swap(self, text: str) -> None:
+        assert len(faults("role_swap", conversation(ANN, "hi", "hello", text))) == 1
+        assert faults("role_swap", conversation(ANN, "hi", text, "Thanks, can you help me cancel it?")) == ()
+
+    def test_repeated(self) -> None:
+        wish = "I want to change the passenger name on that booking to Omar."
+        again = "Please change the passenger name on that booking to Omar!"
+        refusal = "The passenger of a booking cannot be changed."
+        assert len(faults("repeated", conversation(ANN, wish, refusal, again))) == 1
+        asked = "Which passenger name should the booking have?"
+        assert faults("repeated", conversation(ANN, wish, asked, again)) == ()
+        evaded = "Lovely weather today."
+        assert faults("repeated", conversation(ANN, wish, evaded, again)) == ()
+        more = "Please change the passenger name on that booking to Omar and Ines for flight 12."
+        assert faults("repeated", conversation(ANN, wish, refusal, more)) == ()
+
+
+class TestDisobeyed:
+    TOLD = "If the agent tells you basic economy cannot be changed (do not mention it otherwise), cancel it."
+
+    def test_mentions_what_it_must_not(self) -> None:
+        early = conversation(self.TOLD, "Change my basic economy ticket.", "Which one?")
+        assert len(faults("disobeyed", early)) == 1
+        asked = conversation(self.TOLD, "Change my ticket.", "It is basic economy.", "Oh, basic economy? Cancel it.")
+        assert faults("disobeyed", asked) == ()
+
+    def test_it_cannot_look_without_an_order(self) -> None:
+        assert check_user(conversation(ANN, "hi", "hello")).of_kind("disobeyed").extent == "none"
+
+
+@pytest.mark.parametrize("actions", ["5", "{}", "[1, null, {}]", "not JSON", '[{"name": 3, "kwargs": [1]}]'])
+def test_odd_expected_actions_are_none(actions: str) -> None:
+    turns = conversation(ANN, "hi", "hello", f"Bye. {STOP}").turns
+    outcome = Outcome(success=None, details={"expected_actions": actions})
+    odd = Dialogue(id="d", turns=turns, goal=Goal(message=(ANN,)), outcome=outcome)
+    assert faults("early_end", odd) == ()
+
+
+PIECES = (
+    ANN, ASK, STOP, "up to\n$100", "Yes, please.", "an additional $120?", "QX7RT2, ZZ81PL", "the 31st", "'", "(",
+    "\ud800", "If the agent says basic economy, cancel.", "May 99", "a@b.c", "\n- user id:", "I\u2019m", "###", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_said_is_checked(seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(20):
+        texts = ["".join(draw.choices(PIECES, k=draw.randrange(4))) for _ in range(draw.randrange(1, 7))]
+        checked = check_user(conversation(" ".join(draw.choices(PIECES, k=3)), *texts))
+        users = {fault.turn for fault in checked.faults}
+        assert all(turn % 2 == 0 for turn in users)
+        assert all(finding.scope for finding in checked.findings)
