@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
+        LOOP_GUARD,
+        MAX_EXCHANGES,
+        SYSTEM_QUIT,
         TIME_BUDGET,
         Agent,
         Database,
@@ -36,7 +39,10 @@ __all__ = [
     "AGENT_ERROR",
     "BUILT_IN",
     "EXPLANATION",
+    "LOOP_GUARD",
+    "MAX_EXCHANGES",
     "RESTART",
+    "SYSTEM_QUIT",
     "TIME_BUDGET",
     "Agent",
     "AgentReplier",

@@ -1,0 +1,225 @@
+"""Why a user did not say what its goal has: its own doing, or something it misheard, or steps that others used up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT
+from dialgauge.dialogue import Act, Turn
+from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
+from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, constrains, same_slot, same_value
+from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
+
+_REFUSALS = ("NoOffer", "NoBook")
+_GENERAL = "general"
+_BYE = "general-bye"
+
+
+class Excuses:
+    """The silences of a user in one domain."""
+
+    def __init__(self, talk: TalkRecord, record: DomainRecord) -> None:
+        self._talk, self._record = talk, record
+
+    @property
+    def _last_chance(self) -> int:
+        """The last turn in which the user could have said it."""
+        last = self._record.last_turn
+        return self._talk.last_user_turn if last is None else last
+
+    def unsaid(self, part: str, slot: str, wanted: str) -> BrokenLink:
+        """The user never said something."""
+        if phantom := self._phantom(part, slot):
+            return _answer_missed(part, slot, phantom)
+        if missed := self._missed_question(slot):
+            why = f"The system asked for {slot} in turn {missed}, and the user did not hear it."
+            return BrokenLink(
+                cause="answered_not_heard", part=part, slot=slot, turn=missed, answered_turn=missed, sentence=why
+            )
+        if cut := self._used_up(part, slot) or self._sent_away(part, slot):
+            return cut
+        what = f"{slot} {wanted}".strip() or f"what it wants of the {self._record.domain}"
+        return BrokenLink(
+            cause="never_said", part=part, slot=slot, turn=self._last_chance, sentence=f"The user never said {what}."
+        )
+
+    def said_otherwise(self, part: str, slot: str, wanted: str, said: Word, linked: str = "") -> BrokenLink:
+        """The user said another value than its goal has, perhaps because it heard another name."""
+        names = self._talk.domain(linked) if linked else None
+        heard = [word for word in names.told_heard if word.value == said.value] if names else []
+        told = {word.turn for word in names.told if word.value == said.value} if names else set()
+        if heard and not told:
+            return BrokenLink(
+                cause="answered_not_heard", part=part, slot=slot, turn=heard[0].turn, answered_turn=heard[0].turn,
+                said_turn=said.turn,
+                sentence=f"The user heard of {said.value} in turn {heard[0].turn}, which the system did not say, and "
+                f"gave it as {slot} in turn {said.turn}.",
+            )  # fmt: skip
+        return BrokenLink(
+            cause="never_said", part=part, slot=slot, turn=said.turn, said_turn=said.turn,
+            sentence=f"The user said {slot} {said.value} in turn {said.turn}; its goal has {wanted}.",
+        )  # fmt: skip
+
+    def unasked(self, slot: str, since: int | None) -> BrokenLink:
+        """The user never asked for something, or not about what it ended up with since a turn."""
+        if since is None:
+            link = self.unsaid("request", slot, "")
+            if link.cause != "never_said" or not slot:
+                return link
+            return BrokenLink(
+                cause=link.cause, part="request", slot=slot, turn=link.turn,
+                sentence=f"The user never asked for the {slot}.",
+            )  # fmt: skip
+        named = [word for word in self._record.told if word.turn == since and word.slot in ("name", "trainID")]
+        heard = {(word.slot, word.value) for word in self._record.told_heard if word.turn == since}
+        missed = bool(named) and not any((word.slot, word.value) in heard for word in named)
+        if missed and self._talk.user_hears:
+            return BrokenLink(
+                cause="answered_not_heard", part="request", slot=slot, turn=since, answered_turn=since,
+                sentence=f"The system named another one in turn {since}, which the user did not hear.",
+            )  # fmt: skip
+        return BrokenLink(
+            cause="never_said", part="request", slot=slot, turn=self._last_chance,
+            sentence=f"The user did not ask for the {slot} of what was named in turn {since}.",
+        )  # fmt: skip
+
+    def after_refusal(self, part: str, slot: str, wanted: str, intent: str, told: list[int]) -> BrokenLink:
+        """The first try was refused, and the user never said what comes after."""
+        hearable = [turn for turn in told if self._talk.turns[turn].heard is not None]
+        if hearable and not self._record.user_heard(intent, hearable):
+            return BrokenLink(
+                cause="answered_not_heard", part=part, slot=slot, turn=hearable[0], answered_turn=hearable[0],
+                sentence=f"The system refused the first try in turn {hearable[0]}, and the user never heard it.",
+            )  # fmt: skip
+        if not self._talk.user_hears:
+            return BrokenLink(
+                cause="unclear", part=part, slot=slot, turn=told[0], answered_turn=told[0],
+                sentence=f"The system refused the first try in turn {told[0]}; the user does not record what it heard.",
+            )  # fmt: skip
+        return self._used_up(part, slot) or BrokenLink(
+            cause="never_said", part=part, slot=slot, turn=self._last_chance, answered_turn=told[0],
+            sentence=f"The user heard that its first try was refused and never said {slot} {wanted}.",
+        )  # fmt: skip
+
+    def invented(self, wanted: Mapping[str, str]) -> Iterator[BrokenLink]:
+        """Constraints that the goal does not have: heard without being said, or said."""
+        record = self._record
+        for slot in SEARCH_SLOTS[record.domain]:
+            heard = record.hears(slot, self._talk.last)
+            if slot in wanted or heard is None or not constrains(heard.value):
+                continue
+            said = record.says(slot)
+            if not said or not same_value(slot, said[-1].value, heard.value):
+                yield BrokenLink(
+                    cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
+                    sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
+                )  # fmt: skip
+            else:
+                yield self.said_otherwise("constraint", slot, "none", said[-1], record.domain)
+
+    # What excuses a user
+
+    def _phantom(self, part: str, slot: str) -> Word | None:
+        """What the user heard though nobody said it, and took for the answer or a refusal."""
+        record = self._record
+        for word in record.told_heard:
+            now = [one for one in record.told if one.turn == word.turn]
+            if word.intent in _REFUSALS and not any(one.intent == word.intent for one in now):
+                return word
+            answer = (part == "request" and same_slot(word.slot, slot)) or (
+                part == "booking" and same_slot(word.slot, REFERENCE)
+            )
+            if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
+                return word
+        return None
+
+    def _missed_question(self, slot: str) -> int | None:
+        """The first turn in which the system asked for a slot, where the user heard none of them."""
+        asked = [
+            word.turn
+            for word in self._record.told
+            if word.intent == "Request" and word.slot == slot and self._talk.turns[word.turn].heard is not None
+        ]
+        heard = any(word.intent == "Request" and word.slot == slot for word in self._record.told_heard)
+        return asked[0] if asked and not heard else None
+
+    def _sent_away(self, part: str, slot: str) -> BrokenLink | None:
+        """The user left because the system said goodbye, or seemed to."""
+        outcome = self._talk.dialogue.outcome
+        if outcome is None or outcome.reason != SYSTEM_QUIT:
+            return None
+        byes = [place for place, turn in enumerate(self._talk.turns) if turn.speaker == "system" and _bids(turn.acts)]
+        own = [place for place, turn in enumerate(self._talk.turns) if turn.speaker == "user" and _bids(turn.acts)]
+        early = [place for place in byes if not own or place < own[0]]
+        if not early:
+            turn, cause = self._talk.last, "answered_not_heard"
+            why = "The user left because it heard a goodbye that the system did not say."
+        elif _bids(self._talk.turns[early[0] - 1].heard):
+            turn, cause = early[0] - 1, "said_not_heard"
+            why = f"The system heard a goodbye in turn {turn} that the user did not say."
+        else:
+            turn, cause = early[0], "heard_not_acted_on"
+            why = f"The system said goodbye in turn {turn} before the user was done."
+        return BrokenLink(cause=_cause(cause), part=part, slot=slot, turn=turn, sentence=why)
+
+    def _used_up(self, part: str, slot: str) -> BrokenLink | None:
+        """Whoever made the user repeat itself used up the steps of a conversation that was cut off."""
+        outcome = self._talk.dialogue.outcome
+        if outcome is None or outcome.reason not in (MAX_EXCHANGES, LOOP_GUARD):
+            return None
+        repeats = list(_repeats(self._talk.turns))
+        if not repeats:
+            return None
+        counts = Counter(cause for _, cause in repeats)
+        cause = min(counts, key=lambda one: (-counts[one], CAUSES.index(one)))
+        turn = next(place for place, one in repeats if one == cause)
+        why = {
+            "said_not_heard": "what the system did not hear",
+            "answered_not_heard": "what was answered, since it did not hear the answers",
+            "heard_not_acted_on": "what the system heard and did not answer",
+        }.get(cause, "what was heard and answered")
+        return BrokenLink(
+            cause=cause, part=part, slot=slot, turn=turn,
+            sentence=f"The conversation was cut off: from turn {turn} on the user repeated {why}, "
+            f"{counts[cause]} of {len(repeats)} times.",
+        )  # fmt: skip
+
+
+def _repeats(turns: tuple[Turn, ...]) -> Iterator[tuple[int, Cause]]:
+    """The user turns that say nothing new, each with what made the user say it again."""
+    before: dict[Act, int] = {}
+    for place, turn in enumerate(turns):
+        if turn.speaker != "user":
+            continue
+        acts = [act for act in turn.acts or () if act.domain != _GENERAL]
+        if acts and all(act in before for act in acts):
+            yield place, _why_repeated(acts, before, turns, place)
+        before.update(dict.fromkeys(acts, place))
+
+
+def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: tuple[Turn, ...], place: int) -> Cause:
+    if any(act not in (turns[before[act]].heard or ()) for act in acts if turns[before[act]].heard is not None):
+        return "said_not_heard"
+    replies = [turns[before[act] + 1] for act in acts] + [turns[place - 1]]
+    if any(reply.heard is not None and set(reply.acts or ()) != set(reply.heard) for reply in replies):
+        return "answered_not_heard"
+    if any(all(act.domain == _GENERAL for act in reply.acts or ()) for reply in replies):
+        return "heard_not_acted_on"
+    return "never_said"
+
+
+def _answer_missed(part: str, slot: str, phantom: Word) -> BrokenLink:
+    what = f"{phantom.intent} {phantom.slot} {phantom.value}".strip()
+    return BrokenLink(
+        cause="answered_not_heard", part=part, slot=slot, turn=phantom.turn, answered_turn=phantom.turn,
+        sentence=f"The user heard '{what}' in turn {phantom.turn}, which the system did not say, and left it at that.",
+    )  # fmt: skip
+
+
+def _bids(acts: tuple[Act, ...] | None) -> bool:
+    return any(act.name == _BYE for act in acts or ())
+
+
+def _cause(name: str) -> Cause:
+    return next(cause for cause in CAUSES if cause == name)
