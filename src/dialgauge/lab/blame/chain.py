@@ -96,7 +96,7 @@ class Chain:
         record, says = self._record, self._record.says(slot)
         right = [word for word in says if same_value(slot, word.value, wanted)]
         if not right:
-            return self._unsaid(part, slot, wanted), None
+            return self._unsaid(part, slot, wanted, decided), None
         until = right[-1].turn
         if decided is None:
             until = self._talk.last
@@ -104,13 +104,24 @@ class Chain:
             until = decided
         last = [word for word in says if word.turn <= until][-1]
         if not same_value(slot, last.value, wanted):
-            return self._excuses.said_otherwise(part, slot, wanted, last), None
+            heard = record.hears(slot, last.turn - 1)
+            before = [word for word in right if word.turn < last.turn]
+            if self._talk.system_hears and before and (heard is None or not same_value(slot, heard.value, wanted)):
+                return self._misheard(part, slot, before, heard), None
+            if before and heard is not None and self._passed_over(part, slot, heard, last.turn - 1):
+                return self._acted(part, slot, wanted, heard, last.turn - 1), None
+            return self._excuses.said_otherwise(part, slot, wanted, last, self._task.domain), None
         if not self._talk.system_hears:
             return self._untraceable(part, slot, right[0].turn), None
         heard = record.hears(slot, until)
         if heard is not None and same_value(slot, heard.value, wanted):
             return None, heard
         return self._misheard(part, slot, right, heard), None
+
+    def _passed_over(self, part: str, slot: str, heard: Word, until: int) -> bool:
+        """Was what the system did after hearing a slot done without it?"""
+        calls = [call for turn, call in self._record.called(_CALLS[part], until) if turn > heard.turn]
+        return bool(calls) and slot not in calls[-1].arguments
 
     def _misheard(self, part: str, slot: str, right: list[Word], heard: Word | None) -> BrokenLink:
         """Said and not heard: dropped, heard as something else, or heard rightly and then overwritten."""
@@ -148,9 +159,15 @@ class Chain:
             sentence=f"The system heard {slot} {wanted} in turn {heard.turn}; {why}.",
         )  # fmt: skip
 
-    def _unsaid(self, part: str, slot: str, wanted: str) -> BrokenLink | None:
-        """Never said: perhaps because a first try was to be refused, and that went wrong."""
+    def _unsaid(self, part: str, slot: str, wanted: str, decided: int | None) -> BrokenLink | None:
+        """Never said: perhaps because the system heard it unsaid, or a first try was to be refused and was not."""
         task = self._task
+        heard = self._record.hears(slot, self._talk.last if decided is None else decided)
+        if heard is not None and not any(word.turn <= heard.turn for word in self._record.says(slot)):
+            return BrokenLink(
+                cause="said_not_heard", part=part, slot=slot, turn=heard.turn, heard_turn=heard.turn,
+                sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
+            )  # fmt: skip
         firsts = (task.book_first if part == "booking" else task.first) or {}
         tried = [word for word in self._record.says(slot) if same_value(slot, word.value, firsts.get(slot, ""))]
         if slot in firsts and tried:
@@ -233,11 +250,19 @@ class Chain:
                 cause="refused", turn=place, **seen,
                 sentence=f"The search of turn {place} was for all that was wanted, and the database has nothing.",
             )  # fmt: skip
+        elif self._asked_back(place):
+            yield self._excuses.unsaid("constraint", "", "")
         else:
             yield BrokenLink(
                 cause="heard_not_acted_on", turn=place, **seen,
                 sentence=f"The search of turn {place} had {call.outcome}, and the system named nothing.",
             )  # fmt: skip
+
+    def _asked_back(self, turn: int) -> bool:
+        """Did the system ask something in a turn, and the user spoke of something else from then on?"""
+        record = self._record
+        asked = any(word.intent in ("Request", "Select") and word.turn == turn for word in record.told)
+        return asked and record.last_turn is not None and record.last_turn < turn
 
     def _unbooked(self) -> Iterator[BrokenLink]:
         """Why nothing was booked."""
@@ -298,8 +323,10 @@ class Chain:
                 return self._blamed[domain], None
             if not said:
                 return self._excuses.unsaid("taxi", slot, f"the {domain}"), None
-            if not _means(said[-1].value, domain, entity):
-                return self._excuses.said_otherwise("taxi", slot, entity or f"the {domain}", said[-1], domain), None
+            if not _means(said[-1].value, domain, entity, in_part=sent is None):
+                since = self._outcomes[domain].turn if domain in self._outcomes else None
+                meant = entity or f"the {domain}"
+                return self._excuses.said_otherwise("taxi", slot, meant, said[-1], domain, since), None
             wanted = said[-1].value
         link, heard = self._heard("taxi", slot, wanted, sent)
         if link is None and heard is not None and sent is not None:
@@ -324,6 +351,7 @@ class Chain:
                       for other in self._outcome.faults)  # fmt: skip
         if fault.turn is not None and (nothing or not fault.elsewhere):
             if not nothing:
+                yield from self._name_misheard(fault.turn)
                 yield BrokenLink(
                     cause="acted_on_wrong", part="request", slot=slot, turn=fault.turn, answered_turn=fault.turn,
                     sentence=f"The {fault.why}.",
@@ -347,6 +375,13 @@ class Chain:
                 sentence=f"The system heard in turn {heard[0]} that the user asks for the {slot} and never told it.",
             )  # fmt: skip
 
+    def _name_misheard(self, turn: int) -> Iterator[BrokenLink]:
+        """What was told may be true of another one, because the system did not hear which one the user asked for."""
+        name = self._task.info.get("name")
+        link, _ = self._heard("constraint", "name", name, turn) if name else (None, None)
+        if link is not None and link.cause == "said_not_heard" and link.turn < turn:
+            yield link
+
     def _untraceable(self, part: str, slot: str, turn: int) -> BrokenLink:
         return BrokenLink(
             cause="unclear", part=part, slot=slot, turn=turn, said_turn=turn,
@@ -354,10 +389,10 @@ class Chain:
         )  # fmt: skip
 
 
-def _means(value: str, domain: str, entity: str) -> bool:
-    """Does a value mean the venue that the user settled on?"""
+def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
+    """Does a value mean the venue that the user settled on, by its name or by a part of it?"""
     if same_value("name", value, f"the {domain}"):
         return True
     return bool(entity) and constrains(value) and (
-        same_value("name", value, entity) or value.lower() in entity.lower()
+        same_value("name", value, entity) or (in_part and value.lower() in entity.lower())
     )

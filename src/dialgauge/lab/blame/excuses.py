@@ -14,6 +14,7 @@ from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 _REFUSALS = ("NoOffer", "NoBook")
 _GENERAL = "general"
 _BYE = "general-bye"
+_NAMES = ("name", "trainID")
 
 
 class Excuses:
@@ -24,9 +25,12 @@ class Excuses:
 
     @property
     def _last_chance(self) -> int:
-        """The last turn in which the user could have said it."""
-        last = self._record.last_turn
-        return self._talk.last_user_turn if last is None else last
+        """The turn in which the user went on to something else, or left."""
+        last, turns = self._record.last_turn, self._talk.turns
+        users = [place for place, turn in enumerate(turns) if turn.speaker == "user" and (last is None or place > last)]
+        if last is None:
+            return self._talk.last_user_turn
+        return users[0] if users else last
 
     def unsaid(self, part: str, slot: str, wanted: str) -> BrokenLink:
         """The user never said something."""
@@ -44,12 +48,23 @@ class Excuses:
             cause="never_said", part=part, slot=slot, turn=self._last_chance, sentence=f"The user never said {what}."
         )
 
-    def said_otherwise(self, part: str, slot: str, wanted: str, said: Word, linked: str = "") -> BrokenLink:
-        """The user said another value than its goal has, perhaps because it heard another name."""
+    def said_otherwise(
+        self, part: str, slot: str, wanted: str, said: Word, linked: str = "", since: int | None = None
+    ) -> BrokenLink:
+        """The user said another value than its goal has, perhaps because it heard another name than the system said.
+
+        ``linked`` is the domain whose venue was meant, ``since`` the turn that named the one that the user ended up
+        with.
+        """
         names = self._talk.domain(linked) if linked else None
-        heard = [word for word in names.told_heard if word.value == said.value] if names else []
-        told = {word.turn for word in names.told if word.value == said.value} if names else set()
-        if heard and not told:
+        heard = [word for word in names.told_heard if word.value == said.value and word.tells] if names else []
+        if names and since is not None and since < said.turn and self._unheard_name(names, since):
+            return BrokenLink(
+                cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
+                sentence=f"The system named another {linked} in turn {since}, which the user did not hear; it gave "
+                f"{slot} {said.value} in turn {said.turn}.",
+            )  # fmt: skip
+        if heard and not self.was_told(said, linked):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=heard[0].turn, answered_turn=heard[0].turn,
                 said_turn=said.turn,
@@ -61,6 +76,20 @@ class Excuses:
             sentence=f"The user said {slot} {said.value} in turn {said.turn}; its goal has {wanted}.",
         )  # fmt: skip
 
+    def was_told(self, said: Word, domain: str) -> bool:
+        """Did the system tell what the user says then?"""
+        return any(
+            same_value(said.slot, word.value, said.value) and word.tells and word.turn < said.turn
+            for word in self._talk.domain(domain).told
+        )
+
+    def _unheard_name(self, names: DomainRecord, turn: int) -> bool:
+        """Did the system name something in a turn, and the user heard no such name?"""
+        named = [word for word in names.told if word.turn == turn and word.slot in _NAMES and word.tells]
+        heard = {(word.slot, word.value) for word in names.told_heard if word.turn == turn}
+        recorded = self._talk.turns[turn].heard is not None
+        return recorded and bool(named) and not any((word.slot, word.value) in heard for word in named)
+
     def unasked(self, slot: str, since: int | None) -> BrokenLink:
         """The user never asked for something, or not about what it ended up with since a turn."""
         if since is None:
@@ -71,10 +100,7 @@ class Excuses:
                 cause=link.cause, part="request", slot=slot, turn=link.turn,
                 sentence=f"The user never asked for the {slot}.",
             )  # fmt: skip
-        named = [word for word in self._record.told if word.turn == since and word.slot in ("name", "trainID")]
-        heard = {(word.slot, word.value) for word in self._record.told_heard if word.turn == since}
-        missed = bool(named) and not any((word.slot, word.value) in heard for word in named)
-        if missed and self._talk.user_hears:
+        if self._unheard_name(self._record, since):
             return BrokenLink(
                 cause="answered_not_heard", part="request", slot=slot, turn=since, answered_turn=since,
                 sentence=f"The system named another one in turn {since}, which the user did not hear.",
@@ -115,24 +141,29 @@ class Excuses:
                     cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
                     sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
                 )  # fmt: skip
-            else:
+            elif not self.was_told(said[-1], record.domain):  # picking what the system named is no fault
                 yield self.said_otherwise("constraint", slot, "none", said[-1], record.domain)
 
     # What excuses a user
 
     def _phantom(self, part: str, slot: str) -> Word | None:
         """What the user heard though nobody said it, and took for the answer or a refusal."""
-        record = self._record
-        for word in record.told_heard:
-            now = [one for one in record.told if one.turn == word.turn]
+        for word in self._record.told_heard:
+            now = [one for one in self._record.told if one.turn == word.turn]
             if word.intent in _REFUSALS and not any(one.intent == word.intent for one in now):
                 return word
-            answer = (part == "request" and same_slot(word.slot, slot)) or (
-                part == "booking" and same_slot(word.slot, REFERENCE)
-            )
+            answer = part == "request" and same_slot(word.slot, slot)
             if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
                 return word
-        return None
+        return next(iter(self._phantom_references()), None) if part == "booking" else None
+
+    def _phantom_references(self) -> Iterator[Word]:
+        """References that the user heard, of whatever domain, in turns that told none."""
+        for place, turn in enumerate(self._talk.turns):
+            if turn.speaker == "system" and not any(same_slot(act.slot, REFERENCE) for act in turn.acts or ()):
+                for act in turn.heard or ():
+                    if same_slot(act.slot, REFERENCE):
+                        yield Word(place, act.name.partition("-")[2], act.slot, ", ".join(act.values))
 
     def _missed_question(self, slot: str) -> int | None:
         """The first turn in which the system asked for a slot, where the user heard none of them."""
