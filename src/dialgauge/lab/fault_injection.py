@@ -169,8 +169,11 @@ class _Forgetful(_Wrapper):
             for what, slots in (("constraint", task.info), ("request", task.requests), ("booking", task.book or {}))
             for slot in slots
         ]
+        if len(goal.tasks) > 1:
+            choices += [("domain", task.domain, "") for task in goal.tasks]
         what, domain, slot = self._draws.pick(choices)
-        tasks = tuple(_without(task, what, slot) if task.domain == domain else task for task in goal.tasks)
+        kept = [task for task in goal.tasks if what != "domain" or task.domain != domain]
+        tasks = tuple(_without(task, what, slot) if task.domain == domain else task for task in kept)
         self._ledger.note(what, domain, slot)
         super().start(replace(context, plan=replace(goal, tasks=tasks)))
 
@@ -187,11 +190,12 @@ def _without(task: TownTask, what: str, slot: str) -> TownTask:
 
 
 class _DeafSystem(_Wrapper):
-    """One kind of thing that the user says is never heard, or always with one other value."""
+    """One kind of thing that the user says is not heard, or with another value: the first time, twice, or always."""
 
     def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
         super().__init__(agent, draws, ledger)
         self._place, self._drops = draws.integer(0, 7), draws.unit() < 0.5
+        self._times = draws.pick((1, 2, 1_000))
         self._said: list[tuple[str, str]] = []
         self._instead: dict[Act, str] = {}
 
@@ -205,9 +209,10 @@ class _DeafSystem(_Wrapper):
             kind = (one.name, one.slot)
             if one.slot and kind not in self._said:
                 self._said.append(kind)
-            if kind not in self._said[self._place : self._place + 1]:
+            if kind not in self._said[self._place : self._place + 1] or not self._times:
                 yield one
                 continue
+            self._times -= 1
             asks = one.name.endswith("-Request")
             self._ledger.note("drop" if self._drops or asks else "change", one.domain, one.slot)
             if not (self._drops or asks):
@@ -221,24 +226,28 @@ class _DeafUser(_Wrapper):
         super().__init__(agent, draws, ledger)
         self._how = draws.pick(("refusals", "refusals", "names", "offers"))
         self._instead: dict[Act, str] = {}
-        self._deaf_to = ""
+        self._deaf_to = self._booking = ""
 
     def respond(self, turn: Turn | None) -> Reply:
-        if turn is None or turn.acts is None:
-            return super().respond(turn)
-        return super().respond(replace(turn, acts=tuple(self._heard(turn.acts))))
+        if turn is not None and turn.acts is not None:
+            turn = replace(turn, acts=tuple(self._heard(turn.acts)))
+        reply = super().respond(turn)
+        spoken = [one.domain for one in (reply.turn.acts if reply.turn else None) or () if one.domain in BOOK_SLOTS]
+        self._booking = spoken[-1] if spoken else self._booking
+        return reply
 
     def _heard(self, acts: Sequence[Act]) -> Iterator[Act]:
         for one in acts:
             title, _, intent = one.name.partition("-")
+            domain = self._booking if one.domain == "booking" else one.domain
             if self._how == "refusals" and intent in ("NoOffer", "NoBook"):
-                self._ledger.note("refusal missed", one.domain, one.slot)
+                self._ledger.note("refusal missed", domain, one.slot)
             elif self._how == "names" and one.slot == "name" and intent != "Select":
-                self._ledger.note("name misheard", one.domain, one.slot)
+                self._ledger.note("name misheard", domain, one.slot)
                 yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
-            elif self._how == "offers" and one.slot in ("name", "trainID") and self._deaf_to in ("", one.domain):
-                self._deaf_to = one.domain if one.domain != "booking" else self._deaf_to
-                self._ledger.note("refusal invented", one.domain, one.slot)
+            elif self._how == "offers" and one.slot in ("name", "trainID") and self._deaf_to in ("", domain):
+                self._deaf_to = domain
+                self._ledger.note("refusal invented", domain, one.slot)
                 yield act(f"{title}-{'NoBook' if one.domain == 'booking' else 'NoOffer'}")
             else:
                 yield one
@@ -254,22 +263,20 @@ class _FaultyCore(RuleSystem):
     place: int
     how: str
 
-    def kinds(self) -> list[tuple[str, str]]:
-        """What the fault could befall, in the order of its coming up."""
-        return self.__dict__.setdefault("_kinds", [])
+    #: What the fault could befall, in the order of its coming up.
+    kinds: list[tuple[str, str]]
 
     def struck(self, domain: str, slot: str) -> bool:
         """Does the fault befall this slot?"""
-        kinds = self.kinds()
-        if (domain, slot) not in kinds:
-            kinds.append((domain, slot))
-        return kinds.index((domain, slot)) == self.place
+        if (domain, slot) not in self.kinds:
+            self.kinds.append((domain, slot))
+        return self.kinds.index((domain, slot)) == self.place
 
 
 def _core(kind: type[_FaultyCore], draws: Draws, ledger: Ledger) -> Callable[[Backend, Draws], RuleSystem]:
     def make(backend: Backend, own: Draws) -> RuleSystem:
         core = kind(backend, own)
-        core.ledger, core.place = ledger, draws.integer(0, 3)
+        core.ledger, core.kinds, core.place = ledger, [], draws.integer(0, 3)
         core.how = draws.pick(("search", "request", "booking"))
         return core
 
@@ -348,7 +355,9 @@ class _WrongOffice(_FaultyOffice):
             return found
         slot = slots[self._place % len(slots)]
         rest = {name: value for name, value in constraints.items() if name != slot}
-        wrong = [row for row in self._search.find(domain, rest).rows if self._search.fits(row, {slot: constraints[slot]})]
+        wrong = [
+            row for row in self._search.find(domain, rest).rows if self._search.fits(row, {slot: constraints[slot]})
+        ]
         if not wrong:
             return found
         self._ledger.note("misfit offered", domain, slot)

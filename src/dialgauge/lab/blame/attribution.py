@@ -72,9 +72,7 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> C
         if traceable and technical is None:
             broken += chain.unnoticed()
         if not outcome.success:
-            domains[task.domain] = min(
-                links or [technical or _unclear(talk, outcome.why)], key=lambda link: link.order
-            )
+            domains[task.domain] = min(links or [technical or _unclear(talk, outcome.why)], key=lambda link: link.order)
     sides = {link.side for link in broken}
     return ConversationBlame(
         dialogue=one.dialogue.id,

@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 
 from dialgauge.lab.blame.attribution import ConversationBlame
 from dialgauge.lab.blame.broken_links import CAUSES, SIDES
-from dialgauge.measures import Card, Measure, Resampling, Rows, Scores, Settings, SystemEvidence, intervals, score_systems
+from dialgauge.measures import (
+    Card,
+    Measure,
+    Resampling,
+    Rows,
+    Scores,
+    Settings,
+    SystemEvidence,
+    intervals,
+    score_systems,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -76,8 +86,12 @@ def _blame(evidence: BlameEvidence, settings: Settings) -> Rows:
 
 def _erred(evidence: BlameEvidence, settings: Settings) -> Rows:
     part = str(settings.get("part", ""))
-    return _share(evidence, lambda one: ((cell := cell_of(one)) is not None and (cell == part if part else cell != "neither"),
-                                         cell_of(one) is not None))  # fmt: skip
+
+    def hit(one: ConversationBlame) -> tuple[bool, bool]:
+        cell = cell_of(one)
+        return (cell == part if part else cell != "neither"), cell is not None
+
+    return _share(evidence, hit)
 
 
 def _faultless(evidence: BlameEvidence, settings: Settings) -> Rows:
@@ -165,7 +179,7 @@ def _blame_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
     import polars as pl
 
     numbers = ("turn", "said_turn", "heard_turn", "acted_turn", "answered_turn")
-    schema: dict[str, Any] = {name: pl.String for name in ("dialogue", "domain", "cause", "side", "part", "slot")}
+    schema: dict[str, Any] = dict.fromkeys(("dialogue", "domain", "cause", "side", "part", "slot"), pl.String)
     schema |= dict.fromkeys(numbers, pl.Int64) | {"first": pl.Boolean, "sentence": pl.String}
     rows = [
         (

@@ -9,6 +9,7 @@ an answer, a taxi. The rules for several faults and for ties are in ``docs/decis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from dialgauge.dialogue import Call
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
@@ -89,9 +90,7 @@ class Chain:
         elif heard is not None:
             yield self._acted(part, slot, wanted, heard, self._talk.last if decided is None else decided)
 
-    def _heard(
-        self, part: str, slot: str, wanted: str, decided: int | None
-    ) -> tuple[BrokenLink | None, Word | None]:
+    def _heard(self, part: str, slot: str, wanted: str, decided: int | None) -> tuple[BrokenLink | None, Word | None]:
         """The broken link between user and system, or what the system heard."""
         record, says = self._record, self._record.says(slot)
         right = [word for word in says if same_value(slot, word.value, wanted)]
@@ -139,7 +138,7 @@ class Chain:
     def _acted(self, part: str, slot: str, wanted: str, heard: Word, until: int) -> BrokenLink:
         """Said and heard: was it left out of what the system did, or was what it did wrong?"""
         calls = self._record.called(_CALLS[part], until)
-        known = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn}
+        known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn}
         if not calls or slot not in calls[-1][1].arguments:
             done = f"the {_CALLS[part]} of turn {calls[-1][0]} left it out" if calls else f"there was no {_CALLS[part]}"
             turn = next((place for place, _ in calls if place > heard.turn), heard.turn + 1)
@@ -177,9 +176,9 @@ class Chain:
     def _first_try(self, part: str, slot: str, wanted: str, tried: list[Word]) -> BrokenLink | None:
         """The user said what was to be refused, and never what comes after. None: no call was made with it."""
         said, record = tried[0], self._record
-        heard = [
-            word for word in record.heard if word.slot == slot and same_value(slot, word.value, said.value)
-        ] or [one for one in [record.hears(slot, self._talk.last)] if one and same_value(slot, one.value, said.value)]
+        heard = [word for word in record.heard if word.slot == slot and same_value(slot, word.value, said.value)] or [
+            one for one in [record.hears(slot, self._talk.last)] if one and same_value(slot, one.value, said.value)
+        ]
         if not heard:
             if not self._talk.system_hears:
                 return self._untraceable(part, slot, said.turn)
@@ -227,7 +226,7 @@ class Chain:
             return
         searches = record.called("search", last)
         place, call = searches[-1] if searches else (None, Call(name="search"))
-        seen = {"part": "constraint", "heard_turn": known, "acted_turn": place}
+        seen: dict[str, Any] = {"part": "constraint", "heard_turn": known, "acted_turn": place}
         missing = next((slot for slot in wanted if slot not in call.arguments), "")
         if place is None or missing:
             did = "never searched" if place is None else f"left {missing} out of its search in turn {place}"
@@ -242,9 +241,7 @@ class Chain:
             what = f"searched in turn {place} with {other} {call.arguments[other]}" if other else (
                 f"said in turn {refusals[-1]} that there is nothing, though its search had {call.outcome}"
             )  # fmt: skip
-            yield BrokenLink(
-                cause="acted_on_wrong", slot=other, turn=place, **seen, sentence=f"The system {what}."
-            )
+            yield BrokenLink(cause="acted_on_wrong", slot=other, turn=place, **seen, sentence=f"The system {what}.")
         elif call.outcome == _NONE_FOUND:
             yield BrokenLink(
                 cause="refused", turn=place, **seen,
@@ -393,6 +390,8 @@ def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
     """Does a value mean the venue that the user settled on, by its name or by a part of it?"""
     if same_value("name", value, f"the {domain}"):
         return True
-    return bool(entity) and constrains(value) and (
-        same_value("name", value, entity) or (in_part and value.lower() in entity.lower())
+    return (
+        bool(entity)
+        and constrains(value)
+        and (same_value("name", value, entity) or (in_part and value.lower() in entity.lower()))
     )

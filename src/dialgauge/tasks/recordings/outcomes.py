@@ -17,7 +17,6 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
 
-
 FaultPart: TypeAlias = Literal["constraint", "nothing", "taxi", "unbooked", "booking", "reference", "request"]
 
 
