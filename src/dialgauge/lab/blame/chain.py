@@ -326,6 +326,8 @@ class Chain:
                 return self._excuses.said_otherwise("taxi", slot, meant, said[-1], domain, since), None
             wanted = said[-1].value
         link, heard = self._heard("taxi", slot, wanted, sent)
+        if domain and heard is not None and heard.value.lower() != wanted.lower():  # "the hotel" is not "hotel"
+            return self._misheard("taxi", slot, [word for word in said if word.value == wanted], heard), None
         if link is None and heard is not None and sent is not None:
             return self._acted("taxi", slot, wanted, heard, sent), None
         return link, heard
@@ -388,7 +390,7 @@ class Chain:
 
 def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
     """Does a value mean the venue that the user settled on, by its name or by a part of it?"""
-    if same_value("name", value, f"the {domain}"):
+    if value.lower() == f"the {domain}":
         return True
     return (
         bool(entity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT
+from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
 from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
 from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, constrains, same_slot, same_value
@@ -15,6 +15,8 @@ _REFUSALS = ("NoOffer", "NoBook")
 _GENERAL = "general"
 _BYE = "general-bye"
 _NAMES = ("name", "trainID")
+#: A user that repeated itself so often in a domain may have lost patience over it.
+_PATIENCE = 2
 
 
 class Excuses:
@@ -57,7 +59,8 @@ class Excuses:
         with.
         """
         names = self._talk.domain(linked) if linked else None
-        heard = [word for word in names.told_heard if word.value == said.value and word.tells] if names else []
+        spoken = names.told_heard if names else []
+        heard = [word for word in spoken if word.value == said.value and word.tells and word.slot in _NAMES]
         if names and since is not None and since < said.turn and self._unheard_name(names, since):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
@@ -79,7 +82,7 @@ class Excuses:
     def was_told(self, said: Word, domain: str) -> bool:
         """Did the system tell what the user says then?"""
         return any(
-            same_value(said.slot, word.value, said.value) and word.tells and word.turn < said.turn
+            same_value("name", word.value, said.value) and word.tells and word.slot in _NAMES and word.turn < said.turn
             for word in self._talk.domain(domain).told
         )
 
@@ -152,7 +155,7 @@ class Excuses:
             now = [one for one in self._record.told if one.turn == word.turn]
             if word.intent in _REFUSALS and not any(one.intent == word.intent for one in now):
                 return word
-            answer = part == "request" and same_slot(word.slot, slot)
+            answer = same_slot(word.slot, REFERENCE) or (part == "request" and same_slot(word.slot, slot))
             if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
                 return word
         return next(iter(self._phantom_references()), None) if part == "booking" else None
@@ -195,36 +198,40 @@ class Excuses:
         return BrokenLink(cause=_cause(cause), part=part, slot=slot, turn=turn, sentence=why)
 
     def _used_up(self, part: str, slot: str) -> BrokenLink | None:
-        """Whoever made the user repeat itself used up the steps of a conversation that was cut off."""
-        outcome = self._talk.dialogue.outcome
-        if outcome is None or outcome.reason not in (MAX_EXCHANGES, LOOP_GUARD):
-            return None
-        repeats = list(_repeats(self._talk.turns))
-        if not repeats:
+        """Whoever made the user repeat itself used up the steps of a conversation that was cut off, or its patience."""
+        reason = self._talk.dialogue.outcome.reason if self._talk.dialogue.outcome else ""
+        cut_off = reason in (MAX_EXCHANGES, LOOP_GUARD)
+        domain = "" if cut_off else self._record.domain
+        repeats = list(_repeats(self._talk.turns, domain)) if cut_off or reason == USER_GAVE_UP else []
+        if len(repeats) < (1 if cut_off else _PATIENCE):
             return None
         counts = Counter(cause for _, cause in repeats)
         cause = min(counts, key=lambda one: (-counts[one], CAUSES.index(one)))
+        if not cut_off and cause == "never_said":
+            return None
         turn = next(place for place, one in repeats if one == cause)
         why = {
             "said_not_heard": "what the system did not hear",
             "answered_not_heard": "what was answered, since it did not hear the answers",
             "heard_not_acted_on": "what the system heard and did not answer",
         }.get(cause, "what was heard and answered")
+        end = "The conversation was cut off" if cut_off else "The user gave up"
         return BrokenLink(
             cause=cause, part=part, slot=slot, turn=turn,
-            sentence=f"The conversation was cut off: from turn {turn} on the user repeated {why}, "
+            sentence=f"{end}: from turn {turn} on the user repeated {why}, "
             f"{counts[cause]} of {len(repeats)} times.",
         )  # fmt: skip
 
 
-def _repeats(turns: tuple[Turn, ...]) -> Iterator[tuple[int, Cause]]:
-    """The user turns that say nothing new, each with what made the user say it again."""
+def _repeats(turns: tuple[Turn, ...], domain: str) -> Iterator[tuple[int, Cause]]:
+    """The user turns that say nothing new, of a domain or of all, each with what made the user say it again."""
     before: dict[Act, int] = {}
     for place, turn in enumerate(turns):
         if turn.speaker != "user":
             continue
         acts = [act for act in turn.acts or () if act.domain != _GENERAL]
-        if acts and all(act in before for act in acts):
+        spoken = not domain or any(act.domain == domain for act in acts)
+        if acts and spoken and all(act in before for act in acts):
             yield place, _why_repeated(acts, before, turns, place)
         before.update(dict.fromkeys(acts, place))
 
