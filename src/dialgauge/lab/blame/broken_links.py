@@ -66,6 +66,6 @@ class BrokenLink(Struct, frozen=True, kw_only=True):
         return SIDE_OF[self.cause]
 
     @property
-    def order(self) -> tuple[bool, int, int]:
-        """First in time, then in the chain; what is unclear comes last."""
-        return self.cause == "unclear", self.turn, CAUSES.index(self.cause)
+    def order(self) -> tuple[int, int]:
+        """First in time, then in the chain. What is unclear and came first leaves the rest unclear."""
+        return self.turn, CAUSES.index(self.cause)

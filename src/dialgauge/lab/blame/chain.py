@@ -192,10 +192,12 @@ class Chain:
         if not made:
             return self._acted(part, slot, said.value, heard[0], self._talk.last) if calls else None
         turn, call = made[-1]
-        cause: Cause = "heard_not_acted_on" if call.outcome in ("refused", _NONE_FOUND) else "unclear"
-        why = "and that was never told" if cause == "heard_not_acted_on" else "though the goal expects a refusal"
+        untold = call.outcome in ("refused", _NONE_FOUND)
+        cause: Cause = "heard_not_acted_on" if untold else "unclear"
+        why = "and that was never told" if untold else "though the goal expects a refusal"
         return BrokenLink(
-            cause=cause, part=part, slot=slot, turn=turn, said_turn=said.turn, heard_turn=heard[0].turn,
+            cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=said.turn,
+            heard_turn=heard[0].turn,
             acted_turn=turn, sentence=f"The first try with {slot} {said.value} was '{call.outcome}', {why}.",
         )  # fmt: skip
 
@@ -378,7 +380,7 @@ class Chain:
         """What was told may be true of another one, because the system did not hear which one the user asked for."""
         name = self._task.info.get("name")
         link, _ = self._heard("constraint", "name", name, turn) if name else (None, None)
-        if link is not None and link.cause == "said_not_heard" and link.turn < turn:
+        if link is not None and link.cause in ("said_not_heard", "unclear") and link.turn < turn:
             yield link
 
     def _untraceable(self, part: str, slot: str, turn: int) -> BrokenLink:

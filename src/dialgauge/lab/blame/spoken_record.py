@@ -64,8 +64,13 @@ class DomainRecord:
         words = [word for word in self.heard if word.intent == "Inform" and word.slot == slot and word.turn <= upto]
         if words or not self.believed:
             return words[-1] if words else None
-        shown = [(turn, state[slot]) for turn, state in self.believed if turn <= upto and slot in state]
-        return Word(shown[-1][0], "Inform", slot, shown[-1][1]) if shown else None
+        shown = [(turn, state.get(slot, "")) for turn, state in self.believed if turn <= upto]
+        if not shown or not shown[-1][1]:
+            return None
+        value = shown[-1][1]
+        before = [turn for turn, other in shown if other != value]
+        since = next(turn for turn, _ in shown if not before or turn > before[-1])
+        return Word(since, "Inform", slot, value)
 
     def tells(self, intent: str, after: int) -> list[int]:
         """The turns after another in which the system said acts of a kind."""
