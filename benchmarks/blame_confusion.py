@@ -16,7 +16,7 @@ from dialgauge.lab.blame.broken_links import CAUSES, TITLES
 from dialgauge.lab.blame.validation import TRUE_CAUSES, Confusion, blame_confusion
 from dialgauge.report import Column, Table
 
-GOALS, SEED = 400, 1
+GOALS, SEED = 1000, 2
 
 
 def main() -> None:
