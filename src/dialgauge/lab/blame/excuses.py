@@ -37,7 +37,7 @@ class Excuses:
     def unsaid(self, part: str, slot: str, wanted: str) -> BrokenLink:
         """The user never said something."""
         if phantom := self._phantom(part, slot):
-            return _answer_missed(part, slot, phantom)
+            return _answer_missed(part, slot, phantom, self._record.domain)
         if missed := self._missed_question(slot):
             why = f"The system asked for {slot} in turn {missed}, and the user did not hear it."
             return BrokenLink(
@@ -247,11 +247,12 @@ def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: tuple[Turn,
     return "never_said"
 
 
-def _answer_missed(part: str, slot: str, phantom: Word) -> BrokenLink:
+def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLink:
     what = f"{phantom.intent} {phantom.slot} {phantom.value}".strip()
     return BrokenLink(
         cause="answered_not_heard", part=part, slot=slot, turn=phantom.turn, answered_turn=phantom.turn,
-        sentence=f"The user heard '{what}' in turn {phantom.turn}, which the system did not say, and left it at that.",
+        sentence=f"The user heard '{what}' of the {domain} in turn {phantom.turn}, which the system did not say, and "
+        "left it at that.",
     )  # fmt: skip
 
 
