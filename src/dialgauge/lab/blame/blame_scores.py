@@ -17,7 +17,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.lab.blame.attribution import ConversationBlame
 from dialgauge.lab.blame.broken_links import CAUSES, SIDES
 from dialgauge.measures import (
     Card,
@@ -33,6 +32,8 @@ from dialgauge.measures import (
 
 if TYPE_CHECKING:
     import polars
+
+    from dialgauge.lab.blame.attribution import ConversationBlame
 
 BLAME, BLAME_SIDES = "blame", "blame_sides"
 CELLS = ("neither", "user_only", "system_only", "both")

@@ -100,7 +100,10 @@ class TalkRecord:
 
     def domain(self, name: str) -> DomainRecord:
         """The talk about a domain; empty where there was none."""
-        return self._domains.setdefault(name, DomainRecord(name))
+        record = self._domains.get(name)
+        if record is None:
+            record = self._domains[name] = DomainRecord(name)
+        return record
 
     @property
     def last_user_turn(self) -> int:

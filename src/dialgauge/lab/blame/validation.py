@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
 from dialgauge.lab.blame.broken_links import Cause
-from dialgauge.lab.fault_injection import InjectedEvent, InjectedFault, Ledger, injected_conversations
+from dialgauge.lab.fault_injection import InjectedFault, injected_conversations
+from dialgauge.lab.faulty_systems import InjectedEvent, Ledger
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.tasks import judge_outcomes
 
