@@ -145,6 +145,31 @@ def test_a_user_without_acts_is_not_guessed_at(town: LoadedTown) -> None:
         assert one.user_erred is None and one.system_erred is None
 
 
+class _OnlyWords:
+    """A system that answers with words, and records neither acts nor what it heard."""
+
+    name = "only-words"
+
+    def start(self, context: Any) -> None: ...
+
+    def respond(self, turn: Turn | None) -> Reply:
+        return Reply(turn=Turn(speaker="system", text="I will see what I can do."))
+
+
+def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
+    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = AgentSpec.make
+    monkeypatch.setattr(AgentSpec, "make", lambda spec: _OnlyWords() if spec.name == "words" else make(spec))
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("words"), level="text")
+    few = msgspec.structs.replace(town, goals=town.goals[:10])
+    for one in blame(held(few, sitting), few).values():
+        assert one.link is not None
+        assert (one.link.cause, one.link.side) == ("unclear", "unclear")
+        assert "does not record what it heard" in one.link.sentence
+        assert one.system_erred is None
+
+
 def test_the_first_broken_link_in_time_decides(town: LoadedTown) -> None:
     noisy = {"channel": "drop=0.15,value=0.1"}
     sitting = Sitting(user=AgentSpec("agenda", noisy), system=AgentSpec("rule-system", noisy))

@@ -79,8 +79,8 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> C
         goal=one.goal,
         success=verdict.success,
         domains={task.domain: domains[task.domain] for task in goal.tasks if task.domain in domains},
-        user_erred="user" in sides if traceable else None,
-        system_erred="system" in sides if traceable else None,
+        user_erred="user" in sides or (False if talk.user_seen or technical else None),
+        system_erred="system" in sides or (False if talk.system_seen or technical else None),
     )
 
 

@@ -98,6 +98,16 @@ class TalkRecord:
         self.user_hears = len(systems) < 2 or any(turn.heard is not None for turn in systems)
         self._read()
 
+    @property
+    def user_seen(self) -> bool:
+        """Would the record show a fault of the user's policy and of its ears?"""
+        return self.user_acts and self.system_acts and self.user_hears
+
+    @property
+    def system_seen(self) -> bool:
+        """Would the record show a fault of the system's ears?"""
+        return self.user_acts and self.system_hears
+
     def domain(self, name: str) -> DomainRecord:
         """The talk about a domain; empty where there was none."""
         record = self._domains.get(name)
