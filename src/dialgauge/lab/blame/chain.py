@@ -216,7 +216,7 @@ class Chain:
 
     def _nothing(self) -> Iterator[BrokenLink]:
         """Why the user ended up with nothing."""
-        task, record, last = self._task, self._record, self._talk.last
+        task, record = self._task, self._record
         wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
         broken, known = self._all_heard("constraint", wanted)
         broken += self._excuses.invented(wanted)
@@ -226,36 +226,39 @@ class Chain:
         if record.last_turn is None:
             yield self._excuses.unsaid("constraint", "", "")
             return
-        searches = record.called("search", last)
-        place, call = searches[-1] if searches else (None, Call(name="search"))
-        seen: dict[str, Any] = {"part": "constraint", "heard_turn": known, "acted_turn": place}
+        yield self._searched_in_vain(wanted, known)
+
+    def _searched_in_vain(self, wanted: Mapping[str, str], known: int) -> BrokenLink:
+        """The system knew all that was wanted since a turn, and yet named nothing that stayed."""
+        record = self._record
+        searches = record.called("search", self._talk.last)
+        for place, call in searches:
+            if call.outcome == _NONE_FOUND and _holds(call, wanted):
+                return BrokenLink(
+                    cause="refused", part="constraint", turn=place, heard_turn=known, acted_turn=place,
+                    sentence=f"The search of turn {place} was for all that was wanted, and the database has nothing.",
+                )  # fmt: skip
+        place, call = searches[-1] if searches else (known + 1, Call(name="search"))
+        seen: dict[str, Any] = {"part": "constraint", "heard_turn": known, "acted_turn": place if searches else None}
         missing = next((slot for slot in wanted if slot not in call.arguments), "")
-        if place is None or missing:
-            did = "never searched" if place is None else f"left {missing} out of its search in turn {place}"
-            yield BrokenLink(
+        if missing or not searches:
+            did = f"left {missing} out of its search in turn {place}" if searches else "never searched"
+            return BrokenLink(
                 cause="heard_not_acted_on", slot=missing, turn=known + 1, **seen,
                 sentence=f"The system knew all that was wanted in turn {known} and {did}.",
             )  # fmt: skip
-            return
-        other = next((slot for slot in wanted if not same_value(slot, call.arguments[slot], wanted[slot])), "")
         refusals = record.tells("NoOffer", -1)
-        if other or (call.outcome != _NONE_FOUND and refusals):
-            what = f"searched in turn {place} with {other} {call.arguments[other]}" if other else (
-                f"said in turn {refusals[-1]} that there is nothing, though its search had {call.outcome}"
+        if refusals or not _holds(call, wanted):
+            return BrokenLink(
+                cause="acted_on_wrong", turn=place, **seen,
+                sentence=f"The system named nothing that fits, though its search of turn {place} had {call.outcome}.",
             )  # fmt: skip
-            yield BrokenLink(cause="acted_on_wrong", slot=other, turn=place, **seen, sentence=f"The system {what}.")
-        elif call.outcome == _NONE_FOUND:
-            yield BrokenLink(
-                cause="refused", turn=place, **seen,
-                sentence=f"The search of turn {place} was for all that was wanted, and the database has nothing.",
-            )  # fmt: skip
-        elif self._asked_back(place):
-            yield self._excuses.unsaid("constraint", "", "")
-        else:
-            yield BrokenLink(
-                cause="heard_not_acted_on", turn=place, **seen,
-                sentence=f"The search of turn {place} had {call.outcome}, and the system named nothing.",
-            )  # fmt: skip
+        if self._asked_back(place):
+            return self._excuses.unsaid("constraint", "", "")
+        return BrokenLink(
+            cause="heard_not_acted_on", turn=place, **seen,
+            sentence=f"The search of turn {place} had {call.outcome}, and the system named nothing.",
+        )  # fmt: skip
 
     def _asked_back(self, turn: int) -> bool:
         """Did the system ask something in a turn, and the user spoke of something else from then on?"""
@@ -269,7 +272,7 @@ class Chain:
         book = task.book or {}
         attempts = record.called("book", last)
         for place, call in attempts:
-            if all(same_value(slot, call.arguments.get(slot, ""), value) for slot, value in book.items()):
+            if _holds(call, book):
                 yield BrokenLink(
                     cause="refused", part="booking", turn=place, acted_turn=place,
                     sentence=f"The booking of turn {place} was as wanted, and it came back '{call.outcome}'.",
@@ -388,6 +391,11 @@ class Chain:
             cause="unclear", part=part, slot=slot, turn=turn, said_turn=turn,
             sentence=f"The user gave or asked for {slot} in turn {turn}; the system does not record what it heard.",
         )  # fmt: skip
+
+
+def _holds(call: Call, wanted: Mapping[str, str]) -> bool:
+    """Does a call have every value that is wanted?"""
+    return all(same_value(slot, call.arguments.get(slot, ""), value) for slot, value in wanted.items())
 
 
 def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
