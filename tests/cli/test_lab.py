@@ -206,3 +206,44 @@ def test_a_study_of_users_that_say_nothing_has_no_numbers(capsys: pytest.Capture
     assert outcome.code == 0, outcome.err
     rows = json.loads(Path("study.json").read_text())["predictors"]
     assert all(row["auc"] is None for row in rows)
+
+
+def test_whose_fault_failures_were_is_shown_only_where_there_are_some(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Whose fault" not in dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0).out
+    (clean,) = Store(None).survey().runs
+    blamed = dialgauge(capsys, "lab", "blame", clean.id)
+    assert (blamed.code, "nobody is blamed" in blamed.out) == (0, True)
+
+
+def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = dialgauge(
+        capsys,
+        "lab",
+        "run",
+        "-n",
+        40,
+        "--channel",
+        "value=0.3",
+        "--resamples",
+        0,
+        "--json",
+        "run.json",
+        "--table",
+        "t.md",
+    )
+    assert ran.code == 0, ran.err
+    fault = ran.out[ran.out.index("Whose fault") :]
+    assert "said, not heard" in fault
+    assert max(map(len, fault.splitlines())) <= 80
+    (run,) = Store(None).survey().runs
+    document = json.loads(dialgauge(capsys, "lab", "blame", run.id, "--json", "-").out)
+    assert document["blame"] == json.loads(Path("run.json").read_text())["blame"] == run.table("blame").to_dicts()
+    first = next(row for row in document["blame"] if row["first"])
+    told = dialgauge(capsys, "lab", "blame", run.id, "--dialogue", first["dialogue"])
+    assert told.code == 0, told.err
+    assert first["sentence"][:40] in told.out
+    assert "system hears" in told.out
+    refused = dialgauge(capsys, "lab", "blame", run.id, "--dialogue", "NOWHERE")
+    assert (refused.code, "no conversation 'NOWHERE'" in refused.err) == (2, True)
+    assert dialgauge(capsys, "lab", "blame", run.id, "--table", "blame.csv").code == 0
+    assert first["dialogue"] in Path("blame.csv").read_text()

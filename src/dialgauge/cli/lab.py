@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge.cli import lab_chat, lab_study, lab_train
+from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_train
 from dialgauge.cli.common import StoreOption, err, on_screen, out, present_tables, progress_bar, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 app = application("Systems and users in conversation: held, recorded once, and scored in every way there is.")
+lab_blame.register(app)
 lab_chat.register(app)
 lab_study.register(app)
 lab_train.register(app)
@@ -158,10 +159,13 @@ def show_goals(
 def _document(stored: Run) -> dict[str, Any]:
     import msgspec
 
+    from dialgauge.lab import blame_document
+
     return {
         "run": stored.id,
         "signature": stored.signature,
         "scores": {name: msgspec.to_builtins(score) for name, score in stored.scores.items()},
         "coverage": msgspec.to_builtins(stored.coverage),
         "config": stored.manifest.config,
+        "blame": blame_document(stored)["blame"],
     }

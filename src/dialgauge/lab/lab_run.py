@@ -18,6 +18,9 @@ from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic
 from dialgauge.formats import write
+from dialgauge.lab.blame.attribution import blame_conversations
+from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
+from dialgauge.lab.blame.blame_views import blame_tables
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.measures import Score, Scores, Signature
@@ -76,11 +79,13 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
     """Recorded conversations as a run with the scores of all families."""
     signature = lab_signature(loaded, sitting)
     judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
+    blamed = blame_conversations(judged, loaded.search)
     scores = _joined(
         [
             score_outcomes(judged, resamples=resamples, seed=sitting.seed),
             *_tracking(held, loaded, sitting.seed, resamples),
             *_users(held, sitting.seed, resamples),
+            score_blame(blamed, resamples=resamples, seed=sitting.seed),
         ]
     )
     scores = replace(scores, scores={name: _signed(one, signature) for name, one in scores.scores.items()})
@@ -88,7 +93,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
         kind=LAB_KIND,
         name=_name(sitting),
         scores=scores,
-        tables=outcome_frames(judged),
+        tables={**outcome_frames(judged), **blame_frames(blamed)},
         corpus=held,
         config={
             "user": str(sitting.user),
@@ -118,7 +123,7 @@ def lab_signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
         system=str(sitting.system),
         level=sitting.level,
         goals=checksum_of(loaded.goals),
-        database=_database(loaded.town),
+        database=database_checksum(loaded.town),
         failures=loaded.failures,
         trials=str(sitting.trials),
         exchanges=str(limits.exchanges),
@@ -131,7 +136,7 @@ def lab_signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
     )
 
 
-def _database(town: TownDatabase) -> str:
+def database_checksum(town: TownDatabase) -> str:
     """A checksum of all that a system can be told, the lists of taxis included."""
     return hashlib.sha256(msgspec.json.encode([town.raw, town.taxi])).hexdigest()[:8]
 
@@ -262,8 +267,9 @@ def _schema(ontology: Ontology) -> list[dict[str, Any]]:
 
 
 def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
-    """The verdicts on task, tracker and user; with ``detail`` also how conversations went and what was misheard."""
-    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run)]
+    """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
+    went and what was misheard."""
+    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
 
 
 def _parts(run: Run) -> Table:

@@ -1,4 +1,7 @@
-"""The measures of agents in conversation, as cards. The evidence is :class:`Outcomes`: a unit is a conversation."""
+"""The measures of agents in conversation, as cards. The evidence is :class:`Outcomes`: a unit is a conversation.
+
+Those of blame stand beside what they measure, in ``blame/blame_scores.py``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.lab.blame.blame_scores import BLAME_CARDS
 from dialgauge.measures import (
     Card,
     Count,
@@ -67,7 +71,7 @@ COMPLETED = Card(
     source="dialgauge; the simulated user of the restaurant world ends a conversation at the first mistake",
     rows=_completed,
 )
-CARDS: tuple[Card[Any], ...] = (COMPLETED,)
+CARDS: tuple[Card[Any], ...] = (COMPLETED, *BLAME_CARDS)
 
 
 def score_conversations(
@@ -81,7 +85,7 @@ def score_conversations(
     )
     system = SystemEvidence(
         evidence=outcomes,
-        measures=[Measure(card) for card in CARDS],
+        measures=[Measure(COMPLETED)],
         dialogues=outcomes.ids,
         signature=signature or Signature(),
         coverage=Coverage({"dialogues": count}),

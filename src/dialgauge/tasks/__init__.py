@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.recordings.outcome_records import outcome_frames
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
-    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
+    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskFault, TaskOutcome
     from dialgauge.tasks.results import (
         TaskScores,
         as_system,
@@ -54,6 +54,7 @@ __all__ = [
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
+    "TaskFault",
     "TaskOptions",
     "TaskOutcome",
     "TaskPredictions",

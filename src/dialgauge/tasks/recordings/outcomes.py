@@ -9,12 +9,29 @@ wanted; an end that is "the restaurant" is the one the user settled on, by its n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
-from dialgauge.worlds.town import SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
+from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
+
+FaultPart: TypeAlias = Literal["constraint", "nothing", "taxi", "unbooked", "booking", "reference", "request"]
+
+
+class TaskFault(Struct, frozen=True, kw_only=True, gc=False):
+    """One reason why a task failed: in a sentence, and what it is about."""
+
+    why: str
+    #: A constraint of what the user ended up with; nothing to end up with; the taxi; no booking; a slot of the booking;
+    #: its reference; a request.
+    part: FaultPart
+    slot: str = ""
+    #: Where the fault shows: the turn that named, booked, sent or told; None where nothing was.
+    turn: int | None = None
+    #: Of a request: it was answered, but about something else than what the user ended up with.
+    elsewhere: bool = False
 
 
 class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
@@ -39,7 +56,12 @@ class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
     #: Constraints and bookings to try first, and those that were stated, met a refusal and were revised.
     detours: int = 0
     walked: int = 0
-    why: tuple[str, ...] = ()
+    faults: tuple[TaskFault, ...] = ()
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why it failed, each reason once."""
+        return tuple(dict.fromkeys(fault.why for fault in self.faults))
 
 
 class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
@@ -127,35 +149,39 @@ class StrictRules:
             fixed=_fixed(task, thread),
             detours=len(detours),
             walked=sum(detour.walked for detour in detours),
-            why=tuple(dict.fromkeys((*faults, *bookings, *untold, *answers))),
+            faults=(*faults, *bookings, *untold, *answers),
         )
 
-    def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[str]:
+    def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[TaskFault]:
         """Why what the user ended up with is not what it wanted."""
         if row is None:
-            yield thread.dropped or "nothing was named"
+            yield TaskFault(why=thread.dropped or "nothing was named", part="nothing")
             return
         wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
         for slot in self._town.fails(row, wanted):
-            yield f"{row.name} (since turn {since}) has {slot} {row.get(slot)}, wanted {task.info[slot]}"
+            why = f"{row.name} (since turn {since}) has {slot} {row.get(slot)}, wanted {task.info[slot]}"
+            yield TaskFault(why=why, part="constraint", slot=slot, turn=since)
 
-    def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[str]:
+    def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[TaskFault]:
         """Why the taxi that was sent is not the one that was wanted."""
         thread = threads["taxi"]
         if thread.taxi is None:
-            yield "no taxi was sent"
+            yield TaskFault(why="no taxi was sent", part="taxi")
             return
         call, turn = thread.taxi
         for slot, value in task.info.items():
             if not same(slot, given := call.arguments.get(slot, UNKNOWN), value):
-                yield f"the taxi of turn {turn} has {slot} {given}, wanted {value}"
+                why = f"the taxi of turn {turn} has {slot} {given}, wanted {value}"
+                yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
         for slot, domain in task.links.items():
             row, _ = ended_up_with(threads[domain])
             given = call.arguments.get(slot, UNKNOWN)
             if row is None:
-                yield f"{slot} is to be the {domain}, and the user has none"
+                why = f"{slot} is to be the {domain}, and the user has none"
+                yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
             elif self._town.fails(row, {"name": given}):
-                yield f"the taxi of turn {turn} has {slot} {given}, wanted {row.name}"
+                why = f"the taxi of turn {turn} has {slot} {given}, wanted {row.name}"
+                yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
 
 
 def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
@@ -165,45 +191,54 @@ def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
     return thread.row, thread.since
 
 
-def _booking_faults(task: TownTask, thread: Thread) -> Iterator[str]:
+def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFault]:
     if thread.booking is None:
         tried = [f"{call.outcome} in turn {turn}" for call, turn in thread.attempts]
-        yield f"not booked ({', '.join(tried)})" if tried else "not booked: it was never tried"
+        why = f"not booked ({', '.join(tried)})" if tried else "not booked: it was never tried"
+        yield TaskFault(why=why, part="unbooked")
         return
     _, call, turn = thread.booking
     for slot, value in (task.book or {}).items():
         if not same(slot, call.arguments.get(slot, ""), value):
-            yield f"booked in turn {turn} with {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
+            why = f"booked in turn {turn} with {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
+            yield TaskFault(why=why, part="booking", slot=slot, turn=turn)
 
 
-def _reference_faults(thread: Thread) -> Iterator[str]:
+def _reference_faults(thread: Thread) -> Iterator[TaskFault]:
     """Why the user cannot call upon its booking."""
     if thread.booking is None or not (reference := reference_of(thread.booking[1])):
         return
     told = thread.references
     if told is None:
-        yield f"the reference {reference} of the booking of turn {thread.booking[2]} was never told"
+        why = f"the reference {reference} of the booking of turn {thread.booking[2]} was never told"
+        yield TaskFault(why=why, part="reference", slot=REFERENCE)
     elif not _all_true("", told.values, reference):
-        yield f"the reference was told as {_listed(told.values)} in turn {told.turn}; it is {reference}"
+        why = f"the reference was told as {_listed(told.values)} in turn {told.turn}; it is {reference}"
+        yield TaskFault(why=why, part="reference", slot=REFERENCE, turn=told.turn)
 
 
 def _request_faults(
     task: TownTask, thread: Thread, row: TownRow | None, truth: Mapping[str, str], *, known: bool
-) -> Iterator[str]:
+) -> Iterator[TaskFault]:
     for slot in task.requests:
         if is_reference(slot) and thread.booking is not None:
             yield from _reference_faults(thread)
             continue
         answer, true = thread.answer(slot, row), truth.get(slot, UNKNOWN)
         if answer is None:
-            yield f"{slot} was never told"
-        elif not known:
-            yield f"{slot} was told in turn {answer.turn}, of nothing that the user has"
+            yield TaskFault(why=f"{slot} was never told", part="request", slot=slot)
+            continue
+        elsewhere = row is not None and answer.about is not row
+        if not known:
+            why = f"{slot} was told in turn {answer.turn}, of nothing that the user has"
         elif not _all_true(slot, answer.values, true):
-            yield f"{slot} was told as {_listed(answer.values)} in turn {answer.turn}; it is {true}"
-        elif true == UNKNOWN and row is not None and answer.about is not row:
+            why = f"{slot} was told as {_listed(answer.values)} in turn {answer.turn}; it is {true}"
+        elif true == UNKNOWN and elsewhere:
             other = answer.about.name if answer.about is not None else "nothing"
-            yield f"{slot} was told as {UNKNOWN} in turn {answer.turn}, of {other} and not of {row.name}"
+            why = f"{slot} was told as {UNKNOWN} in turn {answer.turn}, of {other} and not of {row.name if row else ''}"
+        else:
+            continue
+        yield TaskFault(why=why, part="request", slot=slot, turn=answer.turn, elsewhere=elsewhere)
 
 
 def _all_true(slot: str, values: Iterable[str], truth: str) -> bool:

@@ -1,0 +1,67 @@
+"""Is the right link blamed? Faults of known kinds are put into conversations of the town, and the cause found for each
+failure is held against the truth.
+
+    python benchmarks/blame_confusion.py [GOALS] [SEED]
+
+Prints the confusion matrix of ``docs/lab-blame.md``: without a channel, and with ``mild`` on top. The seed is that of
+the town, its goals and the conversations; 0 is the one that the rules were written with, so another is reported.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from dialgauge.lab import open_town
+from dialgauge.lab.blame.broken_links import CAUSES, TITLES
+from dialgauge.lab.blame.validation import TRUE_CAUSES, Confusion, blame_confusion
+from dialgauge.report import Column, Table
+
+GOALS, SEED = 1000, 2
+
+
+def main() -> None:
+    """Print both matrices."""
+    goals, seed = [int(text) for text in sys.argv[1:]] + [GOALS, SEED][len(sys.argv) - 1 :]
+    town = open_town(count=goals, seed=seed)
+    for channel in ("clean", "mild"):
+        rows = [blame_confusion(town, fault, channel=channel, seed=seed) for fault in TRUE_CAUSES]
+        print(
+            matrix(rows, f"{goals} goals, seed {seed}, channel {channel}: failures with one fault").render("markdown")
+        )
+        print(details(rows).render("markdown"))
+        if channel != "clean":
+            print(doubles(rows).render("markdown"))
+
+
+def matrix(rows: list[Confusion], title: str) -> Table:
+    """Truth by row, attributed by column."""
+    used = [cause for cause in CAUSES if any(row.causes[cause] for row in rows)]
+    table = Table(title, ["injected", "true cause", *(TITLES[cause] for cause in used), Column("right", digits=3)])
+    for row in rows:
+        table.add(row.fault, TITLES[TRUE_CAUSES[row.fault]], *(row.causes[cause] for cause in used), row.share)
+    total = sum(row.causes.total() for row in rows)
+    right = sum(row.causes[TRUE_CAUSES[row.fault]] for row in rows)
+    table.notes.append(f"{right} of {total} right: {right / total:.3f}.")
+    return table
+
+
+def details(rows: list[Confusion]) -> Table:
+    """What each fault did, and how often that was found."""
+    table = Table("What the faults did", ["injected", "held", "happened", "failed", "right of those with one fault"])
+    for row in rows:
+        kinds = sorted({what for what, _ in row.right})
+        found = (f"{what} {row.right[what, True]}/{row.right[what, True] + row.right[what, False]}" for what in kinds)
+        table.add(row.fault, row.held, row.happened, row.failed, ", ".join(found))
+    return table
+
+
+def doubles(rows: list[Confusion]) -> Table:
+    """Failures with two faults in the domain: which of them was named."""
+    table = Table("Failures with two faults", ["injected", "injected named", "channel's named", "neither"])
+    for row in rows:
+        table.add(row.fault, *(row.two_faults[which] for which in ("injected", "channel", "neither")))
+    return table
+
+
+if __name__ == "__main__":
+    main()

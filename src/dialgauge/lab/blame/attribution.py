@@ -1,0 +1,114 @@
+"""Whom to blame for each failed domain of a conversation, and who erred in any conversation, failed or not.
+
+Only the record is looked at, and what became of each task. A domain is blamed on the first link that broke, in time,
+among those that its failure hangs on; a conversation on the first of its domains'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET
+from dialgauge.dialogue import Dialogue
+from dialgauge.lab.blame.broken_links import BrokenLink
+from dialgauge.lab.blame.chain import Chain
+from dialgauge.lab.blame.spoken_record import TalkRecord
+from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFault
+from dialgauge.worlds.town import TownGoal, TownSearch, town_goal
+
+
+class ConversationBlame(Struct, frozen=True, kw_only=True):
+    """What went wrong in one conversation."""
+
+    dialogue: str
+    #: The id that all trials of one goal share.
+    goal: str
+    #: Strict success; None where the user failed technically, so that nothing can be said of the system.
+    success: bool | None
+    #: What is blamed for each domain that failed; the empty domain stands for the whole conversation.
+    domains: dict[str, BrokenLink] = {}
+    #: Did a side break a link anywhere, harmful or not? None where the record does not tell.
+    user_erred: bool | None = None
+    system_erred: bool | None = None
+
+    @property
+    def first(self) -> str | None:
+        """The domain whose link broke first; None where nothing failed."""
+        return min(self.domains, key=lambda domain: self.domains[domain].order, default=None)
+
+    @property
+    def link(self) -> BrokenLink | None:
+        """The link that is blamed for the whole conversation."""
+        return None if self.first is None else self.domains[self.first]
+
+
+def blame_conversations(judged: JudgedConversations, search: TownSearch) -> list[ConversationBlame]:
+    """Whom to blame, for every conversation of the judged; those whose user failed technically come last."""
+    blamed = []
+    for one in judged:
+        if one.strict is not None and one.dialogue.goal is not None:
+            goal = town_goal(one.dialogue.id, one.dialogue.goal, search, judged.failures)
+            blamed.append(_blame(one, one.strict, goal))
+    for dialogue in judged.user_failed:
+        link = _technical(dialogue)
+        domains = {} if link is None else {"": link}
+        goal_id = dialogue.id.rpartition("#")[0] or dialogue.id
+        blamed.append(ConversationBlame(dialogue=dialogue.id, goal=goal_id, success=None, domains=domains))
+    return blamed
+
+
+def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> ConversationBlame:
+    talk, technical = TalkRecord(one.dialogue), _technical(one.dialogue)
+    traceable = talk.user_acts
+    domains: dict[str, BrokenLink] = {}
+    broken: list[BrokenLink] = []
+    for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
+        outcome = verdict.tasks[task.domain]
+        chain = Chain(task, verdict.tasks, talk, domains)
+        links = [link for fault in outcome.faults if traceable for link in _of_fault(chain, fault, technical)]
+        broken += links
+        if traceable and technical is None:
+            broken += chain.unnoticed()
+        if not outcome.success:
+            domains[task.domain] = min(links or [technical or _unclear(talk, outcome.why)], key=lambda link: link.order)
+    sides = {link.side for link in broken}
+    return ConversationBlame(
+        dialogue=one.dialogue.id,
+        goal=one.goal,
+        success=verdict.success,
+        domains={task.domain: domains[task.domain] for task in goal.tasks if task.domain in domains},
+        user_erred="user" in sides or (False if talk.user_seen or technical else None),
+        system_erred="system" in sides or (False if talk.system_seen or technical else None),
+    )
+
+
+def _of_fault(chain: Chain, fault: TaskFault, technical: BrokenLink | None) -> Iterator[BrokenLink]:
+    """The links behind one fault. What a technical failure cut short is its own, unless it was settled wrongly."""
+    if technical is None or (fault.part in ("booking", "taxi") and fault.turn is not None):
+        yield from chain.of_fault(fault)
+    else:
+        yield technical
+
+
+def _technical(dialogue: Dialogue) -> BrokenLink | None:
+    """The technical failure that ended a conversation: an agent that raised, took too long, or hung up."""
+    outcome = dialogue.outcome
+    if outcome is None:
+        return None
+    hung_up = outcome.reason == SYSTEM_QUIT and outcome.ended_by == "system"
+    if outcome.reason not in (AGENT_ERROR, TIME_BUDGET) and not hung_up:
+        return None
+    why = outcome.details.get(EXPLANATION) or f"the {outcome.ended_by} ended the conversation ({outcome.reason})"
+    return BrokenLink(
+        cause="infrastructure", turn=max(len(dialogue.turns) - 1, 0), sentence=f"{why[0].upper()}{why[1:]}."
+    )
+
+
+def _unclear(talk: TalkRecord, why: tuple[str, ...]) -> BrokenLink:
+    if not talk.user_acts:
+        reason = "The user's acts are not recorded, so nobody can tell what it said"
+    else:
+        reason = "Every link that the record shows held"
+    return BrokenLink(cause="unclear", turn=talk.last, sentence=f"{reason} ({'; '.join(why)}).")

@@ -1,0 +1,201 @@
+"""What a run keeps of blame: measures with intervals, and two tables.
+
+``blame``        dialogue, domain, cause, side, part, slot, turn, said_turn, heard_turn, acted_turn, answered_turn,
+                 first (is this what the whole conversation is blamed on?), sentence
+``blame_sides``  dialogue, success, user_erred, system_erred
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dialgauge.lab.blame.broken_links import CAUSES, SIDES
+from dialgauge.measures import (
+    Card,
+    Measure,
+    Resampling,
+    Rows,
+    Scores,
+    Settings,
+    SystemEvidence,
+    intervals,
+    score_systems,
+)
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.lab.blame.attribution import ConversationBlame
+
+BLAME, BLAME_SIDES = "blame", "blame_sides"
+CELLS = ("neither", "user_only", "system_only", "both")
+_EVERY_PART = tuple(dict.fromkeys((*CAUSES, *SIDES)))
+_SOURCE = "dialgauge: the first broken link of the chain from goal to outcome"
+
+
+class BlameEvidence:
+    """Conversations with what is blamed for them; a unit is a conversation."""
+
+    def __init__(self, blamed: Sequence[ConversationBlame]) -> None:
+        self.blamed = blamed
+        self.dialogues = len(blamed)
+        self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
+
+    def by_goal(self) -> BlameEvidence:
+        """The same, all trials of a goal as one unit of resampling."""
+        other = copy.copy(self)
+        numbers = {goal: number for number, goal in enumerate(dict.fromkeys(one.goal for one in self.blamed))}
+        other.dialogue = np.array([numbers[one.goal] for one in self.blamed], np.int64)
+        other.dialogues = len(numbers)
+        return other
+
+
+def cell_of(one: ConversationBlame) -> str | None:
+    """The cell of the table of who erred; None where the record does not tell."""
+    if one.success is None or one.user_erred is None or one.system_erred is None:
+        return None
+    if one.user_erred:
+        return "both" if one.system_erred else "user_only"
+    return "system_only" if one.system_erred else "neither"
+
+
+def _share(evidence: BlameEvidence, pair: Callable[[ConversationBlame], tuple[bool, bool]]) -> Rows:
+    pairs = [pair(one) for one in evidence.blamed]
+    above, below = np.array([(hit and counts, counts) for hit, counts in pairs], np.float64).reshape(-1, 2).T
+    return above, below
+
+
+def _blame(evidence: BlameEvidence, settings: Settings) -> Rows:
+    part = str(settings.get("part", ""))
+
+    def hit(one: ConversationBlame) -> tuple[bool, bool]:
+        link = one.link
+        if link is None:
+            return False, False
+        return (link.cause != "unclear" if not part else part in (link.cause, link.side)), True
+
+    return _share(evidence, hit)
+
+
+def _erred(evidence: BlameEvidence, settings: Settings) -> Rows:
+    part = str(settings.get("part", ""))
+
+    def hit(one: ConversationBlame) -> tuple[bool, bool]:
+        cell = cell_of(one)
+        return (cell == part if part else cell != "neither"), cell is not None
+
+    return _share(evidence, hit)
+
+
+def _faultless(evidence: BlameEvidence, settings: Settings) -> Rows:
+    return _share(evidence, lambda one: (one.success is True, one.success is not None and one.user_erred is False))
+
+
+def _obstacle(parts: tuple[str, ...]) -> Callable[[Any, Settings], str | None]:
+    def why(evidence: Any, settings: Settings) -> str | None:
+        if not isinstance(evidence, BlameEvidence):
+            return "it looks at conversations of the lab"
+        part = str(settings.get("part", ""))
+        return f"its parts are {', '.join(parts)}, not '{part}'" if part and part not in parts else None
+
+    return why
+
+
+BLAME_CARD = Card(
+    name="Blame",
+    family="lab",
+    title="failures by cause",
+    summary="Share of the failed conversations whose first broken link is of this cause or side, as Blame[never_said] "
+    "or Blame[user]; without one, of those whose cause is known.",
+    formula="failed conversations blamed on it / failed conversations",
+    source=_SOURCE,
+    rows=_blame,
+    higher_is_better=None,
+    obstacle=_obstacle(_EVERY_PART),
+)
+ERRED_CARD = Card(
+    name="Erred",
+    family="lab",
+    title="who erred",
+    summary="Share of all conversations, failed or not, in which the user, the system, both or neither broke a link "
+    "that was never mended, as Erred[user_only]; without one, either of them.",
+    formula="conversations of the cell / conversations whose record tells",
+    source=_SOURCE,
+    rows=_erred,
+    higher_is_better=None,
+    obstacle=_obstacle(CELLS),
+)
+FAULTLESS_CARD = Card(
+    name="SuccessOfFaultlessUser",
+    family="lab",
+    title="success with a faultless user",
+    summary="Strict success among the conversations in which the user broke no link, neither by what it left unsaid "
+    "nor by what it misheard.",
+    formula="strict successes / conversations in which the user broke no link",
+    source=_SOURCE,
+    rows=_faultless,
+    obstacle=_obstacle(()),
+)
+BLAME_CARDS: tuple[Card[Any], ...] = (BLAME_CARD, ERRED_CARD, FAULTLESS_CARD)
+
+
+def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, seed: int = 0) -> Scores:
+    """The measures, with intervals from resampling goals. Shares of failures are left out where nothing failed."""
+    evidence = BlameEvidence(blamed)
+    measures: list[Measure[Any]] = [Measure(FAULTLESS_CARD), *(Measure(ERRED_CARD, part=cell) for cell in CELLS)]
+    if any(one.domains for one in blamed):
+        measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in _EVERY_PART)]
+    measures = [one for one in measures if math.isfinite(one.value(evidence))]
+    system = SystemEvidence(evidence=evidence, measures=measures, dialogues=[one.dialogue for one in blamed])
+    [scores] = score_systems([system])
+    if not resamples or not measures:
+        return scores
+    how = Resampling(resamples, seed)
+    [bounds] = intervals([(evidence.by_goal(), measures)], how)
+    limited = {
+        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
+        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
+    }
+    return replace(scores, scores=limited, resampling=how)
+
+
+def _defined(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
+def blame_frames(blamed: Sequence[ConversationBlame]) -> Mapping[str, Callable[[], polars.DataFrame]]:
+    """The functions that make the tables when they are asked for."""
+    return {BLAME: lambda: _blame_frame(blamed), BLAME_SIDES: lambda: _sides_frame(blamed)}
+
+
+def _blame_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
+    import polars as pl
+
+    numbers = ("turn", "said_turn", "heard_turn", "acted_turn", "answered_turn")
+    schema: dict[str, Any] = dict.fromkeys(("dialogue", "domain", "cause", "side", "part", "slot"), pl.String)
+    schema |= dict.fromkeys(numbers, pl.Int64) | {"first": pl.Boolean, "sentence": pl.String}
+    rows = [
+        (
+            one.dialogue, domain or None, link.cause, link.side, link.part or None, link.slot or None,
+            *(getattr(link, number) for number in numbers), domain == one.first, link.sentence,
+        )
+        for one in blamed
+        for domain, link in one.domains.items()
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _sides_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
+    import polars as pl
+
+    schema = {"dialogue": pl.String, "success": pl.Boolean, "user_erred": pl.Boolean, "system_erred": pl.Boolean}
+    rows = [(one.dialogue, one.success, one.user_erred, one.system_erred) for one in blamed]
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,182 @@
+"""What each side said, heard and did about one domain, turn by turn, as the record has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from dialgauge.dialogue import Act, Call, Dialogue, Turn
+from dialgauge.worlds.town import BOOK_SLOTS, NO_CONSTRAINT, REFERENCE, canonical, clock
+
+_BOOKING = "booking"
+_TIMES = ("leaveAt", "arriveBy", "time")
+_TELLING = frozenset({"Inform", "Recommend", "Select", "OfferBook", "OfferBooked", "Book"})
+
+
+class Word(NamedTuple):
+    """One thing that was said or heard in a turn."""
+
+    turn: int
+    intent: str
+    slot: str
+    value: str
+
+    @property
+    def tells(self) -> bool:
+        """Does the system tell something with it?"""
+        return self.intent in _TELLING
+
+
+class DomainRecord:
+    """The talk about one domain."""
+
+    def __init__(self, domain: str) -> None:
+        self.domain = domain
+        #: What the user said and what the system heard of it; what the system told and what the user heard of it.
+        self.said: list[Word] = []
+        self.heard: list[Word] = []
+        self.told: list[Word] = []
+        self.told_heard: list[Word] = []
+        self.calls: list[tuple[int, Call]] = []
+        #: The last turn in which the user spoke of the domain.
+        self.last_turn: int | None = None
+        #: What the system showed as its state after each user turn.
+        self.believed: list[tuple[int, dict[str, str]]] = []
+
+    def says(self, slot: str) -> list[Word]:
+        """When the user said a value of a slot."""
+        return [word for word in self.said if word.intent == "Inform" and word.slot == slot]
+
+    def asks(self, slot: str) -> list[int]:
+        """The turns in which the user asked for a slot."""
+        return [word.turn for word in self.said if word.intent == "Request" and same_slot(word.slot, slot)]
+
+    def asks_heard(self, slot: str) -> list[int]:
+        """The turns in which the system heard that the user asks for a slot."""
+        return [word.turn for word in self.heard if word.intent == "Request" and same_slot(word.slot, slot)]
+
+    def called(self, name: str, upto: int) -> list[tuple[int, Call]]:
+        """Calls of a kind, up to a turn."""
+        return [(turn, call) for turn, call in self.calls if call.name == name and turn <= upto]
+
+    def hears(self, slot: str, upto: int) -> Word | None:
+        """What the system last heard of a slot, up to a turn."""
+        words = [word for word in self.heard if word.intent == "Inform" and word.slot == slot and word.turn <= upto]
+        if words or not self.believed:
+            return words[-1] if words else None
+        shown = [(turn, state.get(slot, "")) for turn, state in self.believed if turn <= upto]
+        if not shown or not shown[-1][1]:
+            return None
+        value = shown[-1][1]
+        before = [turn for turn, other in shown if other != value]
+        since = next(turn for turn, _ in shown if not before or turn > before[-1])
+        return Word(since, "Inform", slot, value)
+
+    def tells(self, intent: str, after: int) -> list[int]:
+        """The turns after another in which the system said acts of a kind."""
+        return sorted({word.turn for word in self.told if word.intent == intent and word.turn > after})
+
+    def user_heard(self, intent: str, turns: Iterable[int]) -> bool:
+        """Did the user hear an act of that kind in one of the turns?"""
+        places = set(turns)
+        return any(word.intent == intent and word.turn in places for word in self.told_heard)
+
+
+class TalkRecord:
+    """A conversation by domain."""
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue = dialogue
+        self.turns = dialogue.turns
+        self.last = max(len(self.turns) - 1, 0)
+        self._domains: dict[str, DomainRecord] = {}
+        users, systems = _by(self.turns, "user"), _by(self.turns, "system")
+        #: Is it on the record what the user and the system said, and what each heard? The last turn is for nobody.
+        self.user_acts = all(turn.acts is not None for turn in users)
+        self.system_acts = all(turn.acts is not None for turn in systems)
+        self.system_hears = any(turn.heard is not None or turn.predicted is not None for turn in users)
+        self.user_hears = len(systems) < 2 or any(turn.heard is not None for turn in systems)
+        self._read()
+
+    @property
+    def user_seen(self) -> bool:
+        """Would the record show a fault of the user's policy and of its ears?"""
+        return self.user_acts and self.system_acts and self.user_hears
+
+    @property
+    def system_seen(self) -> bool:
+        """Would the record show a fault of the system's ears?"""
+        return self.user_acts and self.system_hears
+
+    def domain(self, name: str) -> DomainRecord:
+        """The talk about a domain; empty where there was none."""
+        record = self._domains.get(name)
+        if record is None:
+            record = self._domains[name] = DomainRecord(name)
+        return record
+
+    @property
+    def last_user_turn(self) -> int:
+        """The last turn of the user."""
+        return max((place for place, turn in enumerate(self.turns) if turn.speaker == "user"), default=0)
+
+    def _read(self) -> None:
+        bookable = ""
+        for place, turn in enumerate(self.turns):
+            if turn.speaker == "user":
+                bookable = self._read_user(turn, place) or bookable
+            else:
+                self._read_system(turn, place, bookable)
+
+    def _read_user(self, turn: Turn, place: int) -> str:
+        """The domain of it that can be booked."""
+        bookable = ""
+        for act, word in _words(turn.acts or (), place):
+            self.domain(act.domain).said.append(word)
+            self.domain(act.domain).last_turn = place
+            if act.domain in BOOK_SLOTS:
+                bookable = act.domain
+        for act, word in _words(turn.heard or (), place):
+            self.domain(act.domain).heard.append(word)
+        if turn.heard is None:
+            for domain, state in (turn.predicted or {}).items():
+                self.domain(domain).believed.append((place, {slot: values[0] for slot, values in state.items()}))
+        return bookable
+
+    def _read_system(self, turn: Turn, place: int, bookable: str) -> None:
+        calls = turn.calls or ()
+        for call in calls:
+            self.domain(call.domain).calls.append((place, call))
+        booked = next((call.domain for call in reversed(calls) if call.name == "book"), bookable)
+        meant: Callable[[Act], str] = lambda act: booked if act.domain == _BOOKING else act.domain  # noqa: E731
+        for act, word in _words((turn.acts if turn.acts is not None else turn.heard) or (), place):
+            self.domain(meant(act)).told.append(word)
+        for act, word in _words(turn.heard or (), place):
+            self.domain(meant(act)).told_heard.append(word)
+
+
+def _by(turns: Iterable[Turn], speaker: str) -> list[Turn]:
+    return [turn for turn in turns if turn.speaker == speaker]
+
+
+def _words(acts: Iterable[Act], place: int) -> Iterator[tuple[Act, Word]]:
+    for act in acts:
+        for value in act.values or ("",):
+            yield act, Word(place, act.name.partition("-")[2], act.slot, value)
+
+
+def same_slot(one: str, other: str) -> bool:
+    """Whether two slots are one; a reference is spelled in two ways."""
+    return one == other or (one.lower() == other.lower() == REFERENCE.lower())
+
+
+def same_value(slot: str, value: str, other: str) -> bool:
+    """Whether two values of a slot are one: times by the clock, others in the form in which they are compared."""
+    if slot in _TIMES and (time := clock(value)) is not None:
+        return time == clock(other)
+    return canonical(value) == canonical(other)
+
+
+def constrains(value: str) -> bool:
+    """Is a value more than "any"?"""
+    return value.lower() not in NO_CONSTRAINT

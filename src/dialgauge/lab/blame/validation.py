@@ -1,0 +1,87 @@
+"""Is the right link blamed? Conversations with a fault put into them, and the cause that was found for each failure.
+
+Counted are failed conversations in which the fault really happened. With a channel on top a conversation may have two
+faults. Then the verdict on the domain that the fault befell counts, where that failed; if the channel damaged nothing
+that was said about it, the injected fault is the only truth, and else the channel's is one too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import Struct
+
+from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
+from dialgauge.lab.blame.broken_links import Cause
+from dialgauge.lab.fault_injection import InjectedFault, injected_conversations
+from dialgauge.lab.faulty_systems import InjectedEvent, Ledger
+from dialgauge.lab.town_source import LoadedTown
+from dialgauge.tasks import judge_outcomes
+
+TRUE_CAUSES: dict[InjectedFault, Cause] = {
+    "forgetful user": "never_said",
+    "deaf system": "said_not_heard",
+    "ignoring policy": "heard_not_acted_on",
+    "erring policy": "acted_on_wrong",
+    "deaf user": "answered_not_heard",
+    "refusing world": "refused",
+    "breakdown": "infrastructure",
+}
+
+
+class Confusion(Struct, frozen=True, kw_only=True):
+    """What was blamed for the failures that one kind of fault led to."""
+
+    fault: InjectedFault
+    #: Conversations held, those in which the fault happened, and those of them that failed.
+    held: int
+    happened: int
+    failed: int
+    #: Failures with one fault by the cause that was found, and whether it is the true one by what the fault did.
+    causes: Counter[Cause]
+    right: Counter[tuple[str, bool]]
+    #: Failures with two faults: the injected one was named, the channel's, or neither.
+    two_faults: Counter[str]
+
+    @property
+    def share(self) -> float:
+        """Of the failures with one fault, those blamed on the right cause."""
+        total = self.causes.total()
+        return self.causes[TRUE_CAUSES[self.fault]] / total if total else float("nan")
+
+
+def blame_confusion(town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0) -> Confusion:
+    """Hold the conversations, blame, and count."""
+    held, ledger = injected_conversations(town, fault, channel=channel, seed=seed)
+    judged = judge_outcomes(held, town.search, failures=town.failures, calls_recorded=True)
+    blamed = blame_conversations(judged, town.search)
+    failed = [one for one in blamed if one.domains and one.dialogue in ledger.events]
+    causes: Counter[Cause] = Counter()
+    right: Counter[tuple[str, bool]] = Counter()
+    two_faults: Counter[str] = Counter()
+    for one in failed:
+        event = ledger.events[one.dialogue]
+        domain = event.domain if event.domain in one.domains else one.first or ""
+        cause, truth = one.domains[domain].cause, TRUE_CAUSES[fault]
+        others = _damage(ledger, one, event, domain)
+        if others:
+            two_faults["injected" if cause == truth else "channel" if cause in others else "neither"] += 1
+        else:
+            causes[cause] += 1
+            right[event.what, cause == truth] += 1
+    return Confusion(
+        fault=fault,
+        held=len(held),
+        happened=len(ledger.events),
+        failed=len(failed),
+        causes=causes,
+        right=right,
+        two_faults=two_faults,
+    )
+
+
+def _damage(ledger: Ledger, one: ConversationBlame, event: InjectedEvent, domain: str) -> set[Cause]:
+    """The causes that the channel gave reason for, in the domain that is looked at and the one the fault befell."""
+    damaged = ledger.damaged.get(one.dialogue, set())
+    touched = {speaker for speaker, where in damaged if where in (domain, event.domain, "booking", "general")}
+    return {"said_not_heard" if speaker == "user" else "answered_not_heard" for speaker in touched}

@@ -1,0 +1,256 @@
+"""Conversations of the town with a fault put into them on purpose, and what the fault really did in each.
+
+For instruments that say whose fault a failure was: here the truth is known. A fault is a wrapper around one of the two
+agents, or around the office that the system consults; what it did goes into a ledger that no record shows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
+
+from msgspec.structs import replace
+
+from dialgauge.agents import Agent, Reply, Scenario, SystemContext, UserContext, converse
+from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, TownUser
+from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
+from dialgauge.draws import Draws
+from dialgauge.lab.faulty_systems import (
+    OTHER_VALUES,
+    IgnoringPolicy,
+    Ledger,
+    MisinformingPolicy,
+    RefusingOffice,
+    WrongOffice,
+    faulty_core,
+)
+from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, town_scenario, with_states
+from dialgauge.lab.town_source import LoadedTown
+from dialgauge.worlds.town import (
+    BOOK_SLOTS,
+    Backend,
+    TownGoal,
+    TownTask,
+    act,
+    spoken_ontology,
+)
+
+#: Who forgets, mishears, ignores, errs, refuses or breaks down.
+InjectedFault: TypeAlias = Literal[
+    "forgetful user", "deaf system", "ignoring policy", "erring policy", "deaf user", "refusing world", "breakdown"
+]
+INJECTED_FAULTS: tuple[InjectedFault, ...] = get_args(InjectedFault)
+#: Long enough for our own agents, short enough to wait for.
+_HANGING = 0.25
+
+
+class _WatchedChannel(Channel):
+    """A channel whose damage is on the ledger."""
+
+    ledger: Ledger
+
+    def damage(
+        self,
+        acts: Sequence[Act],
+        speaker: Speaker,
+        draws: Draws,
+        ontology: Ontology | None = None,
+        before: set[Act] | None = None,
+    ) -> tuple[Act, ...]:
+        heard = super().damage(acts, speaker, draws, ontology, before)
+        for one in {*acts} ^ {*heard}:
+            self.ledger.damage(speaker, one.domain)
+        return heard
+
+
+def injected_conversations(
+    town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0
+) -> tuple[list[Dialogue], Ledger]:
+    """One conversation for each goal of a town, with a fault in it, and what the fault did."""
+    ledger, ontology = Ledger(), spoken_ontology(town.town)
+    watched = _WatchedChannel(Channel.named(channel).rates)
+    watched.ledger = ledger
+    limits = replace(LAB_LIMITS, seconds=_HANGING) if fault == "breakdown" else LAB_LIMITS
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), seed=seed, limits=limits)
+    held = []
+    for goal in town.goals:
+        ledger.dialogue = goal.id
+        draws = Draws(seed, "injected fault", fault, goal.id)
+        scenario = town_scenario(town.search, ontology, goal, sitting)
+        user, system, scenario = _agents(fault, draws, ledger, watched, scenario)
+        held.append(with_states(converse(user, system, scenario)))
+    return held, ledger
+
+
+def _agents(
+    fault: InjectedFault, draws: Draws, ledger: Ledger, channel: Channel, scenario: Scenario
+) -> tuple[Agent, Agent, Scenario]:
+    core: Callable[[Backend, Draws], RuleSystem] = RuleSystem
+    user: Agent = TownUser("user", AgendaUser, channel=channel)
+    if fault == "ignoring policy":
+        core = faulty_core(IgnoringPolicy, draws, ledger)
+    elif fault == "erring policy" and draws.unit() < 1 / 3:
+        core = faulty_core(MisinformingPolicy, draws, ledger)
+    elif fault in ("erring policy", "refusing world"):
+        kind = WrongOffice if fault == "erring policy" else RefusingOffice
+        scenario = replace(scenario, office=kind.around(scenario.office, draws, ledger))
+    system: Agent = TownSystem("system", core, channel=channel)
+    if fault == "forgetful user":
+        return _Forgetful(user, draws, ledger), system, scenario
+    if fault == "deaf system":
+        return user, _DeafSystem(system, draws, ledger), scenario
+    if fault == "deaf user":
+        return _DeafUser(user, draws, ledger), system, scenario
+    if fault == "breakdown":
+        return (*_broken(user, system, draws, ledger), scenario)
+    return user, system, scenario
+
+
+class _Wrapper:
+    """An agent with something between it and the other side."""
+
+    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+        self.name, self._agent, self._draws, self._ledger = agent.name, agent, draws, ledger
+        self._ontology: Ontology | None = None
+
+    def start(self, context: UserContext | SystemContext) -> None:
+        self._ontology = context.ontology
+        self._agent.start(context)
+
+    def respond(self, turn: Turn | None) -> Reply:
+        return self._agent.respond(turn)
+
+    def _another(self, one: Act) -> str:
+        """Another value of an act's slot."""
+        spec = self._ontology.domains.get(one.domain, {}).get(one.slot) if self._ontology else None
+        known = OTHER_VALUES.get(one.slot) or (spec.values if spec else ())
+        return self._draws.pick([value for value in known if value not in one.values] or ["elsewhere"])
+
+
+class _Forgetful(_Wrapper):
+    """A user that does not know of one thing its goal has."""
+
+    def start(self, context: UserContext | SystemContext) -> None:
+        goal: TownGoal = context.plan  # type: ignore[union-attr]
+        choices = [
+            (what, task.domain, slot)
+            for task in goal.tasks
+            for what, slots in (("constraint", task.info), ("request", task.requests), ("booking", task.book or {}))
+            for slot in slots
+        ]
+        if len(goal.tasks) > 1:
+            choices += [("domain", task.domain, "") for task in goal.tasks]
+        what, domain, slot = self._draws.pick(choices)
+        kept = [task for task in goal.tasks if what != "domain" or task.domain != domain]
+        tasks = tuple(_without(task, what, slot) if task.domain == domain else task for task in kept)
+        self._ledger.note(what, domain, slot)
+        super().start(replace(context, plan=replace(goal, tasks=tasks)))
+
+
+def _without(task: TownTask, what: str, slot: str) -> TownTask:
+    def less(values: Mapping[str, str] | None) -> dict[str, str] | None:
+        return {name: value for name, value in (values or {}).items() if name != slot} or None
+
+    if what == "request":
+        return replace(task, requests=tuple(one for one in task.requests if one != slot))
+    if what == "booking":
+        return replace(task, book=less(task.book), book_first=less(task.book_first))
+    return replace(task, info=less(task.info) or {}, first=less(task.first))
+
+
+class _DeafSystem(_Wrapper):
+    """One kind of thing that the user says is not heard, or with another value: the first time, twice, or always."""
+
+    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+        super().__init__(agent, draws, ledger)
+        self._place, self._drops = draws.integer(0, 7), draws.unit() < 0.5
+        self._times = draws.pick((1, 2, 1_000))
+        self._said: list[tuple[str, str]] = []
+        self._instead: dict[Act, str] = {}
+
+    def respond(self, turn: Turn | None) -> Reply:
+        if turn is None or turn.acts is None:
+            return super().respond(turn)
+        return super().respond(replace(turn, acts=tuple(self._heard(turn.acts))))
+
+    def _heard(self, acts: Sequence[Act]) -> Iterator[Act]:
+        for one in acts:
+            kind = (one.name, one.slot)
+            if one.slot and kind not in self._said:
+                self._said.append(kind)
+            if kind not in self._said[self._place : self._place + 1] or not self._times:
+                yield one
+                continue
+            self._times -= 1
+            asks = one.name.endswith("-Request")
+            self._ledger.note("drop" if self._drops or asks else "change", one.domain, one.slot)
+            if not (self._drops or asks):
+                yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
+
+
+class _DeafUser(_Wrapper):
+    """A user that does not hear refusals, hears one where there is an offer, or hears other names of venues."""
+
+    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+        super().__init__(agent, draws, ledger)
+        self._how = draws.pick(("refusals", "refusals", "names", "offers"))
+        self._instead: dict[Act, str] = {}
+        self._deaf_to = self._booking = ""
+
+    def respond(self, turn: Turn | None) -> Reply:
+        if turn is not None and turn.acts is not None:
+            turn = replace(turn, acts=tuple(self._heard(turn.acts)))
+        reply = super().respond(turn)
+        spoken = [one.domain for one in (reply.turn.acts if reply.turn else None) or () if one.domain in BOOK_SLOTS]
+        self._booking = spoken[-1] if spoken else self._booking
+        return reply
+
+    def _heard(self, acts: Sequence[Act]) -> Iterator[Act]:
+        for one in acts:
+            title, _, intent = one.name.partition("-")
+            domain = self._booking if one.domain == "booking" else one.domain
+            if self._how == "refusals" and intent in ("NoOffer", "NoBook"):
+                self._ledger.note("refusal missed", domain, one.slot)
+            elif self._how == "names" and one.slot == "name" and intent != "Select":
+                self._ledger.note("name misheard", domain, one.slot)
+                yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
+            elif self._how == "offers" and one.slot in ("name", "trainID") and self._deaf_to in ("", domain):
+                self._deaf_to = domain
+                self._ledger.note("refusal invented", domain, one.slot)
+                yield act(f"{title}-{'NoBook' if one.domain == 'booking' else 'NoOffer'}")
+            else:
+                yield one
+
+
+# Breakdowns
+
+
+def _broken(user: Agent, system: Agent, draws: Draws, ledger: Ledger) -> tuple[Agent, Agent]:
+    if draws.unit() < 0.25:
+        return _Broken(user, draws, ledger), system
+    return user, _Broken(system, draws, ledger)
+
+
+class _Broken(_Wrapper):
+    """Raises, hangs or hangs up after some turns."""
+
+    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+        super().__init__(agent, draws, ledger)
+        self._left, self._how = draws.integer(1, 5), draws.pick(("raises", "raises", "hangs", "ends"))
+
+    def start(self, context: UserContext | SystemContext) -> None:
+        if isinstance(context, UserContext) and self._how == "ends":
+            self._how = "raises"  # a user that ends is no breakdown
+        super().start(context)
+
+    def respond(self, turn: Turn | None) -> Reply:
+        self._left -= 1
+        if self._left:
+            return super().respond(turn)
+        self._ledger.note(self._how)
+        if self._how == "raises":
+            raise ConnectionError("the model is not there any more")
+        if self._how == "hangs":
+            time.sleep(10 * _HANGING)
+        return Reply(turn=None, done=True)

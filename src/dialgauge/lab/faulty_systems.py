@@ -1,0 +1,190 @@
+"""Systems of the town with a fault in their policy or in the office that they consult, and the ledger of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from dialgauge.agents.town import RuleSystem
+from dialgauge.dialogue import Act, Call, Speaker
+from dialgauge.draws import Draws
+from dialgauge.worlds.town import BOOK_SLOTS, Backend, Booking, Found, TownRow, act
+
+OTHER_VALUES = {
+    "day": ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    "people": ("1", "2", "3", "4", "5", "6", "7", "8"),
+    "stay": ("1", "2", "3", "4", "5", "6", "7"),
+    "time": tuple(f"{hour:02d}:15" for hour in range(9, 21)),
+    "leaveAt": tuple(f"{hour:02d}:15" for hour in range(6, 22)),
+    "arriveBy": tuple(f"{hour:02d}:45" for hour in range(7, 23)),
+}
+
+
+class InjectedEvent(Struct, frozen=True):
+    """What a fault did, the first time that it did it."""
+
+    #: In a few words: ``constraint``, ``request``, ``drop``, ``wrong day`` and so on.
+    what: str
+    domain: str = ""
+    slot: str = ""
+
+
+class Ledger:
+    """What really happened in each conversation: the injected fault, and what the channel damaged."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, InjectedEvent] = {}
+        #: The domains whose acts the channel damaged, by dialogue and who had said them.
+        self.damaged: dict[str, set[tuple[Speaker, str]]] = {}
+        self.dialogue = ""
+
+    def note(self, what: str, domain: str = "", slot: str = "") -> None:
+        """The fault happened."""
+        self.events.setdefault(self.dialogue, InjectedEvent(what, domain, slot))
+
+    def damage(self, speaker: Speaker, domain: str) -> None:
+        """The channel changed an act."""
+        self.damaged.setdefault(self.dialogue, set()).add((speaker, domain))
+
+
+class _FaultyCore(RuleSystem):
+    """A rule system with a fault; ``place`` says which of the things that it could befall it does."""
+
+    ledger: Ledger
+    place: int
+    how: str
+
+    #: What the fault could befall, in the order of its coming up.
+    kinds: list[tuple[str, str]]
+
+    def struck(self, domain: str, slot: str) -> bool:
+        """Does the fault befall this slot?"""
+        if (domain, slot) not in self.kinds:
+            self.kinds.append((domain, slot))
+        return self.kinds.index((domain, slot)) == self.place
+
+
+def faulty_core(kind: type[_FaultyCore], draws: Draws, ledger: Ledger) -> Callable[[Backend, Draws], RuleSystem]:
+    """What makes systems with a fault of a kind; the draws decide which slot it befalls."""
+
+    def make(backend: Backend, own: Draws) -> RuleSystem:
+        core = kind(backend, own)
+        core.ledger, core.kinds, core.place = ledger, [], draws.integer(0, 3)
+        core.how = draws.pick(("search", "request", "booking"))
+        return core
+
+    return make
+
+
+class IgnoringPolicy(_FaultyCore):
+    """Leaves a constraint out of its searches, a question unanswered, or bookings undone."""
+
+    def _constraints(self, domain: str) -> dict[str, str]:
+        wanted = super()._constraints(domain)
+        if self.how != "search":
+            return wanted
+        kept = {slot: value for slot, value in wanted.items() if not self.struck(domain, slot)}
+        for slot in wanted.keys() - kept.keys():
+            self.ledger.note("constraint ignored", domain, slot)
+        return kept
+
+    def _answer(self, domain: str, asked: list[str], acts: list[Act]) -> None:
+        kept = [slot for slot in asked if self.how != "request" or not self.struck(domain, slot)]
+        for slot in asked:
+            if slot not in kept:
+                self.ledger.note("request ignored", domain, slot)
+        if kept:
+            super()._answer(domain, kept, acts)
+
+    def _book(self, domain: str, acts: list[Act]) -> None:
+        if self.how != "booking":
+            super()._book(domain, acts)
+        elif self._focused(domain, acts) is not None:
+            self.ledger.note("booking ignored", domain)
+
+
+class MisinformingPolicy(_FaultyCore):
+    """Answers a question with what is not true."""
+
+    def _answer(self, domain: str, asked: list[str], acts: list[Act]) -> None:
+        said: list[Act] = []
+        super()._answer(domain, asked, said)
+        for one in said:
+            if one.slot in asked and one.values and self.struck(domain, one.slot):
+                self.ledger.note("untrue answer", domain, one.slot)
+                acts.append(act(one.name, one.slot, f"not {one.values[0]}"))
+            else:
+                acts.append(one)
+
+
+# The office
+
+
+class _FaultyOffice(Backend):
+    """An office with a fault. It shares the list of calls with the one that it takes the place of."""
+
+    _faults: Draws
+    _ledger: Ledger
+
+    @classmethod
+    def around(cls, office: Any, draws: Draws, ledger: Ledger) -> _FaultyOffice:
+        other = cls.__new__(cls)
+        other.__dict__.update(office.__dict__)
+        other._faults, other._ledger = draws, ledger
+        other._how, other._place = draws.unit() < 0.5, draws.integer(0, 3)
+        return other
+
+    _how: bool
+    _place: int
+
+
+class WrongOffice(_FaultyOffice):
+    """Finds what does not fit one constraint, or books with one slot changed."""
+
+    def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
+        found = super().search(domain, constraints)
+        slots = [slot for slot in constraints if slot not in ("name", "department")]
+        if not self._how or not slots or not found.rows:
+            return found
+        slot = slots[self._place % len(slots)]
+        rest = {name: value for name, value in constraints.items() if name != slot}
+        wrong = [
+            row for row in self._search.find(domain, rest).rows if self._search.fits(row, {slot: constraints[slot]})
+        ]
+        if not wrong:
+            return found
+        self._ledger.note("misfit offered", domain, slot)
+        return Found(tuple(wrong), ())
+
+    def book(self, row: TownRow, slots: Mapping[str, str]) -> Booking:
+        if self._how or any(not slots.get(slot) for slot in BOOK_SLOTS.get(row.domain, ())):
+            return super().book(row, slots)
+        slot = list(slots)[self._place % len(slots)]
+        others = [value for value in OTHER_VALUES[slot] if value != slots[slot]]
+        self._ledger.note("booked wrongly", row.domain, slot)
+        return super().book(row, {**slots, slot: others[self._place % len(others)]})
+
+
+class RefusingOffice(_FaultyOffice):
+    """Refuses every booking, or finds nothing in the first domain that it is asked for."""
+
+    _closed = ""
+
+    def _refuses(self, domain: str, slots: Mapping[str, str]) -> tuple[str, ...]:
+        scripted = super()._refuses(domain, slots)
+        if scripted or not self._how:
+            return scripted
+        self._ledger.note("booking refused", domain)
+        return tuple(BOOK_SLOTS[domain])
+
+    def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
+        if self._how:
+            return super().search(domain, constraints)
+        self._closed = self._closed or domain
+        if domain != self._closed:
+            return super().search(domain, constraints)
+        self._ledger.note("nothing found", domain)
+        self._calls.append(Call(name="search", domain=domain, arguments=dict(constraints), outcome="0 found"))
+        return Found((), ())

@@ -1,0 +1,281 @@
+"""Whose fault a failed conversation was: validated where the truth is known, and on records made for the purpose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from dialgauge.agents import Reply
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab import (
+    AgentSpec,
+    ConversationBlame,
+    LoadedTown,
+    Sitting,
+    blame_conversations,
+    blame_document,
+    blame_explanation,
+    blame_tables,
+    blamed_run,
+    hold_conversations,
+    open_town,
+    scored_run,
+    town_run,
+)
+from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
+from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
+from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
+from dialgauge.measures import card_named, parse_measure
+from dialgauge.runs import Store, new_run
+from dialgauge.tasks import judge_outcomes
+
+MILD = {"channel": "mild"}
+SITTING = Sitting(user=AgentSpec("agenda", MILD), system=AgentSpec("rule-system", MILD))
+
+
+@pytest.fixture(scope="module")
+def town() -> LoadedTown:
+    # Not the seed with which the rules were written.
+    return open_town(count=80, seed=5)
+
+
+def held(town: LoadedTown, sitting: Sitting = SITTING) -> list[Dialogue]:
+    return list(hold_conversations(town.again, town.goals, sitting))
+
+
+def blame(dialogues: list[Dialogue], town: LoadedTown) -> dict[str, ConversationBlame]:
+    judged = judge_outcomes(dialogues, town.search, failures=town.failures, calls_recorded=True)
+    return {one.dialogue: one for one in blame_conversations(judged, town.search)}
+
+
+def changed(dialogue: Dialogue, **fields: Any) -> Dialogue:
+    """The dialogue with some of each turn's fields changed; a function gets the turn."""
+    turns = [
+        msgspec.structs.replace(
+            turn, **{name: value(turn) if callable(value) else value for name, value in fields.items()}
+        )
+        for turn in dialogue.turns
+    ]
+    return msgspec.structs.replace(dialogue, turns=tuple(turns))
+
+
+# Where the truth is known
+
+
+@pytest.mark.parametrize("fault", INJECTED_FAULTS)
+def test_injected_faults_are_blamed_on_the_right_cause(town: LoadedTown, fault: InjectedFault) -> None:
+    found = blame_confusion(town, fault, seed=5)
+    assert found.causes.total() >= 20, "enough conversations failed to tell"
+    assert found.share >= 0.95, found.causes
+
+
+@pytest.mark.parametrize("fault", [fault for fault in INJECTED_FAULTS if fault != "breakdown"])
+def test_a_channel_on_top_does_not_hide_the_fault(town: LoadedTown, fault: InjectedFault) -> None:
+    found = blame_confusion(town, fault, channel="mild", seed=5)
+    assert found.causes.total() >= 8
+    assert found.share >= 0.95, found.causes
+    assert found.two_faults["neither"] <= 0.1 * max(found.two_faults.total(), 10), found.two_faults
+
+
+def test_every_injection_does_what_the_ledger_says(town: LoadedTown) -> None:
+    kinds = {fault: Counter[str]() for fault in INJECTED_FAULTS if fault != "breakdown"}
+    for fault, kind in kinds.items():
+        _, ledger = injected_conversations(town, fault, seed=5)
+        kind.update(event.what for event in ledger.events.values())
+    assert {what for kind in kinds.values() for what in kind} == {
+        "constraint", "request", "booking", "domain", "drop", "change", "constraint ignored", "request ignored",
+        "booking ignored", "misfit offered", "booked wrongly", "untrue answer", "refusal missed", "refusal invented",
+        "name misheard", "booking refused", "nothing found",
+    }  # fmt: skip
+
+
+def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedTown) -> None:
+    clean = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    for one in blame(held(town, clean), town).values():
+        assert (one.success, one.domains, one.user_erred, one.system_erred) == (True, {}, False, False)
+
+
+# From the record alone
+
+
+def test_what_the_record_says_was_heard_decides_between_ears_and_policy(town: LoadedTown) -> None:
+    dialogues, ledger = injected_conversations(town, "deaf system", seed=5)
+    blamed = blame(dialogues, town)
+    mended = blame([changed(one, heard=lambda turn: turn.acts) for one in dialogues], town)
+    constraints = [name for name, one in blamed.items() if one.link is not None and one.link.part == "constraint"]
+    assert len(constraints) > 10
+    for name in constraints:
+        first, other = blamed[name].link, mended[name].link
+        assert first is not None and first.cause == "said_not_heard"
+        assert (first.slot, blamed[name].first) == (ledger.events[name].slot, ledger.events[name].domain)
+        assert other is not None and other.cause in ("heard_not_acted_on", "acted_on_wrong"), name
+
+
+def test_states_stand_in_for_what_a_system_does_not_say_it_heard(town: LoadedTown) -> None:
+    dialogues, _ = injected_conversations(town, "deaf system", seed=5)
+    blamed = blame(dialogues, town)
+    kept = {"heard": lambda turn: None if turn.speaker == "user" else turn.heard}
+    deaf = blame([changed(one, **kept) for one in dialogues], town)
+    given = [name for name, one in blamed.items() if one.link and one.link.part in ("constraint", "booking", "taxi")]
+    same = sum(deaf[name].link.cause == "said_not_heard" for name in given)  # type: ignore[union-attr]
+    assert same >= 0.95 * len(given) > 10
+
+
+def test_where_nothing_was_recorded_of_what_was_heard_it_is_unclear_and_says_why(town: LoadedTown) -> None:
+    dialogues, _ = injected_conversations(town, "deaf system", seed=5)
+    silent = [changed(one, heard=None, predicted=None) for one in dialogues]
+    links = [one.link for one in blame(silent, town).values() if one.link]
+    assert links
+    assert {link.cause for link in links} == {"unclear"}
+    assert all("does not record what it heard" in link.sentence for link in links)
+
+
+def test_a_user_without_acts_is_not_guessed_at(town: LoadedTown) -> None:
+    wordless = [changed(one, acts=lambda turn: None if turn.speaker == "user" else turn.acts) for one in held(town)]
+    blamed = [one for one in blame(wordless, town).values() if one.link]
+    assert blamed
+    for one in blamed:
+        assert one.link is not None and one.link.cause == "unclear"
+        assert "user's acts are not recorded" in one.link.sentence
+        assert one.user_erred is None and one.system_erred is None
+
+
+class _OnlyWords:
+    """A system that answers with words, and records neither acts nor what it heard."""
+
+    name = "only-words"
+
+    def start(self, context: Any) -> None: ...
+
+    def respond(self, turn: Turn | None) -> Reply:
+        return Reply(turn=Turn(speaker="system", text="I will see what I can do."))
+
+
+def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
+    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = AgentSpec.make
+    monkeypatch.setattr(AgentSpec, "make", lambda spec: _OnlyWords() if spec.name == "words" else make(spec))
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("words"), level="text")
+    few = msgspec.structs.replace(town, goals=town.goals[:10])
+    for one in blame(held(few, sitting), few).values():
+        assert one.link is not None
+        assert (one.link.cause, one.link.side) == ("unclear", "unclear")
+        assert "does not record what it heard" in one.link.sentence
+        assert one.system_erred is None
+
+
+def test_the_first_broken_link_in_time_decides(town: LoadedTown) -> None:
+    noisy = {"channel": "drop=0.15,value=0.1"}
+    sitting = Sitting(user=AgentSpec("agenda", noisy), system=AgentSpec("rule-system", noisy))
+    several = [one for one in blame(held(town, sitting), town).values() if len(one.domains) > 1]
+    assert several
+    for one in several:
+        clear = [link.turn for link in one.domains.values() if link.cause != "unclear"]
+        assert one.link is not None and one.link.turn == min(clear)
+
+
+# Technical failures
+
+
+class _Raising:
+    name = "raising"
+
+    def start(self, context: Any) -> None: ...
+
+    def respond(self, turn: Turn | None) -> Reply:
+        raise ConnectionError("no answer")
+
+
+def test_a_user_that_fails_technically_is_on_the_record(town: LoadedTown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.lab.sittings.make_agent", lambda name, options: _Raising())
+    few = msgspec.structs.replace(town, goals=town.goals[:3])
+    run = scored_run(held(few), few, SITTING, resamples=0)
+    rows = run.table("blame").to_dicts()
+    assert [(row["domain"], row["cause"], row["side"], row["first"]) for row in rows] == [
+        (None, "infrastructure", "infrastructure", True)
+    ] * 3
+    assert run.scores["Blame[infrastructure]"].value == 1
+    assert "no answer" in rows[0]["sentence"]
+
+
+# What a run keeps
+
+
+def test_measures_add_up_and_follow_from_the_tables(town: LoadedTown) -> None:
+    run = town_run(town, SITTING, resamples=50)
+    blamed, sides = run.table("blame"), run.table("blame_sides")
+    first = blamed.filter("first")
+    failed = first.height
+    assert failed == (~sides["success"]).sum() > 3
+    shares = {cause: run.scores[f"Blame[{cause}]"].value for cause in CAUSES}
+    assert sum(value or 0 for value in shares.values()) == pytest.approx(1)
+    assert shares["said_not_heard"] == pytest.approx((first["cause"] == "said_not_heard").sum() / failed)
+    by_side = sum(value or 0 for cause, value in shares.items() if SIDE_OF[cause] == "system")
+    assert run.scores["Blame[system]"].value == pytest.approx(by_side)
+    cells = [run.scores[f"Erred[{cell}]"].value or 0 for cell in ("neither", "user_only", "system_only", "both")]
+    assert sum(cells) == pytest.approx(1)
+    assert cells[3] == pytest.approx((sides["user_erred"] & sides["system_erred"]).sum() / sides.height)
+    faultless = sides.filter(~sides["user_erred"])
+    score = run.scores["SuccessOfFaultlessUser"]
+    assert score.value == pytest.approx(faultless["success"].sum() / faultless.height)
+    assert score.low is not None and score.high is not None and score.low <= score.value <= score.high  # type: ignore[operator]
+
+
+def test_measures_are_cards_with_parts() -> None:
+    assert str(parse_measure("Blame[said_not_heard]")) == "Blame[said_not_heard]"
+    for name in ("Blame", "Erred", "SuccessOfFaultlessUser"):
+        assert card_named(name).family == "lab"
+    assert "not 'moon'" in str(parse_measure("Erred[moon]").obstacle(_evidence()))
+
+
+def _evidence() -> Any:
+    from dialgauge.lab.blame.blame_scores import BlameEvidence
+
+    return BlameEvidence([])
+
+
+def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    stored = town_run(town, SITTING, store=store, resamples=0)
+    again = blamed_run(store.open(stored.id))
+    assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
+    assert [table.title for table in blame_tables(again)] == [
+        "Whose fault the failures were",
+        "Who erred, in all conversations",
+    ]
+
+
+def test_a_run_stored_before_blame_was_is_blamed_from_its_record(town: LoadedTown) -> None:
+    run = town_run(town, SITTING, resamples=0)
+    old = new_run(kind="lab", name="old", corpus=held(town), config=run.manifest.config, signature=run.signature)
+    assert blamed_run(old, town_seed=5, resamples=0).table("blame").equals(run.table("blame"))
+    with pytest.raises(DialgaugeError, match=r"another town.*--town-seed"):
+        blamed_run(old)
+    with pytest.raises(DialgaugeError, match="of kind tracking"):
+        blamed_run(new_run(kind="tracking", name="x"))
+
+
+def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:
+    run = town_run(town, SITTING, resamples=0)
+    row = run.table("blame").filter("first").row(0, named=True)
+    verdict, evidence = blame_explanation(run, row["dialogue"].lower())
+    assert any(row["sentence"] in note for note in verdict.notes)
+    assert any("What failed in" in note for note in verdict.notes)
+    assert str(row["turn"]) in evidence.render("csv")
+    done = next(one["dialogue"] for one in run.table("blame_sides").to_dicts() if one["success"])
+    assert "nobody is blamed" in blame_explanation(run, done)[0].notes[0]
+    with pytest.raises(DialgaugeError, match="no conversation 'TOWN'"):
+        blame_explanation(run, "TOWN")
+    document = blame_document(run)
+    assert len(document["sides"]) == len(town.goals)  # type: ignore[arg-type]
+
+
+def test_every_fault_has_a_true_cause() -> None:
+    assert set(TRUE_CAUSES) == set(INJECTED_FAULTS)
+    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear"}
