@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
         TIME_BUDGET,
+        TOKEN_BUDGET,
         Agent,
         Database,
         Environment,
@@ -38,6 +39,7 @@ __all__ = [
     "EXPLANATION",
     "RESTART",
     "TIME_BUDGET",
+    "TOKEN_BUDGET",
     "Agent",
     "AgentReplier",
     "CallableBot",

@@ -19,6 +19,8 @@ BUILT_IN = {
     "corpus-user": "dialgauge.agents.town.doubles:corpus_user",
     "echo": "dialgauge.agents.town.doubles:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
+    "llm-system": "dialgauge.agents.llm.language_system:llm_system",
+    "llm-user": "dialgauge.agents.llm.language_user:llm_user",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
     "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
