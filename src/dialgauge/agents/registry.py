@@ -6,8 +6,10 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from dialgauge import plugins
+from dialgauge.agents.llm.settings import FETCHING, LOCAL
 from dialgauge.agents.protocol import Agent
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -29,7 +31,34 @@ BUILT_IN = {
 }
 
 
+#: Agents that reach out, with the settings that change how, and never what is said: no part of a signature.
+_REACHING_OUT = {
+    "http": frozenset({"timeout"}),
+    "llm-system": FETCHING,
+    "llm-user": FETCHING,
+}
 _YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+def deciding_options(name: str, options: Mapping[str, str]) -> dict[str, str]:
+    """The settings that decide what an agent says, without what may be secret in an address."""
+    reaching = _REACHING_OUT.get(name)
+    if reaching is None:
+        return dict(options)
+    return {
+        option: _public(text) if option == "url" else text
+        for option, text in options.items()
+        if option not in reaching or (option, text) == ("endpoint", LOCAL)
+    }
+
+
+def _public(url: str) -> str:
+    """An address without what may be secret in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def agent_names() -> list[str]:

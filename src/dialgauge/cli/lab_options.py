@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from dialgauge.lab import AgentSpec, LoadedTown, Sitting
 
 SystemOption = Annotated[
-    str, Option("--system", metavar="AGENT", help="rule-system, corpus-system, echo, ... or a plugin's.")
+    str, Option("--system", metavar="AGENT", help="rule-system, llm-system, http, corpus-system, ... or a plugin's.")
 ]
 UserOption = Annotated[
-    str, Option("--user", metavar="AGENT", help="agenda, agenda-baseline, corpus-user, ... or a plugin's.")
+    str, Option("--user", metavar="AGENT", help="agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin's.")
 ]
 UserSetting = Annotated[
     list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="A setting of the user; repeatable.")
@@ -85,9 +85,12 @@ def sitting_from(
     sides = {"user": user, "system": system}
     specs = {side: agent_spec(name, given, side, channel, render=render) for side, (name, given) in sides.items()}
     for side, spec in specs.items():
-        takes = getattr(spec.make(), "side", side)
+        agent = spec.make()
+        takes = getattr(agent, "side", side)
         if takes != side:
             raise DialgaugeError(f"{spec.name} is a {takes}; it cannot take the {side}'s place")
+        if level not in getattr(agent, "levels", _LEVELS):
+            raise DialgaugeError(f"{spec.name} has words and no acts; add --level text")
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"the channel does not reach {spec.name}: it hears by itself")
     return Sitting(

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET
+from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic
 from dialgauge.formats import write
@@ -65,7 +65,7 @@ def lab_workbench(
     """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
     config = {
         "signature": lab_signature(loaded, sitting).long(),
-        "sitting": msgspec.to_builtins(sitting),
+        "sitting": msgspec.to_builtins(sitting) | {"user": str(sitting.user), "system": str(sitting.system)},
         "code": own_source(),
         **more,
     }
@@ -98,12 +98,24 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
             "failures": loaded.failures,
             "trials": sitting.trials,
             "limits": msgspec.to_builtins(sitting.limits),
+            **_labelled(sitting),
         },
         inputs=loaded.files,
         seeds=sitting.seed,
         signature=signature,
         notes=_notes(held),
     )
+
+
+def _labelled(sitting: Sitting) -> dict[str, dict[str, str]]:
+    """Whose acts are not its own: those of agents that have only words."""
+    sources = {side: _acts_source(spec) for side, spec in (("user", sitting.user), ("system", sitting.system))}
+    named = {side: source for side, source in sources.items() if source}
+    return {"acts": named} if named else {}
+
+
+def _acts_source(spec: AgentSpec) -> str:
+    return str(getattr(spec.make(), "acts_source", "")) if spec.name in BUILT_IN else ""
 
 
 def _name(sitting: Sitting) -> str:
@@ -143,7 +155,9 @@ def _code(spec: AgentSpec) -> str:
 
 def _files(spec: AgentSpec) -> str:
     """Checksums of the files that an agent's settings name: a model or a channel may change and keep its name."""
-    return ",".join(f"{name}={checksum}" for name, checksum in files_named(spec.options).items())
+    return ",".join(
+        f"{name}={checksum}" for name, checksum in files_named(deciding_options(spec.name, spec.options)).items()
+    )
 
 
 def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:
@@ -226,8 +240,12 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
         for one in held
         if one.outcome and one.outcome.reason in (AGENT_ERROR, TIME_BUDGET)
     )
+    spent = Counter(
+        one.outcome.details.get(EXPLANATION, "") for one in held if one.outcome and one.outcome.reason == TOKEN_BUDGET
+    )
     return [
-        f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()
+        *(f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()),
+        *(f"{counted(count, 'conversation')} ended or did not begin: {reason}" for reason, count in spent.items()),
     ]
 
 

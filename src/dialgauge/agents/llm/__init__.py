@@ -8,12 +8,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.llm.budget import BudgetSpent, DialogueBudget
     from dialgauge.agents.llm.cassette import Cassette, Completion, ToolCall
-    from dialgauge.agents.llm.chat import ChatClient
+    from dialgauge.agents.llm.chat import ChatClient, clean_text
     from dialgauge.agents.llm.desk import Desk
     from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, llm_system
     from dialgauge.agents.llm.language_user import LlmUser, goal_prompt, llm_user
     from dialgauge.agents.llm.local_model import LocalModel, check_local_model
-    from dialgauge.agents.llm.observer import Observer
+    from dialgauge.agents.llm.observer import Observer, reported_acts
     from dialgauge.agents.llm.settings import FETCHING, LOCAL, ChatSettings
     from dialgauge.agents.llm.speaker import VoiceSettings
     from dialgauge.agents.llm.state_tracker import LlmTracker, slots_to_track
@@ -39,9 +39,11 @@ __all__ = [
     "ToolCall",
     "VoiceSettings",
     "check_local_model",
+    "clean_text",
     "goal_prompt",
     "llm_system",
     "llm_user",
+    "reported_acts",
     "slots_to_track",
 ]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import Any
 
 from dialgauge.agents.speech import ParseContext
 from dialgauge.dialogue import Act, Ontology, Speaker
@@ -46,16 +45,16 @@ class Observer:
         return acts
 
 
-def reported_acts(listed: str, speaker: Speaker, most: int) -> tuple[Act, ...] | None:
-    """The acts that a model says it meant: ``[["Hotel-Inform", "area", "north"], …]``.
+def reported_acts(given: object, speaker: Speaker, most: int) -> tuple[Act, ...]:
+    """The acts that an agent says it meant: ``[["Hotel-Inform", "area", "north"], …]``, or the JSON of that.
 
-    Those that nobody can say are left out; None for a text that is no list.
+    Those that nobody can say are left out.
     """
-    given: Any = None
-    with suppress(ValueError, RecursionError):
-        given = json.loads(listed)
+    if isinstance(given, str):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
     if not isinstance(given, list):
-        return None
+        return ()
     known = {name.lower(): (name, slots) for name, slots in _INVENTORY[speaker].items()}
     acts = []
     for one in given:

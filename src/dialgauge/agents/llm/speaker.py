@@ -93,7 +93,7 @@ class LanguageAgent:
         observed = self._observer.label(words, self.side)
         if not self._settings.report:
             return words, observed
-        return words, (reported_acts(reports[-1], self.side, self._limits.acts) if reports else None) or ()
+        return words, reported_acts(reports[-1], self.side, self._limits.acts) if reports else ()
 
 
 REPORT_INSTRUCTION = (

@@ -65,7 +65,7 @@ def _schema(slots: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, Any]:
     domains = {
         domain: {
             "type": "object",
-            "properties": dict.fromkeys(named, {"type": "string"}),
+            "properties": {slot: {"type": "string"} for slot in named},
             "additionalProperties": False,
         }
         for domain, named in slots.items()

@@ -77,7 +77,7 @@ class Transport:
     def _wait(self, number: int, told: float | None) -> float:
         if told is not None:
             return told
-        longest = min(self._settings.backoff * 2**number, _LONGEST_WAIT)
+        longest: float = min(self._settings.backoff * 2**number, _LONGEST_WAIT)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads tries, decides nothing
 
     def _try(self, request: dict[str, Any]) -> dict[str, Any]:
