@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Usage,
         UserContext,
     )
-    from dialgauge.agents.registry import BUILT_IN, agent_names, deciding_options, make_agent
+    from dialgauge.agents.registry import BUILT_IN, agent_names, converted_options, deciding_options, make_agent
     from dialgauge.agents.replay import Replay
     from dialgauge.agents.replier import AgentReplier
     from dialgauge.agents.restaurant_bot import RuleBot
@@ -67,6 +67,7 @@ __all__ = [
     "UserContext",
     "agent_names",
     "converse",
+    "converted_options",
     "deciding_options",
     "make_agent",
 ]

@@ -69,9 +69,7 @@ def agent_names() -> list[str]:
 def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
     """A new agent of that name; an unknown name or option is an error with the nearest ones."""
     factory: Callable[..., Any] = plugins.load(plugins.AGENTS, name, Callable, BUILT_IN)  # type: ignore[arg-type]
-    given = dict(options or {})
-    _check_options(name, factory, given)
-    converted = {option: _converted(name, factory, option, text) for option, text in given.items()}
+    converted = converted_options(name, factory, options or {})
     try:
         agent = factory(**converted)
     except DialgaugeError:
@@ -84,6 +82,12 @@ def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
             f"{type(agent).__name__} lacks name, start(context) or respond(turn)"
         )
     return agent
+
+
+def converted_options(name: str, factory: Callable[..., Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """Settings as texts made what a factory takes; one that it does not take, or cannot, is an error."""
+    _check_options(name, factory, options)
+    return {option: _converted(name, factory, option, text) for option, text in options.items()}
 
 
 def _check_options(name: str, factory: Callable[..., Any], given: Mapping[str, str]) -> None:

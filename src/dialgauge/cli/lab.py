@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge.cli import lab_chat, lab_study, lab_train
+from dialgauge.cli import lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import StoreOption, err, on_screen, out, present_tables, progress_bar, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import (
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 app = application("Systems and users in conversation: held, recorded once, and scored in every way there is.")
 lab_chat.register(app)
 lab_study.register(app)
+lab_track.register(app)
 lab_train.register(app)
 
 

@@ -114,18 +114,24 @@ def agent_spec(name: str, given: Sequence[str] | None, side: str, channel: str, 
     """An agent with its settings."""
     from dialgauge.lab import AgentSpec
 
-    options = {}
-    for text in given or ():
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise DialgaugeError(f"--{side}-set takes NAME=VALUE, not '{text}'")
-        options[key.replace("-", "_")] = value
+    options = named_settings(given, f"--{side}-set")
     if name in _HEARING:
         if channel != _CLEAN:
             options.setdefault("channel", channel)
         if render:
             options.setdefault("render", "true")
     return AgentSpec(name, options)
+
+
+def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Settings given as NAME=VALUE."""
+    settings = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise DialgaugeError(f"{option} takes NAME=VALUE, not '{text}'")
+        settings[key.replace("-", "_")] = value
+    return settings
 
 
 def _one_of(text: str, known: Sequence[str], what: str) -> Any:

@@ -18,6 +18,7 @@ from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TO
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic
 from dialgauge.formats import write
+from dialgauge.lab.self_reports import labels_note, report_tables
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.measures import Score, Scores, Signature
@@ -281,7 +282,7 @@ def _schema(ontology: Ontology) -> list[dict[str, Any]]:
 
 def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     """The verdicts on task, tracker and user; with ``detail`` also how conversations went and what was misheard."""
-    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run)]
+    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *report_tables(run)]
 
 
 def _parts(run: Run) -> Table:
@@ -291,6 +292,7 @@ def _parts(run: Run) -> Table:
         notes=[
             "The tracker against what the user said; the user against its goal."
             + (" Success goes by the acts behind the words." if run.manifest.config["level"] == "text" else "")
+            + labels_note(run)
         ],
     )
     for what, names in {"tracker": ("JGA", "F1", "SA", "FGA@0.5"), "user": ("I-GCDF1", "R-GCDF1")}.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.llm.observer import Observer, reported_acts
     from dialgauge.agents.llm.settings import FETCHING, LOCAL, ChatSettings
     from dialgauge.agents.llm.speaker import VoiceSettings
-    from dialgauge.agents.llm.state_tracker import LlmTracker, slots_to_track
+    from dialgauge.agents.llm.state_tracker import LlmTracker, chat_settings, slots_to_track
     from dialgauge.agents.llm.transport import ChatError
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "SystemSettings",
     "ToolCall",
     "VoiceSettings",
+    "chat_settings",
     "check_local_model",
     "clean_text",
     "goal_prompt",

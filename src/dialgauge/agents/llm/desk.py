@@ -1,4 +1,7 @@
-"""The town's backend as tools of a language model: whatever the model asks for, it gets an answer and no crash."""
+"""The town's backend as tools of a language model: whatever the model asks for, it gets an answer and no crash.
+
+What it passes to its tools is also what it believes the user to want, the only belief of it that can be seen.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from dialgauge.agents.llm.chat import clean_text
+from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
@@ -29,6 +33,8 @@ class Desk:
 
     def __init__(self, backend: Backend, *, rows: int = 5) -> None:
         self._backend, self._most = backend, rows
+        #: By domain: the constraints of the last search, and what was last given to book.
+        self.state: State = {}
         self._found: dict[str, tuple[TownRow, ...]] = {}
         self._tools = {"search": self._search, "details": self._details, "book": self._book, "taxi": self._taxi}
 
@@ -53,7 +59,9 @@ class Desk:
         domain = _domain(arguments, _SEARCHED)
         nested = arguments.get("constraints")
         given = nested if isinstance(nested, dict) else {**arguments, "domain": None}
-        rows = self._backend.search(domain, _texts(given)).rows
+        constraints = _texts(given)
+        rows = self._backend.search(domain, constraints).rows
+        self._believe(domain, constraints, SEARCH_SLOTS[domain], BOOK_SLOTS.get(domain, ()))
         self._found[domain] = rows
         return {"count": len(rows), "rows": [row.values for row in rows[: self._most]]}
 
@@ -64,6 +72,7 @@ class Desk:
         domain = _domain(arguments, tuple(BOOK_SLOTS))
         slots = {slot: value for slot, value in _texts(arguments).items() if slot in BOOK_SLOTS[domain]}
         booking = self._backend.book(self._row(domain, arguments), slots)
+        self._believe(domain, slots, BOOK_SLOTS[domain], SEARCH_SLOTS[domain])
         told: Result = {"outcome": booking.outcome}
         if booking.reference:
             told["reference"] = booking.reference
@@ -72,10 +81,19 @@ class Desk:
         return told | ({"total": booking.total} if booking.total else {})
 
     def _taxi(self, arguments: dict[str, Any]) -> Result:
-        taxi = self._backend.taxi({slot: text for slot, text in _texts(arguments).items() if slot in _RIDE})
+        wanted = {slot: text for slot, text in _texts(arguments).items() if slot in _RIDE}
+        taxi = self._backend.taxi(wanted)
+        self._believe("taxi", wanted, _RIDE, ())
         if taxi.missing:
             return {"outcome": "incomplete", "missing": list(taxi.missing)}
         return {"outcome": "booked", "car type": taxi.car, "phone": taxi.phone}
+
+    def _believe(self, domain: str, given: dict[str, str], slots: tuple[str, ...], kept: tuple[str, ...]) -> None:
+        """Take values of some slots for those given, and keep those of others."""
+        before = self.state.get(domain, {})
+        known = {slot: values for slot, values in before.items() if slot in kept and slot not in slots}
+        known |= {slot: (given[slot].lower(),) for slot in slots if slot in given}
+        self.state = {**self.state, domain: known}
 
     def _row(self, domain: str, arguments: dict[str, Any]) -> TownRow:
         name = _texts(arguments).get("name", "")

@@ -19,7 +19,6 @@ from dialgauge.agents.llm.language_user import act_list
 from dialgauge.agents.llm.settings import LOCAL
 from dialgauge.agents.llm.speaker import REPORT_INSTRUCTION, LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import Reply, SystemContext
-from dialgauge.agents.town.tracker import Belief
 from dialgauge.dialogue import Act, Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend
@@ -31,7 +30,7 @@ attractions and trains, to book them, and to order taxis.
 - Use your tools for every fact; never invent one. When nothing is found, say so.
 - Before you book, ask for what is missing. After a booking tell its reference number."""
 _JSON_PROMPT = """
-Write one JSON object and nothing else: {"say": "your words"} to speak to the customer, or \
+Write one JSON object and nothing else: {"say": "Which part of town would you like?"} to speak to the customer, or \
 {"tool": "search", "arguments": {"domain": "hotel", "constraints": {"area": "north"}}} to use a tool first.
 Tools: """
 _ENOUGH = "(No more tools for this message: answer the customer now, in words.)"
@@ -75,18 +74,16 @@ class LlmSystem(LanguageAgent):
             prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(SYSTEM_ACTS)}"
         self._begin(context, prompt)
         self._desk = Desk(context.office, rows=self._rows)
-        self._belief = Belief()
 
     def _answer(self, turn: Turn | None, heard: tuple[Act, ...] | None) -> Reply:
         if turn is None:
             raise DialgaugeError(f"{self.name} was asked to begin; in the town the user does")
         self._messages.append({"role": "user", "content": turn.text or "(The customer said nothing.)"})
         words, acts = self._worded(self._spoken())
-        self._belief.hear(heard or ())
         return Reply(
             turn=Turn(speaker="system", text=words, acts=acts),
             heard=heard,
-            state=self._belief.state,
+            state=self._desk.state,
             usage=self._usage,
         )
 

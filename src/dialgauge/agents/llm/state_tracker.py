@@ -9,6 +9,7 @@ from typing import Any
 from dialgauge.agents.llm.budget import DialogueBudget
 from dialgauge.agents.llm.chat import ChatClient
 from dialgauge.agents.llm.settings import ChatSettings
+from dialgauge.agents.registry import converted_options
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
 
@@ -20,6 +21,13 @@ message: every slot that was settled so far, as one JSON object of domains with 
 Write nothing but the JSON.
 Domains and their slots:
 {slots}"""
+
+
+def chat_settings(given: Mapping[str, str]) -> ChatSettings:
+    """Settings as the command line has them."""
+    settings = ChatSettings(**converted_options("llm-tracker", ChatSettings, given))
+    settings.check()
+    return settings
 
 
 class LlmTracker:
