@@ -34,7 +34,7 @@ class ModelServer:
         self._at_once = 0
         self._lock = threading.Lock()
         self.released = threading.Event()
-        self.hanging = threading.Event()
+        self._hanging = threading.Semaphore(0)
 
     def misbehave(self, *ways: str) -> None:
         self._misbehave = list(ways)
@@ -52,6 +52,10 @@ class ModelServer:
             self._at_once -= 1
             if in_full:
                 self.answered[hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()] += 1
+
+    def wait_until_hanging(self, calls: int) -> bool:
+        """Wait until so many calls get no answer; false where they never come."""
+        return all(self._hanging.acquire(timeout=120) for _ in range(calls))
 
     @property
     def url(self) -> str:
@@ -95,7 +99,9 @@ def standard_reply(question: dict[str, Any]) -> Answer:
 
 def _body(question: dict[str, Any], choice: Answer, **more: Any) -> bytes:
     usage = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
-    return json.dumps({"choices": [{"index": 0, **choice}], "usage": usage, "model": question["model"], **more}).encode()
+    return json.dumps(
+        {"choices": [{"index": 0, **choice}], "usage": usage, "model": question["model"], **more}
+    ).encode()
 
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
@@ -117,7 +123,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
         def _answer(self, way: str, question: dict[str, Any]) -> bool:
             name, _, value = way.partition(":")
             if name == "hang":
-                server.hanging.set()
+                server._hanging.release()
                 server.released.wait(60)
                 self.close_connection = True
                 return False
@@ -126,7 +132,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 return False
             if name == "status":
                 code, _, wait = value.partition(",")
-                return self._send(int(code), b'{"error": {"message": "not now"}}', {"Retry-After": wait} if wait else {})
+                return self._send(
+                    int(code), b'{"error": {"message": "not now"}}', {"Retry-After": wait} if wait else {}
+                )
             if name == "echo":
                 told = f"bad key {self.headers['Authorization']}"
                 return self._send(int(value), json.dumps({"error": {"message": told}}).encode())
@@ -152,11 +160,15 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 "unknown-tool": tool_call("format_disk", {"all": True}),
                 "bad-arguments": tool_call("search", "{not json"),
                 "list-arguments": tool_call("search", "[1, 2]"),
-                "odd-arguments": tool_call("search", {"domain": "restaurant", "constraints": {"area": ["north"], "food": 3}}),
+                "odd-arguments": tool_call(
+                    "search", {"domain": "restaurant", "constraints": {"area": ["north"], "food": 3}}
+                ),
                 "unknown-column": tool_call("search", {"domain": "restaurant", "constraints": {"colour": "red"}}),
                 "unknown-domain": tool_call("search", {"domain": "moon", "constraints": {}}),
                 "no-such-place": tool_call("book", {"domain": "hotel", "name": "nowhere"}),
-                "odd-calls": said(None, tool_calls=[7, {"function": "x"}, {"function": {"name": 4, "arguments": {"a": 1}}}]),
+                "odd-calls": said(
+                    None, tool_calls=[7, {"function": "x"}, {"function": {"name": 4, "arguments": {"a": 1}}}]
+                ),
                 "headers": said(json.dumps(dict(self.headers))),
             }
             bodies = {

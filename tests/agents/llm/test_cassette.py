@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.model_server import ModelServer, model_server, said
 
 from dialgauge.agents.llm import Cassette, ChatClient, ChatError, ChatSettings, Completion, DialogueBudget
 from dialgauge.agents.llm.cassette import Entry, request_key
 from dialgauge.errors import DialgaugeError
+from support.model_server import ModelServer, model_server, said
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_what_others_add_is_seen(tmp_path: Path) -> None:
 def test_no_cassette(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"something": "else"}\n')
-    with pytest.raises(DialgaugeError, match="tape.jsonl, line 1: this is no line of a cassette"):
+    with pytest.raises(DialgaugeError, match=r"tape\.jsonl, line 1: this is no line of a cassette"):
         Cassette(tape).find("a")
     with pytest.raises(DialgaugeError, match="this is a folder"):
         Cassette(tmp_path)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.model_server import TOKENS_IN, TOKENS_OUT, ModelServer, model_server, said
 
 from dialgauge.agents.llm import BudgetSpent, ChatClient, ChatError, ChatSettings, DialogueBudget
 from dialgauge.agents.llm.transport import Transport
 from dialgauge.errors import DialgaugeError
+from support.model_server import TOKENS_IN, TOKENS_OUT, ModelServer, model_server, said
 
 KEY = "sk-very-secret-0123456789"
 QUESTION = [{"role": "user", "content": "hello"}]
@@ -84,7 +84,7 @@ def test_not_tried_again(server: ModelServer, way: str) -> None:
 
 def test_a_slow_server_is_not_waited_for(server: ModelServer) -> None:
     server.misbehave("hang", "hang")
-    with pytest.raises(ChatError, match="did not answer within 0.2 seconds"):
+    with pytest.raises(ChatError, match=r"did not answer within 0\.2 seconds"):
         ask(client(server, timeout=0.2, retries=1))
     assert len(server.received) == 2
 
