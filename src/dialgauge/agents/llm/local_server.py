@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from threading import Thread
+from typing import Any
 
 _CONTEXT = 4096
 
@@ -25,8 +25,8 @@ def model_file() -> Path:
     return next(Path(found.origin).parent.glob("*.gguf"))
 
 
-def serve() -> None:
-    """Start, say where, and wait."""
+def started() -> Any:
+    """The server, which serves as long as somebody holds it."""
     import xllamacpp
 
     settings = xllamacpp.CommonParams()
@@ -41,8 +41,7 @@ def serve() -> None:
     settings.n_threads_http = 2
     settings.verbosity = -1
     settings.warmup = settings.ui = False
-    server = xllamacpp.Server(settings)
-    _say({"address": server.listening_address})
+    return xllamacpp.Server(settings)
 
 
 def _say(told: dict[str, str]) -> None:
@@ -50,18 +49,19 @@ def _say(told: dict[str, str]) -> None:
     sys.stdout.flush()
 
 
-def _leave_with_parent() -> None:
-    while sys.stdin.buffer.read(1):
-        pass
-    os._exit(0)
+def serve() -> None:
+    """Start, say where, and wait for the end of the one who asked for it."""
+    try:
+        server = started()
+        _say({"address": server.listening_address})
+        # The main thread itself: taking the server down waits for its threads and lets no other thread of ours run.
+        while os.read(sys.stdin.fileno(), 1):
+            pass
+    except Exception as error:
+        _say({"error": f"{type(error).__name__}: {error}"})
+    finally:
+        os._exit(0)
 
 
 if __name__ == "__main__":
-    watcher = Thread(target=_leave_with_parent, daemon=True)
-    watcher.start()
-    try:
-        serve()
-    except Exception as error:
-        _say({"error": f"{type(error).__name__}: {error}"})
-        os._exit(1)
-    watcher.join()
+    serve()

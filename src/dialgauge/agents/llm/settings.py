@@ -112,6 +112,9 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
 
     def _check_endpoint(self) -> None:
         if self.endpoint == LOCAL:
+            from dialgauge.agents.llm.local_model import check_local_model
+
+            check_local_model()
             return
         if not self.endpoint:
             raise DialgaugeError(
