@@ -24,11 +24,9 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend
 
 _WAYS = ("native", "json", "none")
-_PROMPT = """You are the assistant of a town's information desk. Help the customer to find restaurants, hotels, \
-attractions and trains, to book them, and to order taxis.
-- Answer in one or two short sentences, in plain words.
-- Use your tools for every fact; never invent one. When nothing is found, say so.
-- Before you book, ask for what is missing. After a booking tell its reference number."""
+_PROMPT = """You are the assistant of a town's information desk: you find and book restaurants, hotels, attractions \
+and trains, and order taxis. Answer in one or two short sentences. Take every fact from your tools and invent none; when \
+nothing is found, say so. Ask for what a booking still needs, and tell its reference number."""
 _JSON_PROMPT = """
 Write one JSON object and nothing else: {"say": "Which part of town would you like?"} to speak to the customer, or \
 {"tool": "search", "arguments": {"domain": "hotel", "constraints": {"area": "north"}}} to use a tool first.

@@ -26,16 +26,12 @@ _SAID = {
     "pricerange": "price range", "leaveAt": "leaves at or after", "arriveBy": "arrives by", "trainID": "train id",
     "stay": "nights", "openhours": "opening hours", REFERENCE: "reference number",
 }  # fmt: skip
-_PROMPT = """You are a customer who talks to the assistant of a town's information desk. You are not the assistant.
-Your instructions, in this order:
+_PROMPT = """You are a customer at a town's information desk, not its assistant. What you want, in this order:
 {items}
 
-Rules:
-- Write only your own next message: one or two short sentences.
-- Give one or two pieces of information at a time; never everything at once.
-- Ask only for what the instructions name, and invent no wishes of your own.
-- When everything is done, say goodbye and write {done} on a line of its own.
-- When it cannot be done, say so and write {give_up} on a line of its own."""
+Write only your next message, one or two short sentences, with one or two of these points and never all at once. \
+Invent no other wishes. When all is done, say goodbye and write {done} on a line of its own; when it cannot be done, \
+say so and write {give_up} on a line of its own."""
 
 
 class LlmUser(LanguageAgent):
