@@ -339,3 +339,25 @@ def test_the_budget_of_a_tracker(server: ModelServer, capsys: pytest.CaptureFixt
     assert outcome.code == 1
     assert "250 tokens for the run is spent" in " ".join(outcome.err.split())
     assert len(server.received) == 3
+
+
+# One endpoint for both sides
+
+
+def test_an_endpoint_for_both_sides_and_what_it_cost(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    start = ["lab", "run", "--user", "llm-user", "--system", "llm-system", "--level", "text", "-n", 2]
+    where = ["--endpoint", server.url, "--model", "m", "--cassette", "t.jsonl", "--store", "runs"]
+    outcome = dialgauge(capsys, *start, *where, "--system-set", "price_in=10", "--system-set", "price_out=100")
+    assert outcome.code == 0, outcome.err
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["user", "6", "600", "60", "–"] in rows
+    # 12 calls of 100 tokens at 10 for a million and 10 at 100.
+    assert ["system", "12", "1200", "120", "0.0240"] in [[word.replace(",", "") for word in row] for row in rows]
+    assert only_run().manifest.config["prices"] == {"system": [10.0, 100.0]}
+    assert len(Path("t.jsonl").read_text().splitlines()) == 18
+
+
+def test_an_endpoint_without_a_language_model(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "-n", 1, "--key-env", "X")
+    assert outcome.code == 2
+    assert "--key-env is for language models" in outcome.err

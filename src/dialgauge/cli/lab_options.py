@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +44,16 @@ FailuresOption = Annotated[
     Option("--failures", metavar="MODE", help="First tries that would find something: live leaves them out, paper "
            "keeps them, masked makes them fail."),
 ]  # fmt: skip
+EndpointOption = Annotated[
+    str,
+    Option(
+        "--endpoint", metavar="URL|local", help="Of language models: an OpenAI-compatible address, or this machine."
+    ),
+]
+ModelOption = Annotated[str, Option("--model", metavar="NAME", help="The model, as the endpoint calls it.")]
+KeyOption = Annotated[
+    str, Option("--key-env", metavar="NAME", help="The environment variable that holds the endpoint's key.")
+]
 ExchangesOption = Annotated[int, Option(min=1, help="Exchanges after which a conversation is cut off.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Seed of the conversations and of the resampling.")]
 TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Seed of the synthetic town and its goals.")]
@@ -51,7 +61,8 @@ TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Seed of the s
 _LEVELS = ("act", "text")
 _FAILURES = ("live", "paper", "masked")
 _CLEAN = "clean"
-#: Agents of ours that have no use for a channel, or words of their own.
+#: Language models, and agents of ours that have a use for a channel.
+_MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
@@ -71,6 +82,7 @@ def sitting_from(
     channel: str,
     level: str,
     render: bool,
+    asked: Mapping[str, str] | None = None,
     trials: int,
     seed: int,
     mask: bool,
@@ -83,7 +95,11 @@ def sitting_from(
     from dialgauge.lab import LAB_LIMITS, Sitting
 
     sides = {"user": user, "system": system}
-    specs = {side: agent_spec(name, given, side, channel, render=render) for side, (name, given) in sides.items()}
+    specs = {
+        side: agent_spec(name, given, side, channel, render=render, asked=asked)
+        for side, (name, given) in sides.items()
+    }
+    _refuse_unused(asked, specs)
     for side, spec in specs.items():
         agent = spec.make()
         takes = getattr(agent, "side", side)
@@ -110,11 +126,28 @@ def sitting_from(
     )
 
 
-def agent_spec(name: str, given: Sequence[str] | None, side: str, channel: str, *, render: bool) -> AgentSpec:
-    """An agent with its settings."""
+def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpec]) -> None:
+    named = [name for name, text in (asked or {}).items() if text]
+    if named and not any(spec.name in _MODELS for spec in specs.values()):
+        option = named[0].replace("_", "-")
+        raise DialgaugeError(f"--{option} is for language models; choose --user llm-user or --system llm-system")
+
+
+def agent_spec(
+    name: str,
+    given: Sequence[str] | None,
+    side: str,
+    channel: str,
+    *,
+    render: bool,
+    asked: Mapping[str, str] | None = None,
+) -> AgentSpec:
+    """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
     from dialgauge.lab import AgentSpec
 
     options = named_settings(given, f"--{side}-set")
+    if name in _MODELS:
+        options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
     if name in _HEARING:
         if channel != _CLEAN:
             options.setdefault("channel", channel)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
 
 
@@ -18,14 +19,9 @@ def register(app: CommandGroup) -> None:
 def track(
     corpus: Annotated[str, Argument(metavar="CORPUS", help="Dialogues, in any known format.")],
     predictions: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the answers go (.jsonl).")],
-    endpoint: Annotated[
-        str,
-        Option("--endpoint", metavar="URL|local", help="An OpenAI-compatible address, or the model of this machine."),
-    ] = "local",
-    model: Annotated[str, Option("--model", metavar="NAME", help="The model, as the endpoint calls it.")] = "",
-    key_env: Annotated[
-        str, Option("--key-env", metavar="NAME", help="The environment variable that holds the key.")
-    ] = "",
+    endpoint: EndpointOption = "local",
+    model: ModelOption = "",
+    key_env: KeyOption = "",
     cassette: Annotated[
         Path | None,
         Option("--cassette", metavar="FILE", help="Where questions and answers are kept. Default: beside --out."),
@@ -47,7 +43,6 @@ def track(
     all dialogues were tracked, 1 some were not.
     """
     from dialgauge.agents.llm import chat_settings, slots_to_track
-    from dialgauge.cli.lab_options import named_settings
     from dialgauge.formats import read, read_ontology
     from dialgauge.lab import track_corpus
 

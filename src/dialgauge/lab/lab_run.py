@@ -18,7 +18,7 @@ from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TO
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic
 from dialgauge.formats import write
-from dialgauge.lab.self_reports import labels_note, report_tables
+from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.measures import Score, Scores, Signature
@@ -108,15 +108,13 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
     )
 
 
-def _labelled(sitting: Sitting) -> dict[str, dict[str, str]]:
-    """Whose acts are not its own: those of agents that have only words."""
-    sources = {side: _acts_source(spec) for side, spec in (("user", sitting.user), ("system", sitting.system))}
-    named = {side: source for side, source in sources.items() if source}
-    return {"acts": named} if named else {}
-
-
-def _acts_source(spec: AgentSpec) -> str:
-    return str(getattr(spec.make(), "acts_source", "")) if spec.name in BUILT_IN else ""
+def _labelled(sitting: Sitting) -> dict[str, dict[str, Any]]:
+    """Of agents that have only words: who labels them with acts, and what a million of their tokens costs."""
+    sides = {"user": sitting.user, "system": sitting.system}
+    agents = {side: spec.make() for side, spec in sides.items() if spec.name in BUILT_IN}
+    acts = {side: one.acts_source for side, one in agents.items() if hasattr(one, "acts_source")}
+    prices = {side: one.prices for side, one in agents.items() if hasattr(one, "prices") and any(one.prices)}
+    return {name: told for name, told in (("acts", acts), ("prices", prices)) if told}
 
 
 def _name(sitting: Sitting) -> str:
@@ -282,7 +280,7 @@ def _schema(ontology: Ontology) -> list[dict[str, Any]]:
 
 def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     """The verdicts on task, tracker and user; with ``detail`` also how conversations went and what was misheard."""
-    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *report_tables(run)]
+    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *report_tables(run), *cost_tables(run)]
 
 
 def _parts(run: Run) -> Table:

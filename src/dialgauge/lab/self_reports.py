@@ -1,7 +1,9 @@
-"""Acts of agents that have only words: who labelled them, and how far an agent's own report agrees with an observer."""
+"""What is to be known of agents that are somebody else's: who labelled their words with acts, how far their own report
+agrees with an observer, and what they cost."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dialgauge.dialogue import Act, Dialogue
@@ -9,6 +11,7 @@ from dialgauge.report import Column, Table
 from dialgauge.runs import Run
 
 _OWN_REPORT = "model"
+_COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
 _Item = tuple[str, str, str]
 
 
@@ -16,6 +19,26 @@ def labels_note(run: Run) -> str:
     """A sentence on whose labels the acts of a run are; empty where all acts are the speakers' own."""
     observed = [side for side, source in _sources(run).items() if source != _OWN_REPORT]
     return f" The {' and the '.join(observed)} had words only: an observer's NLU labelled them." if observed else ""
+
+
+def cost_tables(run: Run) -> list[Table]:
+    """Calls, tokens and money of each side that asked somebody; nothing where none did."""
+    spent: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
+    for dialogue in run.dialogues():
+        for name, amount in (dialogue.outcome.details if dialogue.outcome else {}).items():
+            side, _, what = name.partition(" ")
+            if side in spent and what in _COUNTED:
+                spent[side][what] += int(float(amount))
+    if not any(spent.values()):
+        return []
+    prices = run.manifest.config.get("prices", {})
+    table = Table("What it cost", ["side", *_COUNTED.values(), Column("money", digits=4)])
+    for side, amounts in spent.items():
+        if amounts:
+            per_in, per_out = prices.get(side, (0.0, 0.0))
+            money = (amounts["tokens_in"] * per_in + amounts["tokens_out"] * per_out) / 1_000_000
+            table.add(side, *(amounts[what] for what in _COUNTED), money if per_in or per_out else None)
+    return [table]
 
 
 def report_tables(run: Run) -> list[Table]:

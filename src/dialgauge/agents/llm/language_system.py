@@ -25,8 +25,8 @@ from dialgauge.worlds.town import SYSTEM_ACTS, Backend
 
 _WAYS = ("native", "json", "none")
 _PROMPT = """You are the assistant of a town's information desk: you find and book restaurants, hotels, attractions \
-and trains, and order taxis. Answer in one or two short sentences. Take every fact from your tools and invent none; when \
-nothing is found, say so. Ask for what a booking still needs, and tell its reference number."""
+and trains, and order taxis. Answer in one or two short sentences. Take every fact from your tools and invent none; \
+when nothing is found, say so. Ask for what a booking still needs, and tell its reference number."""
 _JSON_PROMPT = """
 Write one JSON object and nothing else: {"say": "Which part of town would you like?"} to speak to the customer, or \
 {"tool": "search", "arguments": {"domain": "hotel", "constraints": {"area": "north"}}} to use a tool first.

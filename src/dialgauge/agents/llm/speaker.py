@@ -47,6 +47,7 @@ class LanguageAgent:
             from dialgauge.agents.speech import NluModel
 
             NluModel.load(settings.nlu)
+        self.prices = [settings.price_in, settings.price_out]
         #: Who labels its turns with acts.
         self.acts_source = "model" if settings.report else "observer"
 
