@@ -32,12 +32,13 @@ def cost_tables(run: Run) -> list[Table]:
     if not any(spent.values()):
         return []
     prices = run.manifest.config.get("prices", {})
-    table = Table("What it cost", ["side", *_COUNTED.values(), Column("money", digits=4)])
+    table = Table("What it cost", ["side", *_COUNTED.values(), *([Column("money", digits=4)] if prices else [])])
     for side, amounts in spent.items():
         if amounts:
             per_in, per_out = prices.get(side, (0.0, 0.0))
             money = (amounts["tokens_in"] * per_in + amounts["tokens_out"] * per_out) / 1_000_000
-            table.add(side, *(amounts[what] for what in _COUNTED), money if per_in or per_out else None)
+            told = [money if per_in or per_out else None] if prices else []
+            table.add(side, *(amounts[what] for what in _COUNTED), *told)
     return [table]
 
 

@@ -212,6 +212,7 @@ def test_json_instead_of_tools(town: LoadedTown, server: ModelServer) -> None:
         ('{ "say" : "Caf\\u00e9 at \\u00', "Café at"),
         ('{"say": 7}', ""),
         ("plain words", "plain words"),
+        ('{"tool": "search", "argum', ""),
         ("[1, 2]", "[1, 2]"),
     ],
 )

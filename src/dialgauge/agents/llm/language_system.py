@@ -148,7 +148,8 @@ class LlmSystem(LanguageAgent):
             return said.strip() if isinstance(said, str) else ""
         if begun := _SAY.match(answer.text):
             return _unquoted(answer.text[begun.end() :])
-        return answer.text
+        # The beginning of a call is nothing to say to a customer; other words are, though no JSON.
+        return "" if answer.text.startswith("{") else answer.text
 
 
 def _object(text: str) -> dict[str, Any] | None:
