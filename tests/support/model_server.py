@@ -7,7 +7,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -48,6 +48,7 @@ class ModelServer:
             return self._misbehave.pop(0) if self._misbehave else ""
 
     def finished(self, question: dict[str, Any], *, in_full: bool) -> None:
+        """Before the answer goes out: afterwards the other side may have asked the next question already."""
         with self._lock:
             self._at_once -= 1
             if in_full:
@@ -114,41 +115,38 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             way = server.next_way(question, dict(self.headers))
-            try:
-                in_full = self._answer(way, question)
-            except (BrokenPipeError, ConnectionResetError):
-                in_full = False
-            server.finished(question, in_full=in_full)
+            self._question = question
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._answer(way, question)
 
-        def _answer(self, way: str, question: dict[str, Any]) -> bool:
+        def _answer(self, way: str, question: dict[str, Any]) -> None:
             name, _, value = way.partition(":")
             if name == "hang":
                 server._hanging.release()
                 server.released.wait(60)
+            if name in ("hang", "close"):
+                server.finished(question, in_full=False)
                 self.close_connection = True
-                return False
-            if name == "close":
-                self.close_connection = True
-                return False
+                return
             if name == "status":
                 code, _, wait = value.partition(",")
-                return self._send(
-                    int(code), b'{"error": {"message": "not now"}}', {"Retry-After": wait} if wait else {}
-                )
-            if name == "echo":
+                self._send(int(code), b'{"error": {"message": "not now"}}', {"Retry-After": wait} if wait else {})
+            elif name == "echo":
                 told = f"bad key {self.headers['Authorization']}"
-                return self._send(int(value), json.dumps({"error": {"message": told}}).encode())
-            if name == "half":
+                self._send(int(value), json.dumps({"error": {"message": told}}).encode())
+            elif name == "half":
                 whole = _body(question, server.reply(question))
                 self._begin(200, len(whole))
                 self.wfile.write(whole[: len(whole) // 2])
                 self.close_connection = True
-                return False
-            if name == "endless":
+            elif name == "endless":
                 self._begin(200, 1 << 40)
                 while True:
                     self.wfile.write(b'{"choices": "' + b"a" * 65536)
-            return self._send(200, self._content(name, question))
+            elif name == "raw":
+                self._send(200, value.encode())
+            else:
+                self._send(200, self._content(name, question))
 
         def _content(self, name: str, question: dict[str, Any]) -> bytes:
             choices: dict[str, Answer] = {
@@ -184,7 +182,10 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 return json.dumps({"choices": [server.reply(question)], "usage": {"prompt_tokens": "many"}}).encode()
             return _body(question, choices[name] if name in choices else server.reply(question))
 
-        def _begin(self, status: int, length: int, headers: dict[str, str] | None = None) -> None:
+        def _begin(
+            self, status: int, length: int, headers: dict[str, str] | None = None, *, in_full: bool = False
+        ) -> None:
+            server.finished(self._question, in_full=in_full)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(length))
@@ -192,10 +193,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(header, value)
             self.end_headers()
 
-        def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> bool:
-            self._begin(status, len(body), headers)
+        def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+            self._begin(status, len(body), headers, in_full=status == 200)
             self.wfile.write(body)
-            return status == 200
 
     return Handler
 

@@ -94,6 +94,7 @@ def sitting_from(
     from dialgauge.agents import Limits
     from dialgauge.lab import LAB_LIMITS, Sitting
 
+    spoken = _one_of(level, _LEVELS, "level")
     sides = {"user": user, "system": system}
     specs = {
         side: agent_spec(name, given, side, channel, render=render, asked=asked)
@@ -105,14 +106,14 @@ def sitting_from(
         takes = getattr(agent, "side", side)
         if takes != side:
             raise DialgaugeError(f"{spec.name} is a {takes}; it cannot take the {side}'s place")
-        if level not in getattr(agent, "levels", _LEVELS):
+        if spoken not in getattr(agent, "levels", _LEVELS):
             raise DialgaugeError(f"{spec.name} has words and no acts; add --level text")
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"the channel does not reach {spec.name}: it hears by itself")
     return Sitting(
         user=specs["user"],
         system=specs["system"],
-        level=_one_of(level, _LEVELS, "level"),
+        level=spoken,
         seed=seed,
         trials=trials,
         mask=mask,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,6 +147,15 @@ def test_a_key_travels_in_the_header_and_nowhere_else(
         assert b"other-environment-text" not in content
 
 
+def test_a_key_in_another_spelling(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk/secret+key")
+    one = client(server, key_env="MY_KEY")
+    server.misbehave('raw:{"choices": [{"message": {"content": "is it sk\\/secret+key?"}}]}')
+    assert ask(one) == "is it [key]?"
+    server.misbehave('raw:{"choices": [{"message": {"content": "or s\\u006b/secret+key?"}}]}')
+    assert ask(one) == "or [key]?"
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -208,11 +219,13 @@ def test_budget_of_a_run(server: ModelServer, tmp_path: Path, budget: dict[str, 
     assert len(server.received) == 3
 
 
-def test_concurrency_and_rate(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import threading
+def test_no_more_than_so_many_at_once(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def slowly(question: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.05)
+        return said("x")
 
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
+    server.reply = slowly
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     threads = [
         threading.Thread(target=lambda seed=seed: ask(client(server, concurrency=2), seed=seed)) for seed in range(8)
     ]

@@ -99,7 +99,12 @@ class RunBudget:
 
 def _alive(under_way: dict[str, Cost]) -> dict[str, Cost]:
     """Without the calls of processes that were killed."""
-    return {ticket: cost for ticket, cost in under_way.items() if _is_alive(int(ticket.partition("-")[0]))}
+    processes = {ticket: ticket.partition("-")[0] for ticket in under_way}
+    return {
+        ticket: cost
+        for ticket, cost in under_way.items()
+        if processes[ticket].isdecimal() and _is_alive(int(processes[ticket]))
+    }
 
 
 def _is_alive(process: int) -> bool:

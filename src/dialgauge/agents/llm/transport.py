@@ -111,7 +111,7 @@ class Transport:
 
     def _decoded(self, body: str) -> dict[str, Any]:
         try:
-            answer = json.loads(body)
+            answer = self._blotted(json.loads(body))
         except (ValueError, RecursionError) as error:
             raise _Again(f"did not answer with JSON ({type(error).__name__})") from error
         if not isinstance(answer, dict):
@@ -121,10 +121,20 @@ class Transport:
     def _clean(self, text: str) -> str:
         return text.replace(self._key, _BLOT) if self._key else text
 
+    def _blotted(self, part: Any) -> Any:
+        """The same once more after decoding: JSON may write a sign of the key in another way."""
+        if isinstance(part, str):
+            return self._clean(part)
+        if isinstance(part, list):
+            return [self._blotted(one) for one in part]
+        if isinstance(part, dict):
+            return {self._clean(name): self._blotted(one) for name, one in part.items()}
+        return part
+
     def _told(self, body: str) -> str:
         """What the endpoint says of an error, where it says it as they usually do."""
         try:
-            error = json.loads(body)["error"]
+            error = self._blotted(json.loads(body))["error"]
             message = error["message"] if isinstance(error, dict) else error
         except (ValueError, RecursionError, KeyError, TypeError, IndexError):
             return ""
