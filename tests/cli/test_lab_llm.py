@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -19,7 +20,7 @@ import pytest
 from dialgauge.formats import read
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge
-from support.model_server import ModelServer, model_server, said
+from support.model_server import ModelServer, model_server, said, standard_reply
 
 KEY = "sk-very-secret-0123456789"
 COMMAND = [sys.executable, "-m", "dialgauge"]
@@ -131,6 +132,11 @@ def test_a_stopped_run_resumes_without_repeating_a_paid_call(
 def test_a_budget_is_exceeded_by_one_call_at_most(
     server: ModelServer, capsys: pytest.CaptureFixture[str], workers: int
 ) -> None:
+    def slowly(question: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.1)  # workers without a common account would all be under way when the budget ends
+        return standard_reply(question)
+
+    server.reply = slowly
     outcome = dialgauge(capsys, *words(server, "-n", 6, "--workers", workers, budget_tokens=1500))
     assert outcome.code == 1
     assert "the budget of 1,500 tokens for the run is spent" in " ".join(outcome.err.split())
