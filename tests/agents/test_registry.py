@@ -14,6 +14,8 @@ from support.packages import install, on_the_path
 
 OPTIONS = {
     "http": {"url": "http://127.0.0.1:1"},
+    "llm-system": {"endpoint": "http://127.0.0.1:1", "model": "m"},
+    "llm-user": {"endpoint": "http://127.0.0.1:1", "model": "m"},
     "corpus-user": {"corpus": "test.json"},
     "corpus-system": {"corpus": "test.json"},
 }

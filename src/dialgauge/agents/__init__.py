@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         MAX_EXCHANGES,
         SYSTEM_QUIT,
         TIME_BUDGET,
+        TOKEN_BUDGET,
         USER_GAVE_UP,
         Agent,
         Database,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         Usage,
         UserContext,
     )
-    from dialgauge.agents.registry import BUILT_IN, agent_names, make_agent
+    from dialgauge.agents.registry import BUILT_IN, agent_names, converted_options, deciding_options, make_agent
     from dialgauge.agents.replay import Replay
     from dialgauge.agents.replier import AgentReplier
     from dialgauge.agents.restaurant_bot import RuleBot
@@ -45,6 +46,7 @@ __all__ = [
     "RESTART",
     "SYSTEM_QUIT",
     "TIME_BUDGET",
+    "TOKEN_BUDGET",
     "USER_GAVE_UP",
     "Agent",
     "AgentReplier",
@@ -73,6 +75,8 @@ __all__ = [
     "UserContext",
     "agent_names",
     "converse",
+    "converted_options",
+    "deciding_options",
     "make_agent",
 ]
 

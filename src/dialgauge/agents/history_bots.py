@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
+
+if TYPE_CHECKING:
+    from dialgauge.agents.llm import Observer
 
 NO_ANSWER = "(no answer)"
 #: What a bot says to words that mean nothing to it. It is off the record: the dialog goes on as if nothing was said.
@@ -108,6 +112,8 @@ _MOST_BYTES = 1 << 20
 
 class _Answer(msgspec.Struct):
     reply: str
+    #: What it meant, where it says so: ``[["Hotel-Inform", "area", "north"], …]``.
+    acts: list[list[str]] | None = None
 
 
 class _TooLong(Exception):
@@ -118,10 +124,15 @@ class HttpBot(HistoryBot):
     """A bot behind HTTP.
 
     Each reply is one POST of ``{"dialogue", "turn", "history": [{"speaker", "text"}], "utterance"}``; the server
-    answers ``{"reply": "…"}``. Speakers are ``user``, ``bot`` and ``fact``.
+    answers ``{"reply": "…"}``. Speakers are ``user``, ``bot`` and ``fact``. In the lab, where words are to be scored as
+    acts, an observer labels what both sides say; a server that knows its acts may send ``"acts"`` along.
     """
 
     name = "http"
+    side = "system"
+    levels = ("text",)
+    remote = True
+    acts_source = "observer"
     _usage = Usage(calls=1)
 
     def __init__(self, url: str, *, timeout: float = 30.0) -> None:
@@ -137,6 +148,29 @@ class HttpBot(HistoryBot):
         self.shown = str(parsed.copy_with(userinfo=b"", query=None, fragment=None))
         self.options = {"url": self.shown}
 
+    def start(self, context: SystemContext) -> None:
+        super().start(context)
+        self._acts: list[list[str]] | None = None
+        self._observer: Observer | None = None
+        self._most, self._longest = context.limits.acts, context.limits.characters
+        if context.office is not None and context.ontology is not None and context.level == "text":
+            from dialgauge.agents.llm import Observer
+
+            self._observer = Observer(context.ontology, most=self._most)
+
+    def respond(self, turn: Turn | None) -> Reply:
+        reply = super().respond(turn)
+        if self._observer is None or turn is None or reply.turn is None:
+            return reply
+        from dialgauge.agents.llm import clean_text, reported_acts
+
+        heard = self._observer.label(turn.text, "user")
+        text = clean_text(reply.turn.text)[: self._longest]
+        acts = self._observer.label(text, "system")
+        if self._acts is not None:
+            acts = reported_acts(self._acts, "system", self._most)
+        return replace(reply, turn=Turn(speaker="system", text=text, acts=acts), heard=heard)
+
     def reply(self, point: Point) -> str:
         import httpx
 
@@ -147,7 +181,9 @@ class HttpBot(HistoryBot):
             "utterance": point.utterance,
         }
         try:
-            return msgspec.json.decode(self._post(question), type=_Answer).reply
+            answer = msgspec.json.decode(self._post(question), type=_Answer)
+            self._acts = answer.acts
+            return answer.reply
         except httpx.HTTPStatusError as error:
             reason = f"did not answer: status {error.response.status_code}"
         except httpx.HTTPError as error:

@@ -32,6 +32,7 @@ SYSTEM_QUIT = "system_quit"
 MAX_EXCHANGES = "max_exchanges"
 LOOP_GUARD = "loop_guard"
 TIME_BUDGET = "time_budget"
+TOKEN_BUDGET = "token_budget"  # noqa: S105 - tokens of language models
 AGENT_ERROR = "agent_error"
 
 Level: TypeAlias = Literal["text", "act"]

@@ -6,8 +6,10 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from dialgauge import plugins
+from dialgauge.agents.llm.settings import FETCHING, LOCAL
 from dialgauge.agents.protocol import Agent
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -19,6 +21,8 @@ BUILT_IN = {
     "corpus-user": "dialgauge.agents.town.doubles:corpus_user",
     "echo": "dialgauge.agents.town.doubles:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
+    "llm-system": "dialgauge.agents.llm.language_system:llm_system",
+    "llm-user": "dialgauge.agents.llm.language_user:llm_user",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
     "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
@@ -27,7 +31,34 @@ BUILT_IN = {
 }
 
 
+#: Agents that reach out, with the settings that change how, and never what is said: no part of a signature.
+_REACHING_OUT = {
+    "http": frozenset({"timeout"}),
+    "llm-system": FETCHING,
+    "llm-user": FETCHING,
+}
 _YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+def deciding_options(name: str, options: Mapping[str, str]) -> dict[str, str]:
+    """The settings that decide what an agent says, without what may be secret in an address."""
+    reaching = _REACHING_OUT.get(name)
+    if reaching is None:
+        return dict(options)
+    return {
+        option: _public(text) if option == "url" else text
+        for option, text in options.items()
+        if option not in reaching or (option, text) == ("endpoint", LOCAL)
+    }
+
+
+def _public(url: str) -> str:
+    """An address without what may be secret in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def agent_names() -> list[str]:
@@ -38,9 +69,7 @@ def agent_names() -> list[str]:
 def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
     """A new agent of that name; an unknown name or option is an error with the nearest ones."""
     factory: Callable[..., Any] = plugins.load(plugins.AGENTS, name, Callable, BUILT_IN)  # type: ignore[arg-type]
-    given = dict(options or {})
-    _check_options(name, factory, given)
-    converted = {option: _converted(name, factory, option, text) for option, text in given.items()}
+    converted = converted_options(name, factory, options or {})
     try:
         agent = factory(**converted)
     except DialgaugeError:
@@ -53,6 +82,12 @@ def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
             f"{type(agent).__name__} lacks name, start(context) or respond(turn)"
         )
     return agent
+
+
+def converted_options(name: str, factory: Callable[..., Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """Settings as texts made what a factory takes; one that it does not take, or cannot, is an error."""
+    _check_options(name, factory, options)
+    return {option: _converted(name, factory, option, text) for option, text in options.items()}
 
 
 def _check_options(name: str, factory: Callable[..., Any], given: Mapping[str, str]) -> None:

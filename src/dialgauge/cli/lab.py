@@ -5,17 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_train
+from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import StoreOption, err, on_screen, out, present_tables, progress_bar, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import (
     ChannelOption,
     DatabaseOption,
+    EndpointOption,
     ExchangesOption,
     FailuresOption,
     GoalsOption,
+    KeyOption,
     LabSeedOption,
     LevelOption,
+    ModelOption,
     SystemOption,
     SystemSetting,
     TownSeedOption,
@@ -33,6 +36,7 @@ app = application("Systems and users in conversation: held, recorded once, and s
 lab_blame.register(app)
 lab_chat.register(app)
 lab_study.register(app)
+lab_track.register(app)
 lab_train.register(app)
 
 
@@ -51,6 +55,13 @@ def run(
     failures: FailuresOption = "live",
     user_set: UserSetting = None,
     system_set: SystemSetting = None,
+    endpoint: EndpointOption = "",
+    model: ModelOption = "",
+    key_env: KeyOption = "",
+    cassette: Annotated[
+        Path | None,
+        Option("--cassette", metavar="FILE", help="Where what language models are asked and answer is kept."),
+    ] = None,
     render: Annotated[bool, Option("--render", help="At act level, put the acts into words too.")] = False,
     exchanges: ExchangesOption = 20,
     seconds: Annotated[
@@ -94,6 +105,12 @@ def run(
         channel=channel,
         level=level,
         render=render,
+        asked={
+            "endpoint": endpoint,
+            "model": model,
+            "key_env": key_env,
+            "cassette": str(cassette) if cassette else "",
+        },
         trials=trials,
         seed=seed,
         mask=failures == "masked",

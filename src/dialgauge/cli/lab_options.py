@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from dialgauge.lab import AgentSpec, LoadedTown, Sitting
 
 SystemOption = Annotated[
-    str, Option("--system", metavar="AGENT", help="rule-system, corpus-system, echo, ... or a plugin's.")
+    str, Option("--system", metavar="AGENT", help="rule-system, llm-system, http, corpus-system, ... or a plugin's.")
 ]
 UserOption = Annotated[
-    str, Option("--user", metavar="AGENT", help="agenda, agenda-baseline, corpus-user, ... or a plugin's.")
+    str, Option("--user", metavar="AGENT", help="agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin's.")
 ]
 UserSetting = Annotated[
     list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="A setting of the user; repeatable.")
@@ -44,6 +44,16 @@ FailuresOption = Annotated[
     Option("--failures", metavar="MODE", help="First tries that would find something: live leaves them out, paper "
            "keeps them, masked makes them fail."),
 ]  # fmt: skip
+EndpointOption = Annotated[
+    str,
+    Option(
+        "--endpoint", metavar="URL|local", help="Of language models: an OpenAI-compatible address, or this machine."
+    ),
+]
+ModelOption = Annotated[str, Option("--model", metavar="NAME", help="The model, as the endpoint calls it.")]
+KeyOption = Annotated[
+    str, Option("--key-env", metavar="NAME", help="The environment variable that holds the endpoint's key.")
+]
 ExchangesOption = Annotated[int, Option(min=1, help="Exchanges after which a conversation is cut off.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Seed of the conversations and of the resampling.")]
 TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Seed of the synthetic town and its goals.")]
@@ -51,7 +61,8 @@ TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Seed of the s
 _LEVELS = ("act", "text")
 _FAILURES = ("live", "paper", "masked")
 _CLEAN = "clean"
-#: Agents of ours that have no use for a channel, or words of their own.
+#: Language models, and agents of ours that have a use for a channel.
+_MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
@@ -71,6 +82,7 @@ def sitting_from(
     channel: str,
     level: str,
     render: bool,
+    asked: Mapping[str, str] | None = None,
     trials: int,
     seed: int,
     mask: bool,
@@ -82,18 +94,26 @@ def sitting_from(
     from dialgauge.agents import Limits
     from dialgauge.lab import LAB_LIMITS, Sitting
 
+    spoken = _one_of(level, _LEVELS, "level")
     sides = {"user": user, "system": system}
-    specs = {side: agent_spec(name, given, side, channel, render=render) for side, (name, given) in sides.items()}
+    specs = {
+        side: agent_spec(name, given, side, channel, render=render, asked=asked)
+        for side, (name, given) in sides.items()
+    }
+    _refuse_unused(asked, specs)
     for side, spec in specs.items():
-        takes = getattr(spec.make(), "side", side)
+        agent = spec.make()
+        takes = getattr(agent, "side", side)
         if takes != side:
             raise DialgaugeError(f"{spec.name} is a {takes}; it cannot take the {side}'s place")
+        if spoken not in getattr(agent, "levels", _LEVELS):
+            raise DialgaugeError(f"{spec.name} has words and no acts; add --level text")
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"the channel does not reach {spec.name}: it hears by itself")
     return Sitting(
         user=specs["user"],
         system=specs["system"],
-        level=_one_of(level, _LEVELS, "level"),
+        level=spoken,
         seed=seed,
         trials=trials,
         mask=mask,
@@ -107,22 +127,45 @@ def sitting_from(
     )
 
 
-def agent_spec(name: str, given: Sequence[str] | None, side: str, channel: str, *, render: bool) -> AgentSpec:
-    """An agent with its settings."""
+def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpec]) -> None:
+    named = [name for name, text in (asked or {}).items() if text]
+    if named and not any(spec.name in _MODELS for spec in specs.values()):
+        option = named[0].replace("_", "-")
+        raise DialgaugeError(f"--{option} is for language models; choose --user llm-user or --system llm-system")
+
+
+def agent_spec(
+    name: str,
+    given: Sequence[str] | None,
+    side: str,
+    channel: str,
+    *,
+    render: bool,
+    asked: Mapping[str, str] | None = None,
+) -> AgentSpec:
+    """An agent with its settings; ``asked`` are those of language models on either side that were not set for one."""
     from dialgauge.lab import AgentSpec
 
-    options = {}
-    for text in given or ():
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise DialgaugeError(f"--{side}-set takes NAME=VALUE, not '{text}'")
-        options[key.replace("-", "_")] = value
+    options = named_settings(given, f"--{side}-set")
+    if name in _MODELS:
+        options = {**{setting: text for setting, text in (asked or {}).items() if text}, **options}
     if name in _HEARING:
         if channel != _CLEAN:
             options.setdefault("channel", channel)
         if render:
             options.setdefault("render", "true")
     return AgentSpec(name, options)
+
+
+def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Settings given as NAME=VALUE."""
+    settings = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise DialgaugeError(f"{option} takes NAME=VALUE, not '{text}'")
+        settings[key.replace("-", "_")] = value
+    return settings
 
 
 def _one_of(text: str, known: Sequence[str], what: str) -> Any:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
     from dialgauge.lab.lab_run import LAB_KIND, lab_tables, scored_run, town_run, write_conversations
     from dialgauge.lab.measures import score_conversations
+    from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, town_scenario
     from dialgauge.lab.study import (
         ERRORS,
@@ -41,6 +42,7 @@ __all__ = [
     "Form",
     "LoadedTown",
     "Sitting",
+    "Tracked",
     "blame_conversations",
     "blame_document",
     "blame_explanation",
@@ -71,6 +73,7 @@ __all__ = [
     "study_tables",
     "town_run",
     "town_scenario",
+    "track_corpus",
     "world_task",
     "write_conversations",
     "write_release",

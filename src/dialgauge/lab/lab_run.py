@@ -14,13 +14,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET
+from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic
 from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_tables
+from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.measures import Score, Scores, Signature
@@ -68,7 +69,7 @@ def lab_workbench(
     """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
     config = {
         "signature": lab_signature(loaded, sitting).long(),
-        "sitting": msgspec.to_builtins(sitting),
+        "sitting": msgspec.to_builtins(sitting) | {"user": str(sitting.user), "system": str(sitting.system)},
         "code": own_source(),
         **more,
     }
@@ -103,12 +104,22 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
             "failures": loaded.failures,
             "trials": sitting.trials,
             "limits": msgspec.to_builtins(sitting.limits),
+            **_labelled(sitting),
         },
         inputs=loaded.files,
         seeds=sitting.seed,
         signature=signature,
         notes=_notes(held),
     )
+
+
+def _labelled(sitting: Sitting) -> dict[str, dict[str, Any]]:
+    """Of agents that have only words: who labels them with acts, and what a million of their tokens costs."""
+    sides = {"user": sitting.user, "system": sitting.system}
+    agents = {side: spec.make() for side, spec in sides.items() if spec.name in BUILT_IN}
+    acts = {side: one.acts_source for side, one in agents.items() if hasattr(one, "acts_source")}
+    prices = {side: one.prices for side, one in agents.items() if hasattr(one, "prices") and any(one.prices)}
+    return {name: told for name, told in (("acts", acts), ("prices", prices)) if told}
 
 
 def _name(sitting: Sitting) -> str:
@@ -148,7 +159,9 @@ def _code(spec: AgentSpec) -> str:
 
 def _files(spec: AgentSpec) -> str:
     """Checksums of the files that an agent's settings name: a model or a channel may change and keep its name."""
-    return ",".join(f"{name}={checksum}" for name, checksum in files_named(spec.options).items())
+    return ",".join(
+        f"{name}={checksum}" for name, checksum in files_named(deciding_options(spec.name, spec.options)).items()
+    )
 
 
 def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:
@@ -231,8 +244,12 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
         for one in held
         if one.outcome and one.outcome.reason in (AGENT_ERROR, TIME_BUDGET)
     )
+    spent = Counter(
+        one.outcome.details.get(EXPLANATION, "") for one in held if one.outcome and one.outcome.reason == TOKEN_BUDGET
+    )
     return [
-        f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()
+        *(f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()),
+        *(f"{counted(count, 'conversation')} ended or did not begin: {reason}" for reason, count in spent.items()),
     ]
 
 
@@ -269,7 +286,8 @@ def _schema(ontology: Ontology) -> list[dict[str, Any]]:
 def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
     went and what was misheard."""
-    return [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
+    verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
+    return [*verdicts, *report_tables(run), *cost_tables(run)]
 
 
 def _parts(run: Run) -> Table:
@@ -279,6 +297,7 @@ def _parts(run: Run) -> Table:
         notes=[
             "The tracker against what the user said; the user against its goal."
             + (" Success goes by the acts behind the words." if run.manifest.config["level"] == "text" else "")
+            + labels_note(run)
         ],
     )
     for what, names in {"tracker": ("JGA", "F1", "SA", "FGA@0.5"), "user": ("I-GCDF1", "R-GCDF1")}.items():

@@ -25,6 +25,7 @@ from dialgauge.agents import (
     Scenario,
     Streams,
     converse,
+    deciding_options,
     make_agent,
 )
 from dialgauge.agents.town import Belief
@@ -36,12 +37,12 @@ from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, s
 LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Dialogue)
-#: Conversations of our own agents are so short that units hold many.
-_TOGETHER = 50
+#: Conversations of our own agents are so short that units hold many; one that waits for others is a unit by itself.
+_TOGETHER, _ALONE = 50, 1
 
 
 class AgentSpec(Struct, frozen=True):
-    """An agent by name, with its options."""
+    """An agent by name, with its options; its text names those that decide what it says, and no secret."""
 
     name: str
     options: dict[str, str] = {}
@@ -51,7 +52,8 @@ class AgentSpec(Struct, frozen=True):
         return make_agent(self.name, self.options)
 
     def __str__(self) -> str:
-        settings = ",".join(f"{name}={value}" for name, value in sorted(self.options.items()))
+        deciding = deciding_options(self.name, self.options)
+        settings = ",".join(f"{name}={value}" for name, value in sorted(deciding.items()))
         return f"{self.name}({settings})" if settings else self.name
 
 
@@ -177,8 +179,10 @@ def _unwritable(why: str) -> Outcome:
 
 def _units(goals: Sequence[TownGoal], sitting: Sitting) -> Iterator[engine.Unit[list[_Planned]]]:
     planned = [_Planned(goal, trial) for trial in range(sitting.trials) for goal in goals]
-    for start in range(0, len(planned), _TOGETHER):
-        yield engine.Unit(f"{start:08d}", planned[start : start + _TOGETHER])
+    remote = any(getattr(spec.make(), "remote", False) for spec in (sitting.user, sitting.system))
+    together = _ALONE if remote else _TOGETHER
+    for start in range(0, len(planned), together):
+        yield engine.Unit(f"{start:08d}", planned[start : start + together])
 
 
 def with_states(dialogue: Dialogue) -> Dialogue:

@@ -1,0 +1,52 @@
+"""Language models as users, systems and trackers: a thin client, cassettes, budgets, and a small model of our own."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.agents.llm.budget import BudgetSpent, DialogueBudget
+    from dialgauge.agents.llm.cassette import Cassette, Completion, ToolCall
+    from dialgauge.agents.llm.chat import ChatClient, clean_text
+    from dialgauge.agents.llm.desk import Desk
+    from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, llm_system
+    from dialgauge.agents.llm.language_user import LlmUser, goal_prompt, llm_user
+    from dialgauge.agents.llm.local_model import LocalModel, check_local_model
+    from dialgauge.agents.llm.observer import Observer, reported_acts
+    from dialgauge.agents.llm.settings import FETCHING, LOCAL, ChatSettings
+    from dialgauge.agents.llm.speaker import VoiceSettings
+    from dialgauge.agents.llm.state_tracker import LlmTracker, chat_settings, slots_to_track
+    from dialgauge.agents.llm.transport import ChatError
+
+__all__ = [
+    "FETCHING",
+    "LOCAL",
+    "BudgetSpent",
+    "Cassette",
+    "ChatClient",
+    "ChatError",
+    "ChatSettings",
+    "Completion",
+    "Desk",
+    "DialogueBudget",
+    "LlmSystem",
+    "LlmTracker",
+    "LlmUser",
+    "LocalModel",
+    "Observer",
+    "SystemSettings",
+    "ToolCall",
+    "VoiceSettings",
+    "chat_settings",
+    "check_local_model",
+    "clean_text",
+    "goal_prompt",
+    "llm_system",
+    "llm_user",
+    "reported_acts",
+    "slots_to_track",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

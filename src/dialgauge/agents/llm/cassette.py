@@ -1,0 +1,146 @@
+"""Cassettes: what a language model was asked and answered, one JSON line each, in a file that only grows.
+
+A line is on the disk before the answer is used, so a run that is killed repeats no paid call. Several processes may
+share a cassette. The address of the endpoint is no part of the key: the same model behind another address, or a
+cassette without any endpoint, gives the same answers. Keys and headers never get here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from filelock import FileLock
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError
+
+
+class ToolCall(Struct, frozen=True):
+    """A tool that the model wants used; the arguments as it wrote them."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Completion(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a model answered."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    #: Why it stopped: ``stop``, ``length``, ``tool_calls``, ``content_filter``.
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A line of a cassette."""
+
+    key: str
+    request: dict[str, Any]
+    answer: Completion
+    cost: float = 0.0
+    seconds: float = 0.0
+
+
+_DECODER = msgspec.json.Decoder(Entry)
+
+
+def request_key(request: dict[str, Any]) -> str:
+    """A checksum of model, messages and parameters."""
+    text = json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Cassette:
+    """Answers by the request they answer, kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        if path.is_dir():
+            raise DialgaugeError("this is a folder; name the file of the cassette", file=str(path))
+        self.path = path
+        self._answers: dict[str, Completion] = {}
+        self._read = self._line = 0
+        #: Of all calls on the cassette.
+        self.tokens = 0
+        self.money = 0.0
+
+    def lock(self) -> FileLock:
+        """Held while the file or what is reserved beside it changes."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unusable(error) from error
+        return FileLock(self.path.with_name(f".{self.path.name}.lock"))
+
+    def find(self, key: str) -> Completion | None:
+        """The answer that was kept, by this process or another."""
+        if key not in self._answers:
+            self.refresh()
+        return self._answers.get(key)
+
+    def keep(self, entry: Entry) -> None:
+        """Write an answer down; it is on the disk when this returns."""
+        line = msgspec.json.encode(entry) + b"\n"
+        with self.lock():
+            try:
+                with self.path.open("ab+") as file:
+                    self._cut_torn_line(file.fileno())
+                    file.write(line)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise self._unusable(error) from error
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in the lines that were added; one that a killed process left half written is none."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._read)
+                added = file.read()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._unusable(error) from error
+        whole = added.rfind(b"\n") + 1
+        for line in added[:whole].splitlines():
+            self._line += 1
+            self._take(line)
+        self._read += whole
+
+    def _take(self, line: bytes) -> None:
+        try:
+            entry = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DialgaugeError(
+                f"this is no line of a cassette ({error}); remove it or name another file",
+                file=str(self.path),
+                line=self._line,
+            ) from error
+        self.tokens += entry.answer.tokens_in + entry.answer.tokens_out
+        self.money += entry.cost
+        self._answers.setdefault(entry.key, entry.answer)
+
+    @staticmethod
+    def _cut_torn_line(handle: int) -> None:
+        size = os.fstat(handle).st_size
+        end = size
+        while end:
+            start = max(0, end - 65536)
+            place = os.pread(handle, end - start, start).rfind(b"\n")
+            if place >= 0:
+                end = start + place + 1
+                break
+            end = start
+        if end != size:
+            os.ftruncate(handle, end)
+
+    def _unusable(self, error: OSError) -> DialgaugeError:
+        return DialgaugeError(f"the cassette cannot be used ({error.strerror or error})", file=str(self.path))

@@ -1,0 +1,171 @@
+"""A thin client of the OpenAI-compatible protocol: a cassette, a budget, a gate, and then one request."""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.agents.llm.budget import Cost, DialogueBudget, RunBudget
+from dialgauge.agents.llm.cassette import Cassette, Completion, Entry, ToolCall, request_key
+from dialgauge.agents.llm.gate import Gate
+from dialgauge.agents.llm.settings import LOCAL, ChatSettings
+from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.agents.llm.transport import Transport
+
+#: Characters of a token where an endpoint does not count them.
+_CHARACTERS = 4
+#: Tool calls of one answer that are looked at, and characters of text that are kept.
+_MOST_CALLS, _MOST_TEXT = 32, 20_000
+_SHOWN = 80
+Messages = list[dict[str, Any]]
+
+
+class ChatClient:
+    """Asks one model. It serves one dialogue after the other; several processes may have one each."""
+
+    def __init__(self, settings: ChatSettings) -> None:
+        settings.check()
+        self.settings = settings
+        self._cassette = Cassette(Path(settings.cassette)) if settings.cassette and settings.how != "off" else None
+        if self._cassette is not None and settings.how == "replay" and not self._cassette.path.is_file():
+            raise DialgaugeError("there is no such cassette to replay", file=settings.cassette)
+        self._budget = RunBudget(self._cassette, settings) if self._cassette is not None else None
+
+    def ask(self, messages: Messages, *, seed: int, purse: DialogueBudget, **parameters: Any) -> Completion:
+        """The model's answer, from the cassette or the endpoint.
+
+        Raises :class:`~dialgauge.agents.llm.transport.ChatError` where there is none, and ``BudgetSpent``.
+        """
+        purse.check()
+        settings = self.settings
+        request = {
+            "model": settings.model_name,
+            "messages": messages,
+            "temperature": settings.temperature,
+            "seed": seed,
+            "max_tokens": settings.max_tokens,
+            **parameters,
+        }
+        key = request_key(request)
+        kept = self._cassette.find(key) if self._cassette is not None and settings.how != "refuse" else None
+        answer = self._called(request, key) if kept is None else kept
+        purse.add(Cost(answer.tokens_in + answer.tokens_out, settings.cost(answer.tokens_in, answer.tokens_out)))
+        return answer
+
+    def _called(self, request: dict[str, Any], key: str) -> Completion:
+        from dialgauge.agents.llm.transport import ChatError
+
+        if not self.settings.calls:
+            raise ChatError(f"{self._why_not()}: the request {key[:12]} that ends with “{_last(request)}”")
+        if self._budget is None:
+            return self._fetched(request, key)
+        with self._budget.reserved(self._most(request)):
+            return self._fetched(request, key)
+
+    def _why_not(self) -> str:
+        if self.settings.how == "replay":
+            return f"the cassette {self.settings.cassette} has no answer to a request, and it is to be replayed only"
+        return "no model may be asked (mode=refuse)"
+
+    def _fetched(self, request: dict[str, Any], key: str) -> Completion:
+        sent = {**request, "stream": False}
+        if self.settings.endpoint == LOCAL:
+            # With parts of other prompts in memory the last digits differ, and with them now and then a word.
+            sent["cache_prompt"] = False
+        begun = time.monotonic()
+        with self._gate.passed():
+            answer = completion_of(self._transport.post(sent), request)
+        if self._cassette is not None:
+            cost = self.settings.cost(answer.tokens_in, answer.tokens_out)
+            seconds = round(time.monotonic() - begun, 3)
+            self._cassette.keep(Entry(key=key, request=request, answer=answer, cost=cost, seconds=seconds))
+        return answer
+
+    def _most(self, request: dict[str, Any]) -> Cost:
+        """What a call can cost: no tokenizer makes more tokens than there are bytes."""
+        import json
+
+        tokens_in, tokens_out = len(json.dumps(request).encode()), self.settings.max_tokens
+        return Cost(tokens_in + tokens_out, self.settings.cost(tokens_in, tokens_out))
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return Gate(self.settings.endpoint, concurrency=self.settings.concurrency, rate=self.settings.rate)
+
+    @cached_property
+    def _transport(self) -> Transport:
+        from dialgauge.agents.llm.transport import Transport
+
+        if self.settings.endpoint == LOCAL:
+            from dialgauge.agents.llm.local_model import local_address
+
+            return Transport(self.settings, local_address, trust_environment=False)
+        return Transport(self.settings, lambda: self.settings.endpoint)
+
+
+def completion_of(answer: dict[str, Any], request: dict[str, Any]) -> Completion:
+    """What is of use in an endpoint's answer, whatever else is in it or missing."""
+    from dialgauge.agents.llm.transport import ChatError
+
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not isinstance(first, dict) or not isinstance(message, dict):
+        raise ChatError("the model's answer has no message in it (choices[0].message)")
+    text = clean_text(message.get("content"))
+    finish = first.get("finish_reason")
+    usage = answer.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    return Completion(
+        text=text[:_MOST_TEXT],
+        calls=_tool_calls(message.get("tool_calls")),
+        finish=finish if isinstance(finish, str) and len(finish) < _SHOWN else "",
+        tokens_in=_count(counts.get("prompt_tokens"), str(request["messages"])),
+        tokens_out=_count(counts.get("completion_tokens"), text),
+    )
+
+
+def clean_text(content: object) -> str:
+    """Words without what no record can hold or no terminal should see; also of content in parts."""
+    if isinstance(content, list):
+        content = "".join(
+            part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)
+        )
+    if not isinstance(content, str):
+        return ""
+    text = content.encode("utf-8", "replace").decode()
+    return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text).strip()
+
+
+def _tool_calls(given: object) -> tuple[ToolCall, ...]:
+    calls = []
+    for number, one in enumerate(given[:_MOST_CALLS] if isinstance(given, list) else ()):
+        function = one.get("function") if isinstance(one, dict) else None
+        if not isinstance(function, dict):
+            continue
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):
+            import json
+
+            arguments = json.dumps(arguments)
+        identifier = clean_text(one.get("id"))[:_SHOWN] or f"call-{number + 1}"
+        calls.append(
+            ToolCall(identifier, clean_text(function.get("name"))[:_SHOWN], clean_text(arguments)[:_MOST_TEXT])
+        )
+    return tuple(calls)
+
+
+def _count(told: object, text: str) -> int:
+    if isinstance(told, int) and not isinstance(told, bool) and told >= 0:
+        return told
+    return math.ceil(len(text) / _CHARACTERS)
+
+
+def _last(request: dict[str, Any]) -> str:
+    words = " ".join(str(request["messages"][-1].get("content") or "").split())
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"

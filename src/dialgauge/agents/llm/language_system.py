@@ -1,0 +1,203 @@
+"""``llm-system``: a system of the town whose words are a language model's, with the town's backend as its tools.
+
+Tools are called through the protocol (``tools=native``), or as JSON that the endpoint constrains to a schema
+(``tools=json``) for models whose chat template knows no tools, or not at all (``tools=none``).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from dialgauge.agents.llm.cassette import Completion
+from dialgauge.agents.llm.desk import TOOLS, Desk
+from dialgauge.agents.llm.language_user import act_list
+from dialgauge.agents.llm.settings import LOCAL
+from dialgauge.agents.llm.speaker import REPORT_INSTRUCTION, LanguageAgent, VoiceSettings
+from dialgauge.agents.protocol import Reply, SystemContext
+from dialgauge.dialogue import Act, Turn
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.worlds.town import SYSTEM_ACTS, Backend
+
+_WAYS = ("native", "json", "none")
+_PROMPT = """You are the assistant of a town's information desk: you find and book restaurants, hotels, attractions \
+and trains, and order taxis. Answer in one or two short sentences. Take every fact from your tools and invent none; \
+when nothing is found, say so. Ask for what a booking still needs, and tell its reference number."""
+_JSON_PROMPT = """
+Write one JSON object and nothing else: {"say": "Which part of town would you like?"} to speak to the customer, or \
+{"tool": "search", "arguments": {"domain": "hotel", "constraints": {"area": "north"}}} to use a tool first.
+Tools: """
+_ENOUGH = "(No more tools for this message: answer the customer now, in words.)"
+_SAY = re.compile(r'^\s*\{\s*"say"\s*:\s*"')
+
+
+class SystemSettings(VoiceSettings, frozen=True, kw_only=True):
+    """Of a model that has tools."""
+
+    #: native, json or none; without a word what the endpoint can do.
+    tools: str = ""
+    tool_calls: int = 6
+    rows: int = 5
+
+
+class LlmSystem(LanguageAgent):
+    """A language model behind the desk."""
+
+    name = "llm-system"
+    side, _partner = "system", "user"
+
+    def __init__(self, settings: SystemSettings) -> None:
+        super().__init__(settings)
+        self._way = settings.tools or ("json" if settings.endpoint == LOCAL else "native")
+        if self._way not in _WAYS:
+            raise DialgaugeError(
+                f"the setting tools is native, json or none, not '{self._way}'.{nearest(self._way, _WAYS)}"
+            )
+        self._most, self._rows = settings.tool_calls, settings.rows
+
+    def start(self, context: SystemContext) -> None:
+        """A new conversation."""
+        if not isinstance(context, SystemContext):
+            raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
+        if not isinstance(context.office, Backend):
+            raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
+        prompt = _PROMPT
+        if self._way == "json":
+            prompt += _JSON_PROMPT + " ".join(_usage_line(tool) for tool in TOOLS)
+        if self._settings.report:
+            prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(SYSTEM_ACTS)}"
+        self._begin(context, prompt)
+        self._desk = Desk(context.office, rows=self._rows)
+
+    def _answer(self, turn: Turn | None, heard: tuple[Act, ...] | None) -> Reply:
+        if turn is None:
+            raise DialgaugeError(f"{self.name} was asked to begin; in the town the user does")
+        self._messages.append({"role": "user", "content": turn.text or "(The customer said nothing.)"})
+        words, acts = self._worded(self._spoken())
+        return Reply(
+            turn=Turn(speaker="system", text=words, acts=acts),
+            heard=heard,
+            state=self._desk.state,
+            usage=self._usage,
+        )
+
+    def _spoken(self) -> str:
+        """What the model says once it has used its tools; after so many calls it has to speak."""
+        left = self._most if self._way != "none" else 0
+        while True:
+            answer = self._ask(self._messages, **self._offer(left))
+            calls = list(self._wanted(answer))
+            if not calls or left <= 0:
+                text = self._words(answer)
+                self._messages.append({"role": "assistant", "content": answer.text or " "})
+                return text
+            self._use(answer, calls, left)
+            left -= len(calls)
+            if left <= 0:
+                self._messages.append({"role": "user", "content": _ENOUGH})
+
+    def _offer(self, left: int) -> dict[str, Any]:
+        """The parameters that let the model use tools, or keep it from it."""
+        if self._way == "native":
+            tools = [{"type": "function", "function": tool} for tool in TOOLS]
+            return {"tools": tools, "tool_choice": "auto" if left > 0 else "none"}
+        if self._way == "json":
+            schema = _schema() if left > 0 else _SAY_SCHEMA
+            return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
+        return {}
+
+    def _wanted(self, answer: Completion) -> Iterator[tuple[str, str, object]]:
+        """Id, name and arguments of the tools that the model wants used."""
+        if self._way == "native":
+            for call in answer.calls:
+                yield call.id, call.name, call.arguments
+        elif self._way == "json":
+            given = _object(answer.text)
+            if given is not None and isinstance(given.get("tool"), str) and "say" not in given:
+                yield "", given["tool"], given.get("arguments")
+
+    def _use(self, answer: Completion, calls: list[tuple[str, str, object]], left: int) -> None:
+        refused = {"error": "no more tools for this message"}
+        results = [
+            self._desk.use(name, arguments) if number < left else refused
+            for number, (_, name, arguments) in enumerate(calls)
+        ]
+        if self._way == "json":
+            self._messages.append({"role": "assistant", "content": answer.text})
+            self._messages.append({"role": "user", "content": f"RESULT: {json.dumps(results[0])}"})
+            return
+        asked = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in answer.calls
+        ]
+        self._messages.append({"role": "assistant", "content": answer.text, "tool_calls": asked})
+        for (identifier, _, _), result in zip(calls, results, strict=True):
+            self._messages.append({"role": "tool", "tool_call_id": identifier, "content": json.dumps(result)})
+
+    def _words(self, answer: Completion) -> str:
+        """What is said: of JSON that was cut off in the middle as much as there is."""
+        if self._way != "json":
+            return answer.text
+        given = _object(answer.text)
+        if given is not None:
+            said = given.get("say")
+            return said.strip() if isinstance(said, str) else ""
+        if begun := _SAY.match(answer.text):
+            return _unquoted(answer.text[begun.end() :])
+        # The beginning of a call is nothing to say to a customer; other words are, though no JSON.
+        return "" if answer.text.startswith("{") else answer.text
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    with suppress(ValueError, RecursionError):
+        given = json.loads(text)
+        if isinstance(given, dict):
+            return given
+    return None
+
+
+def _unquoted(text: str) -> str:
+    """The beginning of a JSON string as the words it stands for."""
+    for cut in range(7):  # an escape of six signs may be cut in its middle
+        with suppress(ValueError):
+            return str(json.loads(f'"{text[: len(text) - cut]}"')).strip()
+    return text.strip()
+
+
+def _usage_line(tool: dict[str, Any]) -> str:
+    return f"{tool['name']}({', '.join(tool['parameters']['properties'])})."
+
+
+_SAY_SCHEMA = {
+    "type": "object",
+    "properties": {"say": {"type": "string"}},
+    "required": ["say"],
+    "additionalProperties": False,
+}
+
+
+def _schema() -> dict[str, Any]:
+    """Words to the customer, or one of the tools with its arguments."""
+    tools = [
+        {
+            "type": "object",
+            "properties": {"tool": {"type": "string", "enum": [tool["name"]]}, "arguments": tool["parameters"]},
+            "required": ["tool", "arguments"],
+            "additionalProperties": False,
+        }
+        for tool in TOOLS
+    ]
+    return {"anyOf": [_SAY_SCHEMA, *tools]}
+
+
+def llm_system(**settings: Any) -> LlmSystem:
+    """A system that a language model speaks."""
+    return LlmSystem(SystemSettings(**settings))
+
+
+# The registry checks and converts settings by the signature.
+llm_system.__signature__ = inspect.signature(SystemSettings)  # type: ignore[attr-defined]

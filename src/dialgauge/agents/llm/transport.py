@@ -1,0 +1,152 @@
+"""One request to an OpenAI-compatible endpoint over HTTP, tried again where that may help.
+
+Whatever comes back is somebody else's: it is read up to a size and a time, and a key that it repeats is blotted out
+before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from dialgauge.agents.llm.settings import ChatSettings
+from dialgauge.errors import DialgaugeError
+
+#: No reply of a few hundred tokens is longer.
+_MOST_BYTES = 4 << 20
+#: Seconds; an endpoint that asks for more patience is as good as down.
+_LONGEST_WAIT = 120.0
+#: Characters of an endpoint's own words in an error.
+_QUOTED = 300
+_TOO_MANY, _SERVER_ERROR, _TIMEOUT_STATUS = 429, 500, 408
+_BLOT = "[key]"
+
+
+class ChatError(DialgaugeError):
+    """The model gave no answer that can be used; it ends the dialogue, and nothing else."""
+
+
+class _Again(Exception):
+    """It may go better next time."""
+
+    def __init__(self, why: str, wait: float | None = None) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+class Transport:
+    """Posts to one endpoint."""
+
+    def __init__(
+        self,
+        settings: ChatSettings,
+        address: Callable[[], str],
+        *,
+        trust_environment: bool = True,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """``address`` is asked before each try: a local server may have been started anew."""
+        self._settings, self._address, self._pause = settings, address, pause
+        self._key = settings.key()
+        self._client = httpx.Client(timeout=settings.timeout, trust_env=trust_environment)
+        #: After a failure that tries did not mend, one try is enough until something answers.
+        self._down = False
+
+    def post(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The endpoint's answer: a JSON object. Raises :class:`ChatError` when it cannot be had."""
+        tries = 1 if self._down else self._settings.retries + 1
+        why = ""
+        for number in range(tries):
+            try:
+                answer = self._try(request)
+            except _Again as again:
+                why = str(again)
+                if number + 1 < tries:
+                    self._pause(self._wait(number, again.wait))
+            else:
+                self._down = False
+                return answer
+        self._down = True
+        raise ChatError(f"the model at {self._settings.endpoint} {why} ({tries} tries)")
+
+    def _wait(self, number: int, told: float | None) -> float:
+        if told is not None:
+            return told
+        longest: float = min(self._settings.backoff * 2**number, _LONGEST_WAIT)
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads tries, decides nothing
+
+    def _try(self, request: dict[str, Any]) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        url = f"{self._address().rstrip('/')}/chat/completions"
+        try:
+            with self._client.stream("POST", url, json=request, headers=headers) as response:
+                status = response.status_code
+                body = self._read(response)
+        except httpx.TimeoutException as error:
+            raise _Again(f"did not answer within {self._settings.timeout:g} seconds") from error
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise _Again(f"did not answer: {self._clean(str(error) or type(error).__name__)}") from error
+        if status in (_TOO_MANY, _TIMEOUT_STATUS) or status >= _SERVER_ERROR:
+            raise _Again(f"answered with status {status}{self._told(body)}", self._retry_after(response))
+        if not response.is_success:
+            raise ChatError(f"the model at {self._settings.endpoint} answered with status {status}{self._told(body)}")
+        return self._decoded(body)
+
+    def _read(self, response: httpx.Response) -> str:
+        """The body; a server that sends without end, or drop by drop, is not waited for."""
+        deadline = time.monotonic() + self._settings.timeout
+        content = bytearray()
+        for piece in response.iter_bytes():
+            content += piece
+            if len(content) > _MOST_BYTES:
+                raise ChatError(f"the model at {self._settings.endpoint} answered with more than {_MOST_BYTES:,} bytes")
+            if time.monotonic() > deadline:
+                raise _Again(f"did not finish its answer within {self._settings.timeout:g} seconds")
+        return self._clean(content.decode("utf-8", "replace"))
+
+    def _decoded(self, body: str) -> dict[str, Any]:
+        try:
+            answer = self._blotted(json.loads(body))
+        except (ValueError, RecursionError) as error:
+            raise _Again(f"did not answer with JSON ({type(error).__name__})") from error
+        if not isinstance(answer, dict):
+            raise _Again("did not answer with a JSON object")
+        return answer
+
+    def _clean(self, text: str) -> str:
+        return text.replace(self._key, _BLOT) if self._key else text
+
+    def _blotted(self, part: Any) -> Any:
+        """The same once more after decoding: JSON may write a sign of the key in another way."""
+        if isinstance(part, str):
+            return self._clean(part)
+        if isinstance(part, list):
+            return [self._blotted(one) for one in part]
+        if isinstance(part, dict):
+            return {self._clean(name): self._blotted(one) for name, one in part.items()}
+        return part
+
+    def _told(self, body: str) -> str:
+        """What the endpoint says of an error, where it says it as they usually do."""
+        try:
+            error = self._blotted(json.loads(body))["error"]
+            message = error["message"] if isinstance(error, dict) else error
+        except (ValueError, RecursionError, KeyError, TypeError, IndexError):
+            return ""
+        if not isinstance(message, str):
+            return ""
+        words = " ".join(message.encode("utf-8", "replace").decode().split())
+        return f": {words[:_QUOTED]}"
+
+    @staticmethod
+    def _retry_after(response: httpx.Response) -> float | None:
+        try:
+            wait = float(response.headers.get("Retry-After", ""))
+        except ValueError:
+            return None
+        return min(max(wait, 0.0), _LONGEST_WAIT) if wait == wait else None

@@ -1,0 +1,59 @@
+"""``dialgauge lab track``: the belief states of a corpus, asked of a language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from dialgauge.cli.common import err, progress_bar
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
+from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+
+
+def register(app: CommandGroup) -> None:
+    """Add the command to ``dialgauge lab``."""
+    app.command("track")(track)
+
+
+def track(
+    corpus: Annotated[str, Argument(metavar="CORPUS", help="Dialogues, in any known format.")],
+    predictions: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the answers go (.jsonl).")],
+    endpoint: EndpointOption = "local",
+    model: ModelOption = "",
+    key_env: KeyOption = "",
+    cassette: Annotated[
+        Path | None,
+        Option("--cassette", metavar="FILE", help="Where questions and answers are kept. Default: beside --out."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        Option("--set", metavar="NAME=VALUE", help="A setting: mode, max_tokens, budget_tokens, ...; repeatable."),
+    ] = None,
+    ontology: Annotated[
+        str | None, Option(metavar="FILE", help="Slots and values. Default: the slots of the annotated states.")
+    ] = None,
+    count: Annotated[int | None, Option("--count", "-n", metavar="N", min=1, help="Dialogues. Default: all.")] = None,
+    seed: Annotated[int, Option(min=0, help="Seed given to the model.")] = 0,
+    workers: Annotated[int, Option(min=0, help="Processes; 0 is one for each core.")] = 1,
+) -> int:
+    """Ask a language model what the user wants after each turn, and write answers that dialgauge score reads.
+
+    An interrupted call, given again, repeats no question that was answered. Score it with --profile llm. Exit code: 0
+    all dialogues were tracked, 1 some were not.
+    """
+    from dialgauge.agents.llm import chat_settings, slots_to_track
+    from dialgauge.formats import read, read_ontology
+    from dialgauge.lab import track_corpus
+
+    kept = cassette or predictions.with_name(f"{predictions.name}.cassette.jsonl")
+    given = {"endpoint": endpoint, "model": model, "key_env": key_env, "cassette": str(kept)}
+    asked = chat_settings({**given, **named_settings(settings, "--set")})
+    dialogues = read(corpus).dialogues[:count]
+    slots = slots_to_track(dialogues, read_ontology(ontology) if ontology else None)
+    with progress_bar("tracking", len(dialogues)) as advance:
+        tracked = track_corpus(dialogues, slots, asked, predictions, seed=seed, workers=workers, on_dialogue=advance)
+    err.print(f"written: {predictions} ({tracked.answers:,} turns); questions and answers: {kept}")
+    for dialogue, why in list(tracked.failed.items())[:1]:
+        err.print(f"not tracked: {len(tracked.failed):,} dialogues, the first {dialogue}: {why}")
+    return EXIT_INCOMPLETE if tracked.failed else 0

@@ -1,0 +1,91 @@
+"""What is to be known of agents that are somebody else's: who labelled their words with acts, how far their own report
+agrees with an observer, and what they cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from dialgauge.dialogue import Act, Dialogue
+from dialgauge.report import Column, Table
+from dialgauge.runs import Run
+
+_OWN_REPORT = "model"
+_COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
+_Item = tuple[str, str, str]
+
+
+def labels_note(run: Run) -> str:
+    """A sentence on whose labels the acts of a run are; empty where all acts are the speakers' own."""
+    observed = [side for side, source in _sources(run).items() if source != _OWN_REPORT]
+    return f" The {' and the '.join(observed)} had words only: an observer's NLU labelled them." if observed else ""
+
+
+def cost_tables(run: Run) -> list[Table]:
+    """Calls, tokens and money of each side that asked somebody; nothing where none did."""
+    spent: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
+    for dialogue in run.dialogues():
+        for name, amount in (dialogue.outcome.details if dialogue.outcome else {}).items():
+            side, _, what = name.partition(" ")
+            if side in spent and what in _COUNTED:
+                spent[side][what] += int(float(amount))
+    if not any(spent.values()):
+        return []
+    prices = run.manifest.config.get("prices", {})
+    table = Table("What it cost", ["side", *_COUNTED.values(), *([Column("money", digits=4)] if prices else [])])
+    for side, amounts in spent.items():
+        if amounts:
+            per_in, per_out = prices.get(side, (0.0, 0.0))
+            money = (amounts["tokens_in"] * per_in + amounts["tokens_out"] * per_out) / 1_000_000
+            told = [money if per_in or per_out else None] if prices else []
+            table.add(side, *(amounts[what] for what in _COUNTED), *told)
+    return [table]
+
+
+def report_tables(run: Run) -> list[Table]:
+    """How far acts that a model reported agree with what the other side's NLU heard; nothing where none did."""
+    sides = [side for side, source in _sources(run).items() if source == _OWN_REPORT]
+    if not sides:
+        return []
+    shares = [Column(name, digits=2, percent=True) for name in ("precision", "recall", "F1")]
+    table = Table(
+        "Acts as the model reports them, and as an observer hears them",
+        ["side", "turns", "without report", *shares],
+        notes=["Act, slot and value; precision is the share of reported acts that the observer heard too."],
+    )
+    dialogues = list(run.dialogues())
+    for side in sides:
+        table.add(side, *agreement(dialogues, side))
+    return [table]
+
+
+def agreement(dialogues: Iterable[Dialogue], side: str) -> tuple[int, int, float | None, float | None, float | None]:
+    """Turns compared, turns without a report, and precision, recall and F1 of reported against observed acts."""
+    turns = silent = both = reported = observed = 0
+    for said, heard in _turns(dialogues, side):
+        turns += 1
+        silent += not said
+        both += len(said & heard)
+        reported += len(said)
+        observed += len(heard)
+    return turns, silent, _share(both, reported), _share(both, observed), _share(2 * both, reported + observed)
+
+
+def _turns(dialogues: Iterable[Dialogue], side: str) -> Iterator[tuple[set[_Item], set[_Item]]]:
+    for dialogue in dialogues:
+        for turn in dialogue.turns:
+            if turn.speaker == side and turn.acts is not None and turn.heard is not None:
+                yield set(_items(turn.acts)), set(_items(turn.heard))
+
+
+def _items(acts: Iterable[Act]) -> Iterator[_Item]:
+    return ((act.name, act.slot, value.lower()) for act in acts for value in act.values or ("",))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _sources(run: Run) -> dict[str, str]:
+    labelled = run.manifest.config.get("acts")
+    return labelled if isinstance(labelled, dict) else {}

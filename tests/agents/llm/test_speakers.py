@@ -1,0 +1,286 @@
+"""Language models as user and system: what they are told, what they may do, and that nothing they write breaks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, TOKEN_BUDGET, Agent, Limits, Scenario, converse, make_agent
+from dialgauge.agents.llm import Desk, goal_prompt
+from dialgauge.dialogue import Act, Dialogue
+from dialgauge.draws import Draws
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab import AgentSpec, LoadedTown, Sitting, open_town, town_scenario
+from dialgauge.worlds.town import Backend, TownGoal, TownTask, spoken_ontology
+from support.model_server import ModelServer, model_server, said, tool_call
+
+HOSTILE = (
+    *("empty", "null", "control", "long", "unknown-tool", "bad-arguments", "list-arguments", "odd-arguments"),
+    *("unknown-column", "unknown-domain", "no-such-place", "odd-calls", "headers", "no-usage"),
+)
+
+
+@pytest.fixture(scope="module")
+def town() -> LoadedTown:
+    return open_town(count=4)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as one:
+        yield one
+
+
+def agent(name: str, server: ModelServer, **settings: object) -> Agent:
+    given = {"endpoint": server.url, "model": "m", "backoff": "0.001", "retries": "1", **settings}
+    return make_agent(name, {key: str(value) for key, value in given.items()})
+
+
+def talk(town: LoadedTown, user: Agent, system: Agent, goal: int = 0, exchanges: int = 3) -> Dialogue:
+    limits = Limits(exchanges=exchanges, characters=2000, acts=12)
+    sitting = Sitting(user=AgentSpec(""), system=AgentSpec(""), level="text", limits=limits)
+    scenario = town_scenario(town.search, spoken_ontology(town.town), town.goals[goal], sitting)
+    return converse(user, system, scenario)
+
+
+def test_both_sides(town: LoadedTown, server: ModelServer) -> None:
+    held = talk(town, agent("llm-user", server), agent("llm-system", server))
+    assert held.outcome is not None
+    assert (held.outcome.reason, held.outcome.success) == ("user_done", True)
+    assert held.outcome.details == {
+        "user calls": "3",
+        "user tokens_in": "300",
+        "user tokens_out": "30",
+        "system calls": "6",
+        "system tokens_in": "600",
+        "system tokens_out": "60",
+    }
+    assert [turn.text for turn in held.turns[::2]] == [
+        "I need a restaurant in the north.",
+        "What is the phone number?",
+        "Thank you, goodbye.",
+    ]
+    first = held.turns[0]
+    assert Act("Restaurant-Inform", "restaurant", "area", ("north",)) in (first.acts or ())
+    assert first.heard == first.acts
+    assert first.predicted == {"restaurant": {"area": ("north",)}}
+    assert held.turns[2].requested == {"restaurant": ("restaurant-phone",)}
+    (call,) = held.turns[1].calls or ()
+    assert (call.name, call.arguments) == ("search", {"area": "north"})
+
+
+def test_what_the_models_are_told(town: LoadedTown, server: ModelServer) -> None:
+    talk(town, agent("llm-user", server), agent("llm-system", server), exchanges=2)
+    user, system, results = server.received[:3]
+    assert user["messages"][0]["content"] == goal_prompt(town.goals[0])
+    assert user["seed"] != system["seed"]
+    assert [tool["function"]["name"] for tool in system["tools"]] == ["search", "details", "book", "taxi"]
+    told = json.loads(results["messages"][-1]["content"])
+    assert told["count"] > len(told["rows"]) == 5
+    assert results["messages"][-1]["tool_call_id"] == results["messages"][-2]["tool_calls"][0]["id"]
+    # The system never sees the goal, nor the user the database.
+    assert "british" not in json.dumps(system)
+
+
+def test_the_instructions_of_a_goal() -> None:
+    goal = TownGoal(
+        id="x",
+        tasks=(
+            TownTask(
+                domain="hotel",
+                info={"area": "north", "stars": "4"},
+                first={"area": "north", "stars": "5"},
+                book={"day": "monday", "people": "2", "stay": "3"},
+                book_first={"day": "monday", "people": "2", "stay": "5"},
+            ),
+            TownTask(domain="restaurant", info={"food": "thai"}, requests=("phone", "entrance fee")),
+            TownTask(
+                domain="taxi", info={"leaveAt": "10:00"}, links={"departure": "hotel", "destination": "restaurant"}
+            ),
+        ),
+    )
+    lines = [line for line in goal_prompt(goal).splitlines() if line[:1].isdigit()]
+    assert lines == [
+        "1. You need a place to stay with area north, stars 5.",
+        "2. Only if there is none, ask for stars 4 instead.",
+        "3. Then book it: day monday, people 2, nights 5.",
+        "4. Only if that booking is refused, try nights 3 instead.",
+        "5. Get the reference number of the booking.",
+        "6. You need a restaurant with food thai.",
+        "7. Find out its phone and entrance fee.",
+        "8. You need a taxi with leaves at or after 10:00.",
+        "9. The departure of the taxi is the hotel that you settled on; say its name.",
+        "10. The destination of the taxi is the restaurant that you settled on; say its name.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "reason", "success"),
+    [
+        ("Bye.\n[DONE]", "Bye.", "user_done", True),
+        ("Bye. [done]", "Bye.", "user_done", True),
+        ("Bye.\nDONE", "Bye.", "user_done", True),
+        ("That is no use.\n[GIVE UP]", "That is no use.", "user_gave_up", False),
+        ("We are done here.", "We are done here.", "max_exchanges", False),
+    ],
+)
+def test_markers(town: LoadedTown, server: ModelServer, written: str, text: str, reason: str, success: bool) -> None:
+    server.reply = lambda question: said(written)
+    held = talk(town, agent("llm-user", server), make_agent("rule-system"), exchanges=1)
+    assert held.outcome is not None
+    assert (held.turns[0].text, held.outcome.reason, held.outcome.success) == (text, reason, success)
+    assert held.turns[-1].speaker == "system"
+
+
+def test_a_marker_alone_says_nothing(town: LoadedTown, server: ModelServer) -> None:
+    server.reply = lambda question: said("[DONE]")
+    held = talk(town, agent("llm-user", server), make_agent("rule-system"))
+    assert held.turns == ()
+    assert held.outcome is not None
+    assert held.outcome.reason == "user_done"
+
+
+@pytest.mark.parametrize("tools", ["native", "json", "none"])
+@pytest.mark.parametrize("way", HOSTILE)
+def test_hostile_output_breaks_nothing(town: LoadedTown, server: ModelServer, way: str, tools: str) -> None:
+    server.misbehave(*[way] * 200)
+    for user, system in (
+        (make_agent("agenda"), agent("llm-system", server, tools=tools)),
+        (agent("llm-user", server), make_agent("rule-system")),
+    ):
+        held = talk(town, user, system)
+        assert held.outcome is not None
+        assert held.outcome.reason not in (AGENT_ERROR, TOKEN_BUDGET), held.outcome
+        assert len(held.turns) >= 2
+        for turn in held.turns:
+            assert len(turn.text) <= 2000
+            assert all(sign.isprintable() or sign == "\n" for sign in turn.text)
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        ("filter", "a content filter withheld"),
+        ("status:500", "status 500: not now"),
+        ("status:400", "status 400: not now"),
+        ("close", "did not answer"),
+        ("no-choices", "has no message"),
+    ],
+)
+def test_what_ends_a_dialogue_and_no_other(town: LoadedTown, server: ModelServer, way: str, why: str) -> None:
+    user, system = make_agent("agenda"), agent("llm-system", server, retries=0)
+    server.misbehave("", "", way)
+    held = talk(town, user, system)
+    assert held.outcome is not None
+    assert held.outcome.reason == AGENT_ERROR
+    assert why in held.outcome.details[EXPLANATION]
+    assert len(held.turns) == 3  # what was said stays
+    assert held.outcome.details["system calls"] == ("3" if way == "filter" else "2")  # what was filtered was paid
+    assert "traceback" not in held.outcome.details
+    again = talk(town, user, system, goal=1)
+    assert again.outcome is not None
+    assert again.outcome.reason != AGENT_ERROR
+
+
+def test_six_tool_calls_a_reply(town: LoadedTown, server: ModelServer) -> None:
+    server.reply = lambda question: tool_call("search", {"domain": "hotel", "constraints": {}})
+    held = talk(town, make_agent("agenda"), agent("llm-system", server), exchanges=1)
+    assert len(held.turns[1].calls or ()) == 6
+    assert len(server.received) == 7
+    assert server.received[-1]["tool_choice"] == "none"
+    many = [tool_call("search", {"domain": "hotel", "constraints": {}})["message"]["tool_calls"][0]] * 30
+    server.reply = lambda question: said("x", tool_calls=many)
+    held = talk(town, make_agent("agenda"), agent("llm-system", server), exchanges=1)
+    assert len(held.turns[1].calls or ()) == 6
+
+
+def test_json_instead_of_tools(town: LoadedTown, server: ModelServer) -> None:
+    held = talk(town, make_agent("agenda"), agent("llm-system", server, tools="json"), exchanges=1)
+    assert held.turns[1].text == "Which area would you like?"
+    assert [call.name for call in held.turns[1].calls or ()] == ["search"]
+    assert "tools" not in server.received[0]
+    assert server.received[0]["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('{"say": "Hello there', "Hello there"),
+        ('{ "say" : "Caf\\u00e9 at \\u00', "Café at"),
+        ('{"say": 7}', ""),
+        ("plain words", "plain words"),
+        ('{"tool": "search", "argum', ""),
+        ("[1, 2]", "[1, 2]"),
+    ],
+)
+def test_json_that_is_none(town: LoadedTown, server: ModelServer, written: str, text: str) -> None:
+    server.reply = lambda question: said(written)
+    held = talk(town, make_agent("agenda"), agent("llm-system", server, tools="json"), exchanges=1)
+    assert held.turns[1].text == text
+
+
+def test_the_desk_books_what_it_found(town: LoadedTown) -> None:
+    backend = Backend(town.search, Draws(1, "desk"))
+    desk = Desk(backend)
+    found = desk.use("search", '{"domain": "restaurant", "constraints": {"area": "NORTH"}}')
+    name = found["rows"][0]["name"]
+    assert desk.use("details", {"domain": "restaurant", "name": name})["phone"] == found["rows"][0]["phone"]
+    assert desk.use("book", {"domain": "restaurant", "name": name, "people": 2}) == {
+        "outcome": "incomplete",
+        "missing": ["day", "time"],
+    }
+    booked = desk.use("book", {"domain": "restaurant", "name": name, "people": 2, "day": "monday", "time": "18:00"})
+    assert booked["outcome"] == "booked"
+    assert len(booked["reference"]) == 8
+    trains = desk.use("search", {"domain": "train", "day": "friday"})
+    row = trains["rows"][-1]
+    assert desk.use("details", {"domain": "train", "name": row["trainID"]})["day"] == "friday"
+    assert desk.use("taxi", {"departure": "a", "destination": "b"})["missing"] == ["leaveAt"]
+    assert desk.use("taxi", {"departure": "a", "destination": "b", "leaveAt": "10:00"})["outcome"] == "booked"
+    assert desk.state == {
+        "restaurant": {"area": ("north",), "day": ("monday",), "people": ("2",), "time": ("18:00",)},
+        "train": {"day": ("friday",)},
+        "taxi": {"departure": ("a",), "destination": ("b",), "leaveAt": ("10:00",)},
+    }
+    assert "no time of day" in desk.use("search", {"domain": "train", "constraints": {"leaveAt": "soon"}})["error"]
+
+
+def test_acts_that_the_model_reports(town: LoadedTown, server: ModelServer) -> None:
+    line = 'ACTS: [["restaurant-inform", "area", "west"], ["Moon-Inform", "x", "y"], "odd", ["general-bye"]]'
+    server.reply = lambda question: said(f"Something in the north.\n{line}")
+    user = agent("llm-user", server, report="yes")
+    held = talk(town, user, make_agent("rule-system"), exchanges=1)
+    first = held.turns[0]
+    assert first.text == "Something in the north."
+    assert first.acts == (Act("Restaurant-Inform", "restaurant", "area", ("west",)), Act("general-bye", "general"))
+    assert first.heard is not None
+    assert any(act.values == ("north",) for act in first.heard)
+    server.reply = lambda question: said("Something in the north.\nACTS: [[")
+    assert talk(town, user, make_agent("rule-system"), exchanges=1).turns[0].acts == ()
+
+
+def test_the_budget_of_a_dialogue_ends_it(town: LoadedTown, server: ModelServer) -> None:
+    held = talk(town, agent("llm-user", server, dialogue_tokens=200), make_agent("rule-system"), exchanges=9)
+    assert held.outcome is not None
+    assert held.outcome.reason == TOKEN_BUDGET
+    assert len(server.received) == 2
+    assert held.outcome.details["user calls"] == "2"
+
+
+def test_what_an_agent_is_not(town: LoadedTown, server: ModelServer) -> None:
+    with pytest.raises(DialgaugeError, match="no setting 'modle' of llm-user"):
+        make_agent("llm-user", {"modle": "x"})
+    with pytest.raises(DialgaugeError, match="max_tokens of llm-system is a whole number"):
+        make_agent("llm-system", {"max_tokens": "many"})
+    with pytest.raises(DialgaugeError, match="tools is native, json or none"):
+        agent("llm-system", server, tools="some")
+    scenario = Scenario(dialogue_id="x")
+    for user, system in (
+        (agent("llm-system", server), agent("llm-system", server)),
+        (agent("llm-user", server), agent("llm-user", server)),
+    ):
+        outcome: Any = converse(user, system, scenario).outcome
+        assert outcome.reason == AGENT_ERROR

@@ -1,0 +1,369 @@
+"""``dialgauge lab`` with language models and servers: recorded, replayed, killed and resumed, within the budget."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.formats import read
+from dialgauge.runs import Run, Store
+from support.commands import Outcome, dialgauge
+from support.model_server import ModelServer, model_server, said, standard_reply
+
+KEY = "sk-very-secret-0123456789"
+COMMAND = [sys.executable, "-m", "dialgauge"]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.delenv("DIALGAUGE_RUNS", raising=False)
+    # The gate of the client lies in the folder for scratch files.
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "work"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as one:
+        yield one
+
+
+def words(server: ModelServer | None, *more: object, store: str = "runs", **settings: object) -> list[str]:
+    """A run with language models on both sides."""
+    given = {"model": "m", "cassette": "tape.jsonl", "backoff": 0.001, **settings}
+    if server is not None:
+        given["endpoint"] = server.url
+    asked = [f"{name}={value}" for name, value in given.items()]
+    both = [part for side in ("--user-set", "--system-set") for one in asked for part in (side, one)]
+    start = ["lab", "run", "--user", "llm-user", "--system", "llm-system", "--level", "text", "--resamples", "0"]
+    return [*start, "--store", store, *both, *map(str, more)]
+
+
+def only_run(store: str = "runs") -> Run:
+    (run,) = Store(Path(store)).survey().runs
+    return run
+
+
+def files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_run_is_recorded_and_replayed_with_the_same_bytes(
+    server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = dialgauge(capsys, *words(server, "-n", 3, "--trials", 2, "--out", "a"))
+    assert first.code == 0, first.err
+    assert only_run().manifest.config["acts"] == {"user": "observer", "system": "observer"}
+    assert "an observer's NLU labelled them" in " ".join(first.out.split())
+    asked = len(server.received)
+    assert asked == 6 * 9  # trials differ in their seeds, so nothing was asked once for two
+    replayed = dialgauge(capsys, *words(None, "-n", 3, "--trials", 2, "--out", "b", mode="replay", store="other"))
+    parallel = dialgauge(capsys, *words(server, "-n", 3, "--trials", 2, "--out", "c", store="third", workers=""))
+    assert parallel.code == 2  # workers is no setting
+    parallel = dialgauge(capsys, *words(server, "-n", 3, "--trials", 2, "--out", "c", "--workers", 2, store="third"))
+    assert (replayed.code, parallel.code) == (0, 0), replayed.err + parallel.err
+    assert len(server.received) == asked
+    for name in ("conversations.jsonl", "gcdf1/dialogues_001.json", "schema.json"):
+        assert Path("a", name).read_bytes() == Path("b", name).read_bytes() == Path("c", name).read_bytes()
+    runs = [only_run(store) for store in ("runs", "other", "third")]
+    assert len({run.signature for run in runs}) == len({run.manifest.name for run in runs}) == 1
+    assert runs[0].scores == runs[1].scores == runs[2].scores
+    assert runs[0].manifest.config == runs[1].manifest.config
+
+
+def test_the_recording_is_scored_as_tracking_users_and_tasks(
+    server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dialgauge(capsys, *words(server, "-n", 2)).code == 0
+    assert {"Success(rules=strict)", "JGA", "I-GCDF1"} <= only_run().scores.keys()
+
+
+def test_a_replay_without_an_answer_says_which(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, *words(server, "-n", 1)).code == 0
+    outcome = dialgauge(capsys, *words(None, "-n", 2, mode="replay", store="other"))
+    assert outcome.code == 1
+    assert "tape.jsonl has no answer to a request" in " ".join(outcome.err.split())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_stopped_run_resumes_without_repeating_a_paid_call(
+    server: ModelServer, how: signal.Signals, workers: int
+) -> None:
+    server.misbehave(*[""] * 20, *["hang"] * workers)
+    command = [*COMMAND, *words(server, "-n", 4, "--workers", workers, "--out", "talks")]
+    stopped = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # Nobody waits for an answer that is under way: one that arrives after the end cannot be kept.
+    assert server.wait_until_hanging(workers), "it never asked so often"
+    stopped.send_signal(how)
+    _, told = stopped.communicate(timeout=60)
+    assert stopped.returncode in (-how, 130), told
+    paid = dict(server.answered)
+    assert len(paid) == 20
+    server.released.set()
+    again = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0, again.stderr
+    assert set(server.answered.values()) == {1}, "a call was paid twice"
+    assert len(server.answered) == 4 * 9
+    # The same as without the interruption.
+    with model_server() as fresh:
+        whole = [*words(fresh, "-n", 4, "--out", "whole", cassette="fresh.jsonl", store="fresh")]
+        subprocess.run([*COMMAND, *whole], check=True, capture_output=True, timeout=120)
+    assert Path("talks/conversations.jsonl").read_bytes() == Path("whole/conversations.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_budget_is_exceeded_by_one_call_at_most(
+    server: ModelServer, capsys: pytest.CaptureFixture[str], workers: int
+) -> None:
+    def slowly(question: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.1)  # workers without a common account would all be under way when the budget ends
+        return standard_reply(question)
+
+    server.reply = slowly
+    outcome = dialgauge(capsys, *words(server, "-n", 6, "--workers", workers, budget_tokens=1500))
+    assert outcome.code == 1
+    assert "the budget of 1,500 tokens for the run is spent" in " ".join(outcome.err.split())
+    spent = 110 * len(server.received)
+    assert 1500 <= spent < 1500 + 110
+    reasons = [one.outcome.reason for one in only_run().dialogues() if one.outcome]
+    assert len(reasons) == 6
+    if workers == 1:
+        # Nine calls a conversation: one was finished, one broken off, and no other began.
+        assert reasons == ["user_done", *["token_budget"] * 5]
+        assert [bool(one.turns) for one in only_run().dialogues()] == [True, True, *[False] * 4]
+    # With more money it goes on where it stopped.
+    more = dialgauge(capsys, *words(server, "-n", 6, "--workers", workers, budget_tokens=100_000, store="more"))
+    assert more.code == 0, more.err
+    assert set(server.answered.values()) == {1}
+
+
+def test_no_key_header_or_environment_in_any_file(
+    server: ModelServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THE_KEY", KEY)
+    monkeypatch.setenv("SOMETHING_ELSE", "text-of-the-environment")
+    server.misbehave("headers", "", "echo:401", "headers", "", *["echo:500"] * 12)
+    outcome = dialgauge(
+        capsys, *words(server, "-n", 3, "--out", "talks", "--json", "s.json", "--detail", key_env="THE_KEY")
+    )
+    assert outcome.code == 1
+    assert {one["Authorization"] for one in server.headers} == {f"Bearer {KEY}"}
+    written = {str(path): path.read_bytes() for path in files(Path())}
+    assert any("tape.jsonl" in name for name in written)
+    assert any(only_run().id in name for name in written)
+    for name, content in [*written.items(), ("screen", (outcome.out + outcome.err).encode())]:
+        for secret in (KEY, "text-of-the-environment", "Bearer sk"):
+            assert secret.encode() not in content, name
+            assert secret not in name
+    assert "[key]" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--level", "act"], "llm-system has words and no acts; add --level text"),
+        (["--system-set", "key_env=NOT_SET_ANYWHERE"], "the environment variable that key_env names is not set"),
+        (
+            ["--system-set", "budget_tokens=5", "--system-set", "mode=off", "--system-set", "cassette="],
+            "needs a cassette",
+        ),
+        (
+            ["--user", "llm-system", "--user-set", "model=m", "--user-set", "endpoint=local"],
+            "cannot take the user's place",
+        ),
+        (["--system-set", "endpoint="], "needs the setting endpoint"),
+    ],
+)
+def test_what_is_refused_before_the_work(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    base = ["lab", "run", "--system", "llm-system", "--level", "text", "--system-set", "model=m"]
+    endpoint = ["--system-set", "endpoint=http://localhost:1/v1"]
+    outcome = dialgauge(capsys, *base, *endpoint, *arguments)
+    assert outcome.code == 2
+    assert sentence in " ".join(outcome.err.split())
+
+
+def test_reported_acts_are_held_against_the_observer(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    line = '\nACTS: [["Restaurant-Inform", "area", "north"], ["Restaurant-Inform", "food", "thai"]]'
+    server.reply = lambda question: said(f"A restaurant in the north, please.{line}")
+    start = ["lab", "run", "--user", "llm-user", "--level", "text", "-n", 2, "--exchanges", 1, "--store", "runs"]
+    settings = [f"endpoint={server.url}", "model=m", "report=yes"]
+    outcome = dialgauge(capsys, *start, *[part for one in settings for part in ("--user-set", one)])
+    assert outcome.code == 0, outcome.err
+    (row,) = [one.split() for one in outcome.out.splitlines() if one.startswith("user ") and len(one.split()) == 6]
+    # One of two reported acts was heard; the observer heard at least that one.
+    assert row[:4] == ["user", "2", "0", "50.00"]
+
+
+# A server of somebody's own, behind the agent http.
+
+
+@contextmanager
+def own_server(reply: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *args: object) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(reply).encode())
+
+    http = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_address[1]}/bot", asked
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def lab_http(capsys: pytest.CaptureFixture[str], url: str, *more: object) -> Outcome:
+    start = ["lab", "run", "--system", "http", "--system-set", f"url={url}", "-n", 2, "--exchanges", 3]
+    return dialgauge(capsys, *start, "--level", "text", "--store", "runs", *more)
+
+
+def test_a_server_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with own_server({"reply": "The Oak Bistro is a moderate british restaurant in the north."}) as (url, asked):
+        outcome = lab_http(capsys, url.replace("http://", "http://me:hidden@") + "?token=hidden")
+    assert outcome.code == 0, outcome.err
+    run = only_run()
+    turns = [turn for one in run.dialogues() for turn in one.turns if turn.speaker == "system"]
+    assert all(any(act.values == ("north",) for act in turn.acts or ()) for turn in turns)
+    assert len(asked) == len(turns)
+    assert asked[1]["history"][0]["speaker"] == "user"
+    assert "I-GCDF1" in run.scores
+    assert all(b"hidden" not in path.read_bytes() for path in files(Path("runs")))
+
+
+def test_a_server_that_says_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"reply": "Certainly.", "acts": [["Hotel-Request", "area", "?"], ["No-Act", "", ""]]}
+    with own_server(told) as (url, _):
+        assert lab_http(capsys, url).code == 0
+    acts = [turn.acts for one in only_run().dialogues() for turn in one.turns if turn.speaker == "system"]
+    assert {act.name for one in acts for act in one or ()} == {"Hotel-Request"}
+
+
+def test_a_server_that_writes_nonsense(capsys: pytest.CaptureFixture[str]) -> None:
+    with own_server({"reply": "\x1b[2J\x00 a" + "b" * 5000}) as (url, _):
+        outcome = lab_http(capsys, url)
+    assert outcome.code == 0, outcome.err
+    assert all(len(turn.text) <= 2000 for one in only_run().dialogues() for turn in one.turns)
+    with own_server({"answer": 1}) as (url, _):
+        outcome = lab_http(capsys, url)
+    assert outcome.code == 1
+    assert "did not answer" in outcome.err
+    assert lab_http(capsys, url, "--level", "act").code == 2
+
+
+# Trackers
+
+
+def corpus() -> str:
+    states: list[dict[str, Any]] = [
+        {"restaurant": {"area": ["north"]}},
+        {"restaurant": {"area": ["north"], "food": ["thai"]}},
+    ]
+    lines = []
+    for number in range(3):
+        turns: list[dict[str, Any]] = []
+        for text, state in zip(("in the north", "thai food"), states, strict=True):
+            turns += [
+                {"speaker": "user", "text": f"{text} {number}", "state": state},
+                {"speaker": "system", "text": "ok"},
+            ]
+        lines.append(json.dumps({"id": f"D{number}", "turns": turns}))
+    Path("gold.jsonl").write_text("\n".join(lines) + "\n")
+    return "gold.jsonl"
+
+
+def track(capsys: pytest.CaptureFixture[str], server: ModelServer, *more: object) -> Outcome:
+    start = ["lab", "track", corpus(), "--endpoint", server.url, "--model", "m", "--out", "states.jsonl"]
+    return dialgauge(capsys, *start, "--set", "backoff=0.001", "--set", "retries=1", *more)
+
+
+def test_states_by_prompting_are_scored(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = track(capsys, server)
+    assert outcome.code == 0, outcome.err
+    assert len(server.received) == 6
+    assert "thai food 0" in server.received[1]["messages"][1]["content"]
+    assert "- restaurant: area, food" in server.received[0]["messages"][0]["content"]
+    scored = dialgauge(capsys, "score", "gold.jsonl", "states.jsonl", "--profile", "llm", "--json", "-", "--no-store")
+    if scored.code == 2:
+        scored = dialgauge(capsys, "score", "gold.jsonl", "states.jsonl", "--profile", "llm", "--json", "-")
+    assert scored.code == 0, scored.err
+    assert json.loads(scored.out)["systems"][0]["scores"]["JGA"]["value"] == 0.5
+    before = Path("states.jsonl").read_bytes()
+    assert track(capsys, server).code == 0
+    assert len(server.received) == 6
+    assert Path("states.jsonl").read_bytes() == before
+
+
+def test_what_cannot_be_tracked_is_told_and_taken_up_again(
+    server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.misbehave("", "", "", "status:400")
+    outcome = track(capsys, server)
+    assert outcome.code == 1
+    assert "not tracked: 1 dialogues, the first D1" in " ".join(outcome.err.split())
+    assert len(read("states.jsonl").dialogues) == 2
+    assert track(capsys, server).code == 0
+    assert set(server.answered.values()) == {1}
+    assert len(read("states.jsonl").dialogues) == 3
+    server.misbehave(*["status:401"] * 9)
+    Path("states.jsonl.cassette.jsonl").unlink()
+    outcome = track(capsys, server)
+    assert outcome.code == 2
+    assert "no dialogue was tracked" in outcome.err
+
+
+def test_the_budget_of_a_tracker(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = track(capsys, server, "--set", "budget_tokens=250")
+    assert outcome.code == 1
+    assert "250 tokens for the run is spent" in " ".join(outcome.err.split())
+    assert len(server.received) == 3
+
+
+# One endpoint for both sides
+
+
+def test_an_endpoint_for_both_sides_and_what_it_cost(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    start = ["lab", "run", "--user", "llm-user", "--system", "llm-system", "--level", "text", "-n", 2]
+    where = ["--endpoint", server.url, "--model", "m", "--cassette", "t.jsonl", "--store", "runs"]
+    outcome = dialgauge(capsys, *start, *where, "--system-set", "price_in=10", "--system-set", "price_out=100")
+    assert outcome.code == 0, outcome.err
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["user", "6", "600", "60", "–"] in rows
+    # 12 calls of 100 tokens at 10 for a million and 10 at 100.
+    assert ["system", "12", "1200", "120", "0.0240"] in [[word.replace(",", "") for word in row] for row in rows]
+    assert only_run().manifest.config["prices"] == {"system": [10.0, 100.0]}
+    assert len(Path("t.jsonl").read_text().splitlines()) == 18
+
+
+def test_an_endpoint_without_a_language_model(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "-n", 1, "--key-env", "X")
+    assert outcome.code == 2
+    assert "--key-env is for language models" in outcome.err
