@@ -98,7 +98,7 @@ class TrackingPages(FamilyPages):
         """Scores by domain and by slot, and where it goes wrong."""
         from dialgauge.tracking import present
 
-        if not {_TURNS, _ERRORS, "slot_scores", "turn_domains"} <= set(run.tables):
+        if not {_TURNS, _ERRORS, "slot_scores", "turn_domains"} <= set(run.tables) or not run.tables[_TURNS].rows:
             return []
         results = present([run])
         return results.tables(["domain", "slot"], faults=True)[1:]
@@ -106,7 +106,7 @@ class TrackingPages(FamilyPages):
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Errors of each slot by kind, and where in a dialogue the first one falls."""
         charts = {"errors by slot": partial(_slot_chart, library, run), "first error": partial(_onset_chart, run)}
-        return charts if {_TURNS, _ERRORS} <= set(run.tables) else {}
+        return charts if {_TURNS, _ERRORS} <= set(run.tables) and run.tables[_TURNS].rows else {}
 
 
 def _states(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, State]]:
