@@ -122,7 +122,7 @@ class DialogueList:
         heads = library.table(run, "dialogues")
         self.ids: polars.Series = heads["dialogue"]
         self._heads = heads
-        self._facets = {facet.name: facet for facet in self.pages.facets if facet.table in run.tables}
+        self._facets = {facet.name: facet for facet in self.pages.facets if library.has_table(run, facet.table)}
 
     def page(self, query: DialogueQuery) -> ListPage:
         """The page that a query asks for; the last one where it asks for a later one."""
@@ -252,7 +252,9 @@ class DialogueList:
         if facet is None:
             raise DialgaugeError(f"dialogues of a {self._run.kind} run cannot be filtered by '{name}'")
         frame = _only(self._library.table(self._run, facet.table), facet)
-        if facet.pairs is None:
+        if facet.made is not None:
+            frame = facet.made(self._library, self._run)
+        elif facet.pairs is None:
             columns = [polars.col(column) for column in facet.columns]
             value = polars.concat_str(columns, separator="-", ignore_nulls=True)
             frame = frame.select("dialogue", value.alias("value"))

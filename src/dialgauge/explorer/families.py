@@ -38,6 +38,7 @@ _MODULES = {
     "tasks": "tasks_pages",
     "lab": "lab_pages",
     "trials": "trials_pages",
+    "faults": "faults_pages",
     "study": "study_pages",
 }
 
@@ -68,6 +69,8 @@ class Facet:
     columns: tuple[str, ...]
     only: tuple[str, Any] | None = None
     pairs: Callable[[polars.DataFrame], polars.DataFrame] | None = None
+    #: The same from several tables of the run.
+    made: Callable[[Library, Run], polars.DataFrame] | None = None
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ T = TypeVar("T")
 _MOST_BYTES = 2 * 2**30
 _MOST_THINGS = 64
 _MANIFEST = "run.json"
+#: Tables that another kind of run has about the same dialogues.
+_COMPANIONS = {"faults": "faults"}
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
 _LEAST_RESAMPLES = 1_000
@@ -92,14 +94,28 @@ class Library:
             self._opened[run.id] = (written, run)
         return self._opened[run.id][1]
 
+    def has_table(self, run: Run, name: str) -> bool:
+        """Whether a run has a table, or a companion of it has."""
+        return name in run.tables or self._companion(run, name) is not None
+
+    def _companion(self, run: Run, table: str) -> Run | None:
+        """Another run about the very same dialogues with a table that this one lacks, such as faults of the user."""
+        kind, corpus = _COMPANIONS.get(table), run.manifest.corpus if run.stored else ""
+        if kind is None or kind == run.kind or not corpus:
+            return None
+        others = (one for one in self.survey().runs if one.kind == kind and one.manifest.corpus == corpus)
+        return next((one for one in others if table in one.tables), None)
+
     def table(self, run: Run, name: str) -> polars.DataFrame:
-        """A table of a run; an empty name-only frame where the run has no such table is an error of the caller."""
+        """A table of a run, or of its companion."""
+        if name not in run.tables and (other := self._companion(run, name)) is not None:
+            return self.table(other, name)
         owner = run.manifest.corpus if name in ("dialogues", "turns") and run.stored else ""
         return self._tables.get((owner or self._stamp(run), name), lambda: run.table(name))
 
     def rows(self, run: Run, name: str, dialogue: str) -> list[dict[str, Any]]:
         """The rows of one dialogue in a table, as records; none where the run has no such table."""
-        if name not in run.tables:
+        if not self.has_table(run, name):
             return []
         import polars
 

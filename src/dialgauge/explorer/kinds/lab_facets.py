@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars
 
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
+BLAME, SIDES = "blame", "blame_sides"
 OUTCOME_RULES = ("strict", "compat")
 #: From so many user turns in a row with the same acts on, a conversation is in a loop.
 LOOP = 3
@@ -75,6 +76,27 @@ def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.select("dialogue", pl.format("{}: {}", "name", kind).alias("value"))
 
 
+def _blamed(frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    cause = pl.col("cause").str.replace_all("_", " ")
+    return frame.filter(pl.col("first")).select("dialogue", pl.format("{}: {}", "side", cause).alias("value"))
+
+
+def _read_first(frame: polars.DataFrame) -> polars.DataFrame:
+    """Conversations by what makes them worth reading: the verdict, and who erred."""
+    import polars as pl
+
+    user, system, done = (pl.col(name) for name in ("user_erred", "system_erred", "success"))
+    value = (
+        pl.when(~done & user & ~system).then(pl.lit("failed, only the user erred"))
+        .when(~done & user & system).then(pl.lit("failed, both erred"))
+        .when(~done & system).then(pl.lit("failed, only the system erred"))
+        .when(done & (user | system)).then(pl.lit("done although somebody erred"))
+    )  # fmt: skip
+    return frame.select("dialogue", value.alias("value")).drop_nulls()
+
+
 def _loops(frame: polars.DataFrame) -> polars.DataFrame:
     import polars as pl
 
@@ -90,5 +112,7 @@ LAB_FACETS = (
     Facet("why", "why a task failed", OUTCOMES, (), pairs=_reasons),
     Facet("failed", "domain that failed", OUTCOMES, (), pairs=_failed),
     Facet("call", "call to the database", CALLS, (), pairs=_call_kinds),
+    Facet("blame", "blamed on", BLAME, (), pairs=_blamed),
+    Facet("first", "read first", SIDES, (), pairs=_read_first),
     Facet("loop", f"same user turn {LOOP} times running", CONVERSATIONS, (), pairs=_loops),
 )

@@ -3,8 +3,8 @@ and what became of every task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from dialgauge.agents import EXPLANATION
 from dialgauge.explorer.families import Badge, DialogueView, FamilyPages, Tone, TurnView
 from dialgauge.explorer.kinds.heard_rows import HeardRow, act_words, heard_rows
 from dialgauge.explorer.kinds.lab_facets import (
+    BLAME,
     CONVERSATIONS,
     HEARD,
     LAB_FACETS,
@@ -45,6 +46,7 @@ ENDS = {
     "loop_guard": "it went in circles",
     "time_budget": "it took too long",
     "agent_error": "an agent failed",
+    "token_budget": "the budget of tokens was spent",
 }
 
 
@@ -74,11 +76,15 @@ class Trial:
 
 @dataclass(frozen=True)
 class LabOverview:
-    """The tasks, how the conversation went (name, value), and the trials of the same goal."""
+    """The tasks, how the conversation went (name, value), the trials of the same goal, and whose fault a failure was.
+
+    ``blame`` has domain, side with cause, turn, and the sentence that says it.
+    """
 
     tasks: Sequence[TaskView]
     went: Sequence[tuple[str, str]]
     trials: Sequence[Trial]
+    blame: Sequence[tuple[str, str, int | None, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -119,11 +125,13 @@ class LabPages(FamilyPages):
         outcomes = library.rows(run, OUTCOMES, dialogue.id)
         conversation = next(iter(library.rows(run, CONVERSATIONS, dialogue.id)), {})
         reader = StateRowReader()
-        turns = [_turn(place, turn, reader) for place, turn in enumerate(dialogue.turns)]
+        blamed = library.rows(run, BLAME, dialogue.id)
+        turns = [_with_blame(_turn(place, turn, reader), blamed) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
             list(_tasks(outcomes, dialogue)),
             list(_went(conversation, dialogue)),
             _trials(library, run, conversation),
+            list(_blame(blamed)),
         )
         return DialogueView(self.template, turns, overview, list(_marks(conversation)))
 
@@ -160,6 +168,21 @@ class LabPages(FamilyPages):
 
 
 # One dialogue
+
+
+def _blame(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, str]]:
+    for row in rows:
+        yield row["domain"] or "", _cause(row), row["turn"], row["sentence"] or ""
+
+
+def _cause(row: Mapping[str, Any]) -> str:
+    return f"{row['side'] or 'unclear'}: {row['cause'] or 'unclear'}".replace("_", " ")
+
+
+def _with_blame(turn: TurnView, rows: Iterable[Mapping[str, Any]]) -> TurnView:
+    """The turn with a mark where a failure began."""
+    marks = [Badge(f"blame, {_cause(row)}", "bad", row["sentence"] or "") for row in rows if row["turn"] == turn.place]
+    return replace(turn, badges=[*turn.badges, *marks]) if marks else turn
 
 
 def _turn(place: int, turn: Turn, reader: StateRowReader) -> TurnView:

@@ -72,12 +72,27 @@ def _steady(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.select("dialogue", value.otherwise(pl.lit("some pass")).alias("value"))
 
 
+def read_first(library: Library, run: Run) -> polars.DataFrame:
+    """Conversations by what makes them worth reading: verdict and faults of the user together."""
+    import polars as pl
+
+    heads = library.table(run, "dialogues").select("dialogue", "outcome")
+    success = pl.col("outcome").str.json_path_match("$.success")
+    erred = pl.col("dialogue").is_in(library.table(run, FAULTS)["dialogue"].unique().to_list())
+    value = (
+        pl.when(erred & (success == "false")).then(pl.lit("failed, and the user erred"))
+        .when(erred & (success == "true")).then(pl.lit("passed although the user erred"))
+        .when(success == "false").then(pl.lit("failed, no fault of the user found"))
+    )  # fmt: skip
+    return heads.select("dialogue", value.alias("value")).drop_nulls()
+
+
 class TrialsPages(FamilyPages):
     """Results of agents."""
 
     template = "trials.html"
     tells_outcome = True
-    facets = (
+    facets: Sequence[Facet] = (
         Facet("passed", "passed", TRIALS, (), pairs=_passed),
         Facet("task", "task", TRIALS, ("task",)),
         Facet("steady", "trials of its task", TRIALS, (), pairs=_steady),
@@ -85,6 +100,7 @@ class TrialsPages(FamilyPages):
         Facet("tool", "tool called", CALLS, ("name",)),
         Facet("call", "outcome of a call", CALLS, ("outcome",)),
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
+        Facet("first", "read first", FAULTS, (), made=read_first),
     )
 
     def columns(self, run: Run) -> list[str]:
@@ -164,7 +180,7 @@ def _cell(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int
 
 def _is_fault(row: Mapping[str, Any]) -> bool:
     """Whether a row tells of a fault, and not of a check that could not look."""
-    return row.get("checked") is not False and bool(row.get("sentence"))
+    return row.get("checked") not in (False, "not checked") and bool(row.get("sentence"))
 
 
 def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:

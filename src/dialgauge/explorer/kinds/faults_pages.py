@@ -1,0 +1,83 @@
+"""Pages of checks of simulated users: each fault at its message, and how far each check looked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.explorer.families import Badge, DialogueView, Facet
+from dialgauge.explorer.kinds.trials_pages import FAULTS, TrialsPages, read_first
+
+if TYPE_CHECKING:
+    from dialgauge.dialogue import Dialogue
+    from dialgauge.explorer.library import Library
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+_CHECKS = "fault_checks"
+
+
+class FaultsPages(TrialsPages):
+    """What simulated users got wrong; the conversations may be of any kind."""
+
+    facets: Sequence[Facet] = (
+        Facet("fault", "fault of the user", FAULTS, ("kind",)),
+        Facet("first", "read first", FAULTS, (), made=read_first),
+        Facet("unchecked", "not checked for", _CHECKS, ("kind",), only=("checked", "not checked")),
+    )
+
+    def columns(self, run: Run) -> list[str]:
+        """Whether a conversation is free of faults that were found."""
+        return [name for name in ("NoFaultFound",) if name in run.scores]
+
+    def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
+        """The messages with their faults; the verdict is the conversation's own."""
+        view = super().dialogue(library, run, dialogue)
+        faults = library.rows(run, FAULTS, dialogue.id)
+        marks = [Badge(kind.replace("_", " "), "bad") for kind in dict.fromkeys(str(row["kind"]) for row in faults)]
+        success = dialogue.outcome.success if dialogue.outcome else None
+        verdict = [] if success is None else [Badge("passed", "good") if success else Badge("failed", "bad")]
+        looked = [row["kind"] for row in library.rows(run, _CHECKS, dialogue.id) if row["checked"] == "not checked"]
+        unseen = [Badge(f"not checked: {', '.join(map(str, looked))}".replace("_", " "), "warn")] if looked else []
+        none = [] if faults else [Badge("no fault found")]
+        return DialogueView(view.template, view.turns, view.overview, [*verdict, *marks, *none, *unseen])
+
+    def tables(self, library: Library, run: Run) -> list[Table]:
+        """How often each fault was found, of how many conversations that were looked at."""
+        import polars as pl
+
+        from dialgauge.report import Column, Table
+
+        if _CHECKS not in run.tables:
+            return []
+        frame = library.table(run, _CHECKS)
+        looked = frame.filter(pl.col("checked") != "not checked")
+        table = Table(
+            "Faults of the user",
+            ["kind", "conversations with it", "looked at", Column("share", digits=1, percent=True)],
+        )
+        counts = looked.group_by("kind", maintain_order=True).agg(
+            (pl.col("faults") > 0).sum(), pl.len().alias("looked")
+        )
+        for kind, found, seen in counts.rows():
+            table.add(kind, found, seen, found / seen if seen else None)
+        table.notes.append(
+            "A conversation without a fault found is no proof of a faultless user: see what was not checked."
+        )
+        return [table]
+
+    def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
+        """Which faults were found."""
+        return {"faults": partial(_chart, library, run)} if FAULTS in run.tables else {}
+
+
+def _chart(library: Library, run: Run) -> Any:
+    from dialgauge.explorer.charts import stacked_bars
+
+    counts = library.table(run, FAULTS).group_by("kind").len().rows()
+    bars = {str(kind): {"faults": float(count)} for kind, count in counts}
+    return stacked_bars(bars, ["faults"], title="Faults of the user", value="faults, a run of the same counted once")
+
+
+PAGES = FaultsPages()
