@@ -36,6 +36,10 @@ _DRAWS = 20_000_000
 _LEAST_RESAMPLES = 1_000
 
 
+#: What code runs into that takes a table for what it was.
+_ODD_CONTENT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, msgspec.MsgspecError)
+
+
 class MissingRun(DialgaugeError):
     """A run that an address names is not there, or not there any more."""
 
@@ -47,7 +51,7 @@ def stored_as_expected() -> Iterator[None]:
 
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
+    except (*_ODD_CONTENT, PolarsError) as error:
         reason = (str(error).splitlines() or [""])[0][:200]
         raise DialgaugeError(
             "this cannot be shown: a table or a detail of the run is not what this version of dialgauge writes "
