@@ -127,7 +127,8 @@ def number(value: float | None, unit: str | None = SHARE) -> str:
         return "–"
     if unit == SHARE:
         return f"{100 * value:.2f}"
-    return (f"{value:.2f}" if abs(value) >= 10 else f"{value:.4g}").replace("-", "−")
+    digits = ".0f" if value == round(value) else ".2f" if abs(value) >= 10 else ".4g"
+    return format(value, digits).replace("-", "−")
 
 
 def score_text(score: Score) -> str:
