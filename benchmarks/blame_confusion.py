@@ -13,7 +13,7 @@ import sys
 
 from dialgauge.lab import open_town
 from dialgauge.lab.blame.broken_links import CAUSES, TITLES
-from dialgauge.lab.blame.validation import TRUE_CAUSES, Confusion, blame_confusion
+from dialgauge.lab.blame.validation import TRUE_CAUSES, BlameConfusion, blame_confusion
 from dialgauge.report import Column, Table
 
 GOALS, SEED = 1000, 2
@@ -33,7 +33,7 @@ def main() -> None:
             print(doubles(rows).render("markdown"))
 
 
-def matrix(rows: list[Confusion], title: str) -> Table:
+def matrix(rows: list[BlameConfusion], title: str) -> Table:
     """Truth by row, attributed by column."""
     used = [cause for cause in CAUSES if any(row.causes[cause] for row in rows)]
     table = Table(title, ["injected", "true cause", *(TITLES[cause] for cause in used), Column("right", digits=3)])
@@ -45,7 +45,7 @@ def matrix(rows: list[Confusion], title: str) -> Table:
     return table
 
 
-def details(rows: list[Confusion]) -> Table:
+def details(rows: list[BlameConfusion]) -> Table:
     """What each fault did, and how often that was found."""
     table = Table("What the faults did", ["injected", "held", "happened", "failed", "right of those with one fault"])
     for row in rows:
@@ -55,7 +55,7 @@ def details(rows: list[Confusion]) -> Table:
     return table
 
 
-def doubles(rows: list[Confusion]) -> Table:
+def doubles(rows: list[BlameConfusion]) -> Table:
     """Failures with two faults in the domain: which of them was named."""
     table = Table("Failures with two faults", ["injected", "injected named", "channel's named", "neither"])
     for row in rows:

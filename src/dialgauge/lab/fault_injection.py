@@ -19,7 +19,7 @@ from dialgauge.draws import Draws
 from dialgauge.lab.faulty_systems import (
     OTHER_VALUES,
     IgnoringPolicy,
-    Ledger,
+    InjectedFaults,
     MisinformingPolicy,
     RefusingOffice,
     WrongOffice,
@@ -48,7 +48,7 @@ _HANGING = 0.25
 class _WatchedChannel(Channel):
     """A channel whose damage is on the ledger."""
 
-    ledger: Ledger
+    ledger: InjectedFaults
 
     def damage(
         self,
@@ -66,9 +66,9 @@ class _WatchedChannel(Channel):
 
 def injected_conversations(
     town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0
-) -> tuple[list[Dialogue], Ledger]:
+) -> tuple[list[Dialogue], InjectedFaults]:
     """One conversation for each goal of a town, with a fault in it, and what the fault did."""
-    ledger, ontology = Ledger(), spoken_ontology(town.town)
+    ledger, ontology = InjectedFaults(), spoken_ontology(town.town)
     watched = _WatchedChannel(Channel.named(channel).rates)
     watched.ledger = ledger
     limits = replace(LAB_LIMITS, seconds=_HANGING) if fault == "breakdown" else LAB_LIMITS
@@ -84,7 +84,7 @@ def injected_conversations(
 
 
 def _agents(
-    fault: InjectedFault, draws: Draws, ledger: Ledger, channel: Channel, scenario: Scenario
+    fault: InjectedFault, draws: Draws, ledger: InjectedFaults, channel: Channel, scenario: Scenario
 ) -> tuple[Agent, Agent, Scenario]:
     core: Callable[[Backend, Draws], RuleSystem] = RuleSystem
     user: Agent = TownUser("user", AgendaUser, channel=channel)
@@ -110,7 +110,7 @@ def _agents(
 class _Wrapper:
     """An agent with something between it and the other side."""
 
-    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+    def __init__(self, agent: Agent, draws: Draws, ledger: InjectedFaults) -> None:
         self.name, self._agent, self._draws, self._ledger = agent.name, agent, draws, ledger
         self._ontology: Ontology | None = None
 
@@ -162,7 +162,7 @@ def _without(task: TownTask, what: str, slot: str) -> TownTask:
 class _DeafSystem(_Wrapper):
     """One kind of thing that the user says is not heard, or with another value: the first time, twice, or always."""
 
-    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+    def __init__(self, agent: Agent, draws: Draws, ledger: InjectedFaults) -> None:
         super().__init__(agent, draws, ledger)
         self._place, self._drops = draws.integer(0, 7), draws.unit() < 0.5
         self._times = draws.pick((1, 2, 1_000))
@@ -192,7 +192,7 @@ class _DeafSystem(_Wrapper):
 class _DeafUser(_Wrapper):
     """A user that does not hear refusals, hears one where there is an offer, or hears other names of venues."""
 
-    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+    def __init__(self, agent: Agent, draws: Draws, ledger: InjectedFaults) -> None:
         super().__init__(agent, draws, ledger)
         self._how = draws.pick(("refusals", "refusals", "names", "offers"))
         self._instead: dict[Act, str] = {}
@@ -226,7 +226,7 @@ class _DeafUser(_Wrapper):
 # Breakdowns
 
 
-def _broken(user: Agent, system: Agent, draws: Draws, ledger: Ledger) -> tuple[Agent, Agent]:
+def _broken(user: Agent, system: Agent, draws: Draws, ledger: InjectedFaults) -> tuple[Agent, Agent]:
     if draws.unit() < 0.25:
         return _Broken(user, draws, ledger), system
     return user, _Broken(system, draws, ledger)
@@ -235,7 +235,7 @@ def _broken(user: Agent, system: Agent, draws: Draws, ledger: Ledger) -> tuple[A
 class _Broken(_Wrapper):
     """Raises, hangs or hangs up after some turns."""
 
-    def __init__(self, agent: Agent, draws: Draws, ledger: Ledger) -> None:
+    def __init__(self, agent: Agent, draws: Draws, ledger: InjectedFaults) -> None:
         super().__init__(agent, draws, ledger)
         self._left, self._how = draws.integer(1, 5), draws.pick(("raises", "raises", "hangs", "ends"))
 

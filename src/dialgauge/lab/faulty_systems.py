@@ -31,7 +31,7 @@ class InjectedEvent(Struct, frozen=True):
     slot: str = ""
 
 
-class Ledger:
+class InjectedFaults:
     """What really happened in each conversation: the injected fault, and what the channel damaged."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Ledger:
 class _FaultyCore(RuleSystem):
     """A rule system with a fault; ``place`` says which of the things that it could befall it does."""
 
-    ledger: Ledger
+    ledger: InjectedFaults
     place: int
     how: str
 
@@ -66,7 +66,9 @@ class _FaultyCore(RuleSystem):
         return self.kinds.index((domain, slot)) == self.place
 
 
-def faulty_core(kind: type[_FaultyCore], draws: Draws, ledger: Ledger) -> Callable[[Backend, Draws], RuleSystem]:
+def faulty_core(
+    kind: type[_FaultyCore], draws: Draws, ledger: InjectedFaults
+) -> Callable[[Backend, Draws], RuleSystem]:
     """What makes systems with a fault of a kind; the draws decide which slot it befalls."""
 
     def make(backend: Backend, own: Draws) -> RuleSystem:
@@ -126,10 +128,10 @@ class _FaultyOffice(Backend):
     """An office with a fault. It shares the list of calls with the one that it takes the place of."""
 
     _faults: Draws
-    _ledger: Ledger
+    _ledger: InjectedFaults
 
     @classmethod
-    def around(cls, office: Any, draws: Draws, ledger: Ledger) -> _FaultyOffice:
+    def around(cls, office: Any, draws: Draws, ledger: InjectedFaults) -> _FaultyOffice:
         other = cls.__new__(cls)
         other.__dict__.update(office.__dict__)
         other._faults, other._ledger = draws, ledger

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialgauge.agents.llm import Cassette, ChatClient, ChatError, ChatSettings, Completion, DialogueBudget
-from dialgauge.agents.llm.cassette import Entry, request_key
+from dialgauge.agents.llm.cassette import TapeEntry, request_key
 from dialgauge.errors import DialgaugeError
 from support.model_server import ModelServer, model_server, said
 
@@ -49,8 +49,10 @@ def test_the_key_is_model_messages_and_parameters() -> None:
     assert len({request_key(one) for one in [request, *others]}) == 5
 
 
-def entry(key: str) -> Entry:
-    return Entry(key=key, request={"messages": []}, answer=Completion(text=key, tokens_in=3, tokens_out=4), cost=0.5)
+def entry(key: str) -> TapeEntry:
+    return TapeEntry(
+        key=key, request={"messages": []}, answer=Completion(text=key, tokens_in=3, tokens_out=4), cost=0.5
+    )
 
 
 def test_a_line_that_was_cut_off_is_written_anew(tmp_path: Path) -> None:

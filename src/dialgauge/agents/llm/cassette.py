@@ -39,7 +39,7 @@ class Completion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_out: int = 0
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class TapeEntry(Struct, frozen=True, kw_only=True):
     """A line of a cassette."""
 
     key: str
@@ -49,7 +49,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-_DECODER = msgspec.json.Decoder(Entry)
+_DECODER = msgspec.json.Decoder(TapeEntry)
 
 
 def request_key(request: dict[str, Any]) -> str:
@@ -85,7 +85,7 @@ class Cassette:
             self.refresh()
         return self._answers.get(key)
 
-    def keep(self, entry: Entry) -> None:
+    def keep(self, entry: TapeEntry) -> None:
         """Write an answer down; it is on the disk when this returns."""
         line = msgspec.json.encode(entry) + b"\n"
         with self.lock():

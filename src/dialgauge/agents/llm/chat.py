@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.agents.llm.budget import Cost, DialogueBudget, RunBudget
-from dialgauge.agents.llm.cassette import Cassette, Completion, Entry, ToolCall, request_key
+from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, ToolCall, request_key
 from dialgauge.agents.llm.gate import Gate
 from dialgauge.agents.llm.settings import LOCAL, ChatSettings
 from dialgauge.errors import DialgaugeError
@@ -83,7 +83,7 @@ class ChatClient:
         if self._cassette is not None:
             cost = self.settings.cost(answer.tokens_in, answer.tokens_out)
             seconds = round(time.monotonic() - begun, 3)
-            self._cassette.keep(Entry(key=key, request=request, answer=answer, cost=cost, seconds=seconds))
+            self._cassette.keep(TapeEntry(key=key, request=request, answer=answer, cost=cost, seconds=seconds))
         return answer
 
     def _most(self, request: dict[str, Any]) -> Cost:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
 from dialgauge.lab.blame.broken_links import Cause
 from dialgauge.lab.fault_injection import InjectedFault, injected_conversations
-from dialgauge.lab.faulty_systems import InjectedEvent, Ledger
+from dialgauge.lab.faulty_systems import InjectedEvent, InjectedFaults
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.tasks import judge_outcomes
 
@@ -29,7 +29,7 @@ TRUE_CAUSES: dict[InjectedFault, Cause] = {
 }
 
 
-class Confusion(Struct, frozen=True, kw_only=True):
+class BlameConfusion(Struct, frozen=True, kw_only=True):
     """What was blamed for the failures that one kind of fault led to."""
 
     fault: InjectedFault
@@ -50,7 +50,7 @@ class Confusion(Struct, frozen=True, kw_only=True):
         return self.causes[TRUE_CAUSES[self.fault]] / total if total else float("nan")
 
 
-def blame_confusion(town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0) -> Confusion:
+def blame_confusion(town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0) -> BlameConfusion:
     """Hold the conversations, blame, and count."""
     held, ledger = injected_conversations(town, fault, channel=channel, seed=seed)
     judged = judge_outcomes(held, town.search, failures=town.failures, calls_recorded=True)
@@ -69,7 +69,7 @@ def blame_confusion(town: LoadedTown, fault: InjectedFault, *, channel: str = "c
         else:
             causes[cause] += 1
             right[event.what, cause == truth] += 1
-    return Confusion(
+    return BlameConfusion(
         fault=fault,
         held=len(held),
         happened=len(ledger.events),
@@ -80,7 +80,7 @@ def blame_confusion(town: LoadedTown, fault: InjectedFault, *, channel: str = "c
     )
 
 
-def _damage(ledger: Ledger, one: ConversationBlame, event: InjectedEvent, domain: str) -> set[Cause]:
+def _damage(ledger: InjectedFaults, one: ConversationBlame, event: InjectedEvent, domain: str) -> set[Cause]:
     """The causes that the channel gave reason for, in the domain that is looked at and the one the fault befell."""
     damaged = ledger.damaged.get(one.dialogue, set())
     touched = {speaker for speaker, where in damaged if where in (domain, event.domain, "booking", "general")}

@@ -33,7 +33,7 @@ _DIGITS = 7
 _TurnCount: TypeAlias = Callable[[Turn], int]
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class TaskAttempt(Struct, frozen=True, kw_only=True):
     """One trial of one task; None is what the file does not say."""
 
     id: str
@@ -164,7 +164,7 @@ def _details(dialogue: Dialogue) -> dict[str, str]:
     return dialogue.outcome.details if dialogue.outcome else {}
 
 
-def _attempt(dialogue: Dialogue) -> Attempt:
+def _attempt(dialogue: Dialogue) -> TaskAttempt:
     outcome, details = dialogue.outcome, _details(dialogue)
     if outcome is None or "task" not in details:
         raise DialgaugeError(
@@ -175,7 +175,7 @@ def _attempt(dialogue: Dialogue) -> Attempt:
     trial = details.get("trial", "0")
     if not _is_count(trial):
         raise DialgaugeError(f"the trial is a whole number of a few digits, not '{trial}'", dialogue=dialogue.id)
-    return Attempt(
+    return TaskAttempt(
         id=dialogue.id,
         task=details["task"],
         trial=int(trial),

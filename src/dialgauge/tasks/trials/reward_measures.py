@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
-from dialgauge.tasks.trials.attempts import Attempt, Attempts
+from dialgauge.tasks.trials.attempts import Attempts, TaskAttempt
 from dialgauge.tasks.trials.trial_measures import REWARD
 
 FAMILY = "trials"
@@ -21,7 +21,7 @@ _SIDES = ("both", "agent", "user")
 _TAU = "Yao et al. 2024, tau-bench; Barres et al. 2025, tau2-bench"
 
 #: The value of one conversation; None where it has none.
-_Value: TypeAlias = Callable[[Attempt, Settings], float | None]
+_Value: TypeAlias = Callable[[TaskAttempt, Settings], float | None]
 
 
 class TrialEvidence:
@@ -75,19 +75,19 @@ def _rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
     return above, np.array([one is not None for one in values], np.float64)
 
 
-def _reward(one: Attempt, settings: Settings) -> float | None:
+def _reward(one: TaskAttempt, settings: Settings) -> float | None:
     part = _part(settings)
     return one.parts.get(part) if part else one.reward
 
 
-def _cost(one: Attempt, settings: Settings) -> float | None:
+def _cost(one: TaskAttempt, settings: Settings) -> float | None:
     side = str(settings["of"])
     if side != "both":
         return one.costs.get(side)
     return sum(one.costs.values()) if len(one.costs) == 2 else None
 
 
-def _count(what: str, one: Attempt, settings: Settings) -> float | None:
+def _count(what: str, one: TaskAttempt, settings: Settings) -> float | None:
     counts: dict[str, int] = getattr(one, what)
     side = str(settings["of"])
     return float(sum(counts.values()) if side == "both" else counts[side])

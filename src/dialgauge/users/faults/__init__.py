@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         missing_sentence,
         record_table,
     )
-    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault
+    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, UserFault
     from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.judge import FaultJudge, JudgeCall, judge_prompt, judge_records, read_verdict
     from dialgauge.users.faults.labelled import (
@@ -36,9 +36,9 @@ __all__ = [
     "MOST",
     "CheckMeasurement",
     "CheckedConversation",
+    "FaultFindings",
     "FaultJudge",
     "FaultKind",
-    "Findings",
     "JudgeCall",
     "LabelledConversation",
     "UserFault",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dialgauge.dialogue import Dialogue
 from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fact_checks import invented, withheld
-from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, not_checked
+from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, not_checked
 from dialgauge.users.faults.goal_checks import goal_findings
 from dialgauge.users.faults.message_checks import empty, leaked, repeated, role_swap
 from dialgauge.users.faults.wish_checks import contradicted, disobeyed, early_end
@@ -33,7 +33,7 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     ['withheld']
     """
     view = ConversationView(dialogue)
-    found: dict[FaultKind, Findings] = {}
+    found: dict[FaultKind, FaultFindings] = {}
     if not any(turn.speaker == "user" for turn in dialogue.turns):
         found = {kind: not_checked(kind, "the user never spoke") for kind in KINDS}
     elif view.has_acts:

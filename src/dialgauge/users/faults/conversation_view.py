@@ -60,7 +60,7 @@ def weighty(text: str) -> list[str]:
     return [word for word in words(text) if word not in LIGHT]
 
 
-class Exchange(Struct, frozen=True):
+class RecordedExchange(Struct, frozen=True):
     """A message of the user that the agent heard, and the message of the agent that it answers."""
 
     turn: int
@@ -106,7 +106,7 @@ class ConversationView:
         )
 
     @cached_property
-    def exchanges(self) -> list[Exchange]:
+    def exchanges(self) -> list[RecordedExchange]:
         """The messages of the user that the agent heard, those without words left out."""
         heard = [
             (place, turn)
@@ -114,7 +114,7 @@ class ConversationView:
             if turn.text.strip() and (place + 1 == len(self.turns) or self.turns[place + 1].speaker != turn.speaker)
         ]
         return [
-            Exchange(
+            RecordedExchange(
                 turn=place,
                 text=turn.text,
                 asked=next((one.text for _, one in reversed(heard[:number]) if one.speaker == "system"), ""),

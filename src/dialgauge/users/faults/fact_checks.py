@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from dialgauge.users.faults.conversation_view import ConversationView, Exchange, plain_text, sentences
+from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.entities import bookings, entities, is_known
-from dialgauge.users.faults.fault_records import Findings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
 
 _LICENCE = re.compile(
     r"(?<!never )(?<!not )(?<!n't )\b(?:make (?:something|it|one|them|anything) up|make up (?:a|an|any|the)|invent|"
@@ -26,7 +26,7 @@ _DETAIL = re.compile(
 )
 
 
-def invented(view: ConversationView) -> Findings:
+def invented(view: ConversationView) -> FaultFindings:
     """Addresses, ids, days and places that neither instruction nor agent gave, and guesses among listed bookings."""
     if not view.has_texts:
         return not_checked("invented", "the conversation has no texts")
@@ -36,10 +36,10 @@ def invented(view: ConversationView) -> Findings:
         return not_checked("invented", "the instruction allows making things up")
     faults = [fault for one in view.exchanges for fault in (*_unknown(view, one), *_guesses(view, one))]
     scope = "e-mail addresses, ids, phone and flight numbers, days, airports and cities, guesses among listed bookings"
-    return Findings("invented", "part", scope, runs_of(faults))
+    return FaultFindings("invented", "part", scope, runs_of(faults))
 
 
-def _unknown(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
+def _unknown(view: ConversationView, one: RecordedExchange) -> Iterator[UserFault]:
     stated = [
         entity
         for sentence in sentences(one.plain)
@@ -55,7 +55,7 @@ def _unknown(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
             yield UserFault("invented", one.turn, view.message(one.turn), why, about=entity.kind)
 
 
-def _guesses(view: ConversationView, one: Exchange) -> Iterator[UserFault]:
+def _guesses(view: ConversationView, one: RecordedExchange) -> Iterator[UserFault]:
     """One of several bookings that the agent only listed, named as its own."""
     listed = list(dict.fromkeys(bookings(f"reservation {plain_text(one.asked)}")))
     told = "\n".join([view.instruction, view.said_before(one.turn, "user")])
@@ -115,7 +115,7 @@ _NOT_TO_GIVE = re.compile(
 )
 
 
-def withheld(view: ConversationView) -> Findings:
+def withheld(view: ConversationView) -> FaultFindings:
     """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
     if not view.has_texts:
         return not_checked("withheld", "the conversation has no texts")
@@ -130,7 +130,9 @@ def withheld(view: ConversationView) -> Findings:
             if _is_withheld(view, one, thing, given):
                 why = f"is asked for its {thing.name} and does not give it"
                 faults.append(UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name))
-    return Findings("withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults))
+    return FaultFindings(
+        "withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults)
+    )
 
 
 def _listed(names: list[str]) -> str:
@@ -150,7 +152,7 @@ def _given(instruction: str) -> list[_Given]:
     return [_Given(name, _NAMES[name], tuple(dict.fromkeys(values))) for name, values in found.items()]
 
 
-def _is_withheld(view: ConversationView, one: Exchange, thing: _Given, given: list[_Given]) -> bool:
+def _is_withheld(view: ConversationView, one: RecordedExchange, thing: _Given, given: list[_Given]) -> bool:
     if (one.stops and not one.plain) or not _asks_for(one.asked, thing.asked):
         return False
     said = f"{view.said_before(one.turn, 'user')}\n{one.text}".lower()

@@ -48,7 +48,7 @@ class UserFault(Struct, frozen=True):
     by: str = "check"
 
 
-class Findings(Struct, frozen=True):
+class FaultFindings(Struct, frozen=True):
     """What one check says of one conversation: how far it looked and why no further, and what it found."""
 
     kind: FaultKind
@@ -67,7 +67,7 @@ class CheckedConversation(Struct, frozen=True):
     """What all checks say of one conversation, a finding for every kind."""
 
     id: str
-    findings: tuple[Findings, ...]
+    findings: tuple[FaultFindings, ...]
 
     @property
     def faults(self) -> list[UserFault]:
@@ -75,14 +75,14 @@ class CheckedConversation(Struct, frozen=True):
         found = [fault for finding in self.findings for fault in finding.faults]
         return sorted(found, key=lambda fault: (fault.turn, tuple(KINDS).index(fault.kind)))
 
-    def of_kind(self, kind: FaultKind) -> Findings:
+    def of_kind(self, kind: FaultKind) -> FaultFindings:
         """The finding of one check."""
         return next(finding for finding in self.findings if finding.kind == kind)
 
 
-def not_checked(kind: FaultKind, why: str) -> Findings:
+def not_checked(kind: FaultKind, why: str) -> FaultFindings:
     """A check that could not look."""
-    return Findings(kind=kind, extent="none", scope=why)
+    return FaultFindings(kind=kind, extent="none", scope=why)
 
 
 def runs_of(faults: Iterable[UserFault]) -> tuple[UserFault, ...]:

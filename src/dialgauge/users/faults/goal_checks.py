@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from dialgauge.dialogue import Act, Goal, Task
 from dialgauge.users.faults.conversation_view import ConversationView
-from dialgauge.users.faults.fault_records import FaultKind, Findings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.fault_records import FaultFindings, FaultKind, UserFault, not_checked, runs_of
 
 #: What only a system does.
 _OF_SYSTEMS = frozenset({"offerbook", "offerbooked", "book", "nooffer", "nobook", "recommend", "select"})
@@ -70,19 +70,23 @@ class GoalView:
         return UserFault(kind, place, self.view.message(place), why, about=about)
 
 
-def goal_findings(view: ConversationView) -> dict[FaultKind, Findings]:
+def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
     """The checks that acts decide; those of texts stand elsewhere."""
     goal = GoalView(view)
     strayed = list(_strayed(goal))
     return {
         "early_end": _early_end(goal),
-        "invented": Findings("invented", "whole", "every value against goal and system", _of_kind("invented", strayed)),
-        "contradicted": Findings(
+        "invented": FaultFindings(
+            "invented", "whole", "every value against goal and system", _of_kind("invented", strayed)
+        ),
+        "contradicted": FaultFindings(
             "contradicted", "whole", "every value against the goal", _of_kind("contradicted", strayed)
         ),
-        "repeated": Findings("repeated", "whole", "every turn's acts", runs_of(_repeated(goal))),
-        "withheld": Findings("withheld", "whole", "every question for a slot of the goal", runs_of(_withheld(goal))),
-        "role_swap": Findings("role_swap", "whole", "every act", runs_of(_role_swap(goal))),
+        "repeated": FaultFindings("repeated", "whole", "every turn's acts", runs_of(_repeated(goal))),
+        "withheld": FaultFindings(
+            "withheld", "whole", "every question for a slot of the goal", runs_of(_withheld(goal))
+        ),
+        "role_swap": FaultFindings("role_swap", "whole", "every act", runs_of(_role_swap(goal))),
         "disobeyed": not_checked("disobeyed", "a goal of slots has no orders about manner"),
     }
 
@@ -169,20 +173,20 @@ def _role_swap(goal: GoalView) -> Iterator[UserFault]:
                 yield goal.fault("role_swap", place, f"acts as the system does ({act.name})")
 
 
-def _early_end(goal: GoalView) -> Findings:
+def _early_end(goal: GoalView) -> FaultFindings:
     outcome = goal.view.dialogue.outcome
     last = goal.users[-1] if goal.users else None
     if last is None:
         return not_checked("early_end", "the user never spoke")
     said_bye = any(intent(act) == "bye" for act in goal.view.acts(last))
     if not said_bye and (outcome is None or outcome.ended_by != "user"):
-        return Findings("early_end", "whole", "the user did not end the conversation")
+        return FaultFindings("early_end", "whole", "the user did not end the conversation")
     if _circling(goal):
         return not_checked("early_end", "it went in circles before the goodbye, which may be that of a step limit")
     opened = list(_open(goal))
     why = f"ends with these never said or asked: {', '.join(opened)}"
     faults = (goal.fault("early_end", last, why),) if opened else ()
-    return Findings("early_end", "whole", "every constraint and request of the goal", faults)
+    return FaultFindings("early_end", "whole", "every constraint and request of the goal", faults)
 
 
 def _circling(goal: GoalView) -> bool:

@@ -16,7 +16,14 @@ from msgspec import Struct, structs
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind, Findings, UserFault, runs_of
+from dialgauge.users.faults.fault_records import (
+    KINDS,
+    CheckedConversation,
+    FaultFindings,
+    FaultKind,
+    UserFault,
+    runs_of,
+)
 from dialgauge.users.faults.labelled import CheckRecord, ConversationKey, LabelledConversation, check_records
 
 #: From a prompt to what the model wrote.
@@ -120,7 +127,7 @@ def with_judged(checked: CheckedConversation, judged: Sequence[UserFault]) -> Ch
     return structs.replace(checked, findings=tuple(_joined(finding, judged) for finding in checked.findings))
 
 
-def _joined(finding: Findings, judged: Sequence[UserFault]) -> Findings:
+def _joined(finding: FaultFindings, judged: Sequence[UserFault]) -> FaultFindings:
     own = [] if finding.faults else [fault for fault in judged if fault.kind == finding.kind]
     if not own:
         return finding
@@ -136,7 +143,7 @@ def judge_records(
         key: CheckedConversation(
             id=key[1],
             findings=tuple(
-                Findings(kind, "whole", "a judge", tuple(fault for fault in faults if fault.kind == kind))
+                FaultFindings(kind, "whole", "a judge", tuple(fault for fault in faults if fault.kind == kind))
                 for kind in KINDS
             ),
         )

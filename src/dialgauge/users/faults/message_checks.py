@@ -7,13 +7,13 @@ import re
 from dialgauge.users.faults.conversation_view import (
     STOP_TOKEN,
     ConversationView,
-    Exchange,
+    RecordedExchange,
     plain_text,
     sentences,
     weighty,
     words,
 )
-from dialgauge.users.faults.fault_records import FaultKind, Findings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.fault_records import FaultFindings, FaultKind, UserFault, not_checked, runs_of
 
 #: Consecutive words of an instruction that no user says by chance.
 _LEAKED_WORDS = 5
@@ -53,17 +53,17 @@ def _fault(view: ConversationView, kind: FaultKind, turn: int, sentence: str, ab
     return UserFault(kind, turn, view.message(turn), sentence, about=about)
 
 
-def empty(view: ConversationView) -> Findings:
+def empty(view: ConversationView) -> FaultFindings:
     """No text, no acts, no tool call. Where only acts are recorded, a turn has no text by its nature."""
     faults = [
         _fault(view, "empty", place, "the message has neither text nor a tool call")
         for place, turn in enumerate(view.turns)
         if turn.speaker == "user" and not turn.text.strip() and not turn.calls and not turn.acts
     ]
-    return Findings("empty", "whole", "every message of the user", runs_of(faults))
+    return FaultFindings("empty", "whole", "every message of the user", runs_of(faults))
 
 
-def leaked(view: ConversationView) -> Findings:
+def leaked(view: ConversationView) -> FaultFindings:
     """Words about the instruction, five words in a row of what it says of itself, tool syntax, text after a stop."""
     if not view.has_texts:
         return not_checked("leaked", "the conversation has no texts")
@@ -74,8 +74,8 @@ def leaked(view: ConversationView) -> Findings:
             faults.append(_fault(view, "leaked", place, why))
     scope = "stop tokens, tool syntax, words about instructions"
     if runs:
-        return Findings("leaked", "whole", f"{scope}, five words in a row of the instruction", runs_of(faults))
-    return Findings("leaked", "part", f"{scope}; no instruction to compare with", runs_of(faults))
+        return FaultFindings("leaked", "whole", f"{scope}, five words in a row of the instruction", runs_of(faults))
+    return FaultFindings("leaked", "part", f"{scope}; no instruction to compare with", runs_of(faults))
 
 
 def _leak(text: str, runs: frozenset[tuple[str, ...]]) -> str:
@@ -108,7 +108,7 @@ def _meta_runs(instruction: str) -> frozenset[tuple[str, ...]]:
     return frozenset(runs)
 
 
-def role_swap(view: ConversationView) -> Findings:
+def role_swap(view: ConversationView) -> FaultFindings:
     """Phrases that only an agent says. What goes to the user's own tools is no swap: it was not said to the agent."""
     if not view.has_texts:
         return not_checked("role_swap", "the conversation has no texts")
@@ -117,15 +117,15 @@ def role_swap(view: ConversationView) -> Findings:
         for one in view.exchanges
         if not view.turns[one.turn].calls and (found := _AS_THE_AGENT.search(one.plain))
     ]
-    return Findings("role_swap", "part", "phrases that only an agent says", runs_of(faults))
+    return FaultFindings("role_swap", "part", "phrases that only an agent says", runs_of(faults))
 
 
-def repeated(view: ConversationView) -> Findings:
+def repeated(view: ConversationView) -> FaultFindings:
     """A message with nearly the same weighty words as an earlier one, answered since and not asked for again."""
     if not view.has_texts:
         return not_checked("repeated", "the conversation has no texts")
     faults = []
-    earlier: list[Exchange] = []
+    earlier: list[RecordedExchange] = []
     for one in view.exchanges:
         if view.turns[one.turn].calls:  # it tells what its tools gave it
             continue
@@ -134,10 +134,10 @@ def repeated(view: ConversationView) -> Findings:
             number = view.message(before.turn)
             faults.append(_fault(view, "repeated", one.turn, f"says message {number} again, which was answered"))
         earlier.append(one)
-    return Findings("repeated", "part", "repetition in nearly the same words", runs_of(faults))
+    return FaultFindings("repeated", "part", "repetition in nearly the same words", runs_of(faults))
 
 
-def _says_again(view: ConversationView, one: Exchange, other: Exchange) -> bool:
+def _says_again(view: ConversationView, one: RecordedExchange, other: RecordedExchange) -> bool:
     said, before = set(weighty(one.plain)), set(weighty(other.plain))
     if one.stops or len(said) < _SHORTEST or len(said & before) < _OVERLAP * len(said | before):
         return False
@@ -146,7 +146,7 @@ def _says_again(view: ConversationView, one: Exchange, other: Exchange) -> bool:
     return not _asked_for(view, one, said)
 
 
-def _asked_for(view: ConversationView, one: Exchange, said: set[str]) -> bool:
+def _asked_for(view: ConversationView, one: RecordedExchange, said: set[str]) -> bool:
     """Did the agent's last message ask for it again, or say nothing about it?"""
     questions = [sentence for sentence in sentences(plain_text(one.asked)) if _REQUEST.search(sentence)]
     asked = {word for sentence in questions for word in weighty(sentence)}

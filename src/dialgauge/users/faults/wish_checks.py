@@ -14,8 +14,15 @@ from itertools import pairwise
 
 import msgspec
 
-from dialgauge.users.faults.conversation_view import LIGHT, ConversationView, Exchange, plain_text, sentences, words
-from dialgauge.users.faults.fault_records import Findings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.conversation_view import (
+    LIGHT,
+    ConversationView,
+    RecordedExchange,
+    plain_text,
+    sentences,
+    words,
+)
+from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
 
 #: What an action is called where people speak of it, by a word of the tool's name.
 _SPOKEN = {
@@ -68,7 +75,7 @@ _ANYTHING_ELSE = re.compile(
 )
 
 
-def early_end(view: ConversationView) -> Findings:
+def early_end(view: ConversationView) -> FaultFindings:
     """Stops instead of answering, stops with its own confirmation, or never speaks of an expected action's matter."""
     if not view.has_texts:
         return not_checked("early_end", "the conversation has no texts")
@@ -79,16 +86,16 @@ def early_end(view: ConversationView) -> Findings:
     if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
         if outcome is None:
             return not_checked("early_end", "nothing says who ended the conversation")
-        return Findings("early_end", "whole", "the user did not end the conversation")
+        return FaultFindings("early_end", "whole", "the user did not end the conversation")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
-        return Findings("early_end", "whole", "the agent handed the user over")
+        return FaultFindings("early_end", "whole", "the agent handed the user over")
     why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
     faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
     expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
-    return Findings("early_end", "part", f"how it stops; {expected}", tuple(faults))
+    return FaultFindings("early_end", "part", f"how it stops; {expected}", tuple(faults))
 
 
-def _stops_instead(view: ConversationView, last: Exchange) -> str:
+def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
     """A bare stop token where the agent has just asked for something."""
     if last.plain or _ANYTHING_ELSE.search(last.asked) or re.search(r"transfer", last.asked, re.IGNORECASE):
         return ""
@@ -96,14 +103,14 @@ def _stops_instead(view: ConversationView, last: Exchange) -> str:
     return "stops where the agent has just asked it for something" if asks else ""
 
 
-def _stops_confirming(last: Exchange) -> str:
+def _stops_confirming(last: RecordedExchange) -> str:
     """Says yes to what the agent is about to do, and stops: the agent can no longer do it."""
     if not last.plain or not _YES.match(last.plain) or _ANYTHING_ELSE.search(last.asked):
         return ""
     return "confirms an action and stops, so that it cannot be done" if _CONFIRMATION.search(last.asked) else ""
 
 
-def _drops_it(view: ConversationView, last: Exchange) -> str:
+def _drops_it(view: ConversationView, last: RecordedExchange) -> str:
     """Takes back a wish while the agent waits for its details, and the instruction has it do no such thing."""
     if not _DROPS.search(last.plain) or not _ASKS.search(last.asked):
         return ""
@@ -127,7 +134,7 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
     return [(name, arguments) for name, arguments in named if not name.startswith(reading)]
 
 
-def _never_said(view: ConversationView, last: Exchange) -> str:
+def _never_said(view: ConversationView, last: RecordedExchange) -> str:
     """Something of an expected action is wanted without a condition; the user never spoke of it, nor was it asked."""
     if _REACTIVE.search(view.instruction):
         return ""
@@ -195,7 +202,7 @@ _WITHOUT = {
 }
 
 
-def contradicted(view: ConversationView) -> Findings:
+def contradicted(view: ConversationView) -> FaultFindings:
     """Says yes to more than its limit or to what it does without, or gives up a nonstop flight."""
     if not view.has_texts:
         return not_checked("contradicted", "the conversation has no texts")
@@ -227,10 +234,10 @@ def contradicted(view: ConversationView) -> Findings:
         faults += [
             UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
         ]
-    return Findings("contradicted", "part", ", ".join(derived), runs_of(faults))
+    return FaultFindings("contradicted", "part", ", ".join(derived), runs_of(faults))
 
 
-def _assents(one: Exchange) -> bool:
+def _assents(one: RecordedExchange) -> bool:
     return _YES.match(one.plain) is not None and not _BUT.search(one.plain)
 
 
@@ -278,7 +285,7 @@ _NOT_TO_MENTION = re.compile(
 )
 
 
-def disobeyed(view: ConversationView) -> Findings:
+def disobeyed(view: ConversationView) -> FaultFindings:
     """Mentions by itself what it was told not to mention."""
     if not view.has_texts:
         return not_checked("disobeyed", "the conversation has no texts")
@@ -294,7 +301,7 @@ def disobeyed(view: ConversationView) -> Findings:
         if phrase in one.plain.lower()
         and not all(word in view.said_before(one.turn, "system").lower() for word in phrase.split())
     ]
-    return Findings("disobeyed", "part", f"not to mention {', '.join(forbidden)}", runs_of(faults))
+    return FaultFindings("disobeyed", "part", f"not to mention {', '.join(forbidden)}", runs_of(faults))
 
 
 def _forbidden(instruction: str) -> list[str]:
