@@ -164,4 +164,4 @@ def test_the_real_files(shared_data: Path, capsys: pytest.CaptureFixture[str]) -
     assert done.code == 1
     first, second = done.out.splitlines()[:2]
     assert "20 of 20 conversations" in first and "14 of 200 conversations" in second
-    assert "different user" in done.out and "compared on the 5 tasks" in done.out
+    assert "different settings (user)" in done.out and "compared on the 5 tasks" in done.out
