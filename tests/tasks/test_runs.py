@@ -283,7 +283,7 @@ def test_the_same_words_with_other_states_diverge_in_their_verdicts(small: GoldT
 def test_comparing_a_policy_with_a_system_is_told(small: GoldTasks) -> None:
     policy = {key: [{"response": turn["response"]} for turn in turns] for key, turns in responses().items()}
     runs = [scored(small, dialogues, name=name).run for name, dialogues in (("whole", responses()), ("policy", policy))]
-    assert any("different states" in note for note in dialgauge.compare_runs(runs, resamples=10).notes)
+    assert any("different settings (states)" in note for note in dialgauge.compare_runs(runs, resamples=10).notes)
 
 
 def test_bleu_and_combined_are_compared(small: GoldTasks, tmp_path: Path) -> None:
