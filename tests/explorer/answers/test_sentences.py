@@ -256,8 +256,8 @@ def test_a_run_of_replies() -> None:
     assert run_sentences(run_of("responses", scores, name="bot", tables={"replies": replies})) == [
         "bot gets 33.3% of the replies right, and every reply right in 0.0% of the dialogues: per-response "
         "(per-response accuracy; 33.3%) and per-dialog (per-dialog accuracy; 0.0%).",
-        "Most wrong replies are of the class api 1 (50% of 4 wrong replies; 0% of that class are right); of the "
-        "classes api 1 and phone none is right.",
+        "Most wrong replies are of the class api 1 (50% of 4 wrong replies; none of that class is right); of the class "
+        "phone none is right either.",
         "Several candidates shared the highest score in 1 reply (17%): there the order of the candidate file decided.",
         "1 reply (17%) had no answer.",
     ]

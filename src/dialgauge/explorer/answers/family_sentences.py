@@ -135,11 +135,12 @@ def _reply_classes(frame: polars.DataFrame) -> Iterator[str]:
         yield "No reply of any class is wrong"
         return
     name, right, every = max(rows, key=lambda row: row[2] - row[1])
-    never = [name for name, right, _ in rows if not right]
-    none = f"; of the class{'es' if len(never) > 1 else ''} {listed(never)} none is right" if never else ""
+    never = [one for one, good, _ in rows if not good and one != name]
+    also = f"; of the class{'es' if len(never) > 1 else ''} {listed(never)} none is right either" if never else ""
+    own = f"{percent(right, every)} of that class are right" if right else "none of that class is right"
     yield (
         f"Most wrong replies are of the class {name} ({percent(every - right, wrong)} of "
-        f"{counted(wrong, 'wrong reply', 'wrong replies')}; {percent(right, every)} of that class are right){none}"
+        f"{counted(wrong, 'wrong reply', 'wrong replies')}; {own}){also if not right else also.replace(' either', '')}"
     )
 
 

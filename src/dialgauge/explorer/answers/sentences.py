@@ -182,7 +182,10 @@ def _unclear(comparison: Comparison, alike: Sequence[_Verdict], words: Glossary)
     lacking = listed([names[place] for place in one.undefined], _SYSTEMS)
     without = f"; no value: {lacking}" if lacking else ""
     if rivals:
-        return sentence(f"By {measures} {leader} has the top value, but cannot be told apart from {rivals}{without}")
+        column = comparison.oriented[:, comparison.scores.place_of_measure(one.measure)]
+        level = any(column[place] == column[one.leader] for place in one.rivals)
+        top = "shares the top value, and" if level else "has the top value, but"
+        return sentence(f"By {measures} {leader} {top} cannot be told apart from {rivals}{without}")
     beaten = [name for place, name in enumerate(names) if place != one.leader and place not in one.undefined]
     verdict = f"is {_word(comparison, one.measure)} than {listed(beaten, _SYSTEMS)}" if beaten else "alone has a value"
     return sentence(f"By {measures} {leader} {verdict}{without}")
