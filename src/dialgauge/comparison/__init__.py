@@ -63,9 +63,9 @@ __all__ = [
     "spread_figure",
     "spreads",
     "standings",
+    "summed_by_unit",
     "system_table_json",
     "system_tables",
-    "summed_by_unit",
     "view_of",
 ]
 

@@ -89,8 +89,10 @@ def _conversations(run: Run, most: int) -> Table:
 
 
 def _why(row: dict[str, Any]) -> str:
-    """The sentence, and how many messages it holds for where that is more than one."""
-    return str(row["sentence"]) if row["length"] == 1 else f"{row['sentence']} ({row['length']} messages)"
+    """The sentence, whether it is minor, and how many messages it holds for where that is more than one."""
+    beside = [*(["minor: it comes when asked again"] if row.get("minor") else [])]
+    beside += [f"{row['length']} messages"] if row["length"] > 1 else []
+    return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])
 
 
 def _unchecked(run: Run) -> Table:

@@ -137,13 +137,14 @@ def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
             fault.sentence,
             one.of_kind(fault.kind).extent,
             fault.by,
+            fault.minor,
         )
         for one in results
         for fault in one.faults
     ]
     schema = {
         "dialogue": pl.String, "kind": pl.String, "turn": pl.Int64, "message": pl.Int64, "length": pl.Int64,
-        "sentence": pl.String, "checked": pl.String, "by": pl.String,
+        "sentence": pl.String, "checked": pl.String, "by": pl.String, "minor": pl.Boolean,
     }  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
 
