@@ -53,14 +53,6 @@ class GoalView(LabView):
         """The sums of each goal: those of its trials together."""
         return summed_by_unit(run.table(table), _goals(run))
 
-    def notes(self, runs: Sequence[Run]) -> list[str]:
-        """How many trials there are, where runs differ in it."""
-        trials = {run.name: len(goals) / len(set(goals.values())) for run in runs if (goals := _goals(run))}
-        if len(set(trials.values())) < 2:
-            return []
-        listed = ", ".join(f"{name} {number:g}" for name, number in trials.items())
-        return [f"the numbers of trials of a goal differ ({listed}), and so does the noise"]
-
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """Trials of one goal are different conversations: there is no turn to show."""
         return None
