@@ -1,4 +1,4 @@
-"""What runs of user faults add to a comparison: tasks are paired where there are several trials, and what is lacking."""
+"""What runs of user faults add to a comparison: tasks are paired where they have trials, and what is lacking."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _conversations(run: Run, most: int) -> Table:
 
 def _why(row: dict[str, Any]) -> str:
     """The sentence, whether it is minor, and how many messages it holds for where that is more than one."""
-    beside = [*(["minor: it comes when asked again"] if row.get("minor") else [])]
+    beside = [*(["minor"] if row.get("minor") else [])]
     beside += [f"{row['length']} messages"] if row["length"] > 1 else []
     return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])
 

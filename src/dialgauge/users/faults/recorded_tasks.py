@@ -1,4 +1,4 @@
-"""What a file says of its conversations beside the words: tasks, how many were planned, which have nothing to look at."""
+"""What a file says of its conversations beside the words: tasks, how many were planned, what has nothing to see."""
 
 from __future__ import annotations
 
