@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from dialgauge.agents import Limits, Reply, SystemContext, UserContext, make_agent
+from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
@@ -225,6 +226,31 @@ def test_a_run_of_the_lab_is_a_run_like_any_other(town: LoadedTown, tmp_path: Pa
     stored = Store(tmp_path).add(run)
     assert_run_contract(stored)
     assert {"outcomes", "conversations", "calls", "heard"} <= set(stored.tables)
+
+
+NOISY = AgentSpec("rule-system", {"channel": "paper2021"})
+
+
+@pytest.mark.parametrize(("trials", "basis"), [(3, "12 goals"), (1, "12 dialogues")])
+def test_runs_compare_as_their_own_intervals_resample(town: LoadedTown, trials: int, basis: str) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:12])
+    sitting = Sitting(
+        user=AgentSpec("agenda-baseline", {"channel": "paper2021"}), system=NOISY, level="act", trials=trials, seed=1
+    )
+    runs = [
+        town_run(few, one, resamples=300)
+        for one in (sitting, msgspec.structs.replace(sitting, user=AgentSpec("agenda")))
+    ]
+    comparison = compare_runs(runs, resamples=300, seed=1)
+    assert comparison.basis == f"95% intervals over {basis}"
+    varied = 0
+    for place, run in enumerate(runs):
+        for number, measure in enumerate(comparison.measures):
+            score = run.scores[measure]
+            assert comparison.values[place, number] == pytest.approx(score.value), measure
+            assert list(comparison.intervals[place, number]) == pytest.approx([score.low, score.high]), measure
+            varied += score.value not in (0.0, 1.0)
+    assert varied
 
 
 def test_a_study_is_a_run_like_any_other(town: LoadedTown) -> None:

@@ -41,7 +41,8 @@ def faults(
     nothing, withholds, disobeys. What a check could not look at is said beside what it found, and so are the precision
     and recall of each check, measured on labelled conversations.
 
-    Exit code: 0, or 1 where a file holds fewer conversations than were planned.
+    Exit code: 0, or 1 where a file holds fewer conversations than were planned, or some that failed by
+    infrastructure, were never judged or have no word of the user.
     """
     from dialgauge.users.faults import (
         check_faults,

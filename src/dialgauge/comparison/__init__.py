@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
     from dialgauge.comparison.standing import Standing, standings
-    from dialgauge.comparison.views import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, view_of
+    from dialgauge.comparison.views import (
+        ComparisonView,
+        ItemDifference,
+        TurnDivergence,
+        dialogue_rows,
+        summed_by_unit,
+        view_of,
+    )
 
 __all__ = [
     "RESAMPLES",
@@ -56,6 +63,7 @@ __all__ = [
     "spread_figure",
     "spreads",
     "standings",
+    "summed_by_unit",
     "system_table_json",
     "system_tables",
     "view_of",

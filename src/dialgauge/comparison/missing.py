@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from dialgauge.comparison.scores import PairedScores
-from dialgauge.comparison.views import view_of
+from dialgauge.comparison.views import view_of_runs
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import score_column
 from dialgauge.text import counted
@@ -59,10 +59,9 @@ def missing_policy(name: str) -> MissingPolicy:
 
 def lacking_systems(scores: PairedScores, runs: Mapping[str, Run]) -> list[LackingSystem]:
     """The systems that lack dialogues which others have, or dialogues or turns which their gold has."""
-    lacking = []
+    lacking, unit = [], view_of_runs(list(runs.values())).unit
     for system, number in zip(scores.systems, scores.lacking or [0] * len(scores.systems), strict=True):
         run = runs.get(system)
-        unit = view_of(run.kind).unit if run else "dialogue"
         counts = [(number, scores.all_dialogues, f"{unit}s")] if number else _unscored(run) if run else []
         lacking += [LackingSystem(system, _file(run) if run else "", *one) for one in counts[:1]]
     return lacking

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dialgauge._version import __version__
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, shared_turns
-from dialgauge.comparison.views import DEFAULT_VIEW, ComparisonView, TurnDivergence, view_of
+from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Signature
 from dialgauge.stats import (
@@ -233,7 +233,7 @@ class Comparison:
     @cached_property
     def view(self) -> ComparisonView:
         """What the family of the runs has to add."""
-        return view_of(next(iter(self.runs.values())).kind) if self.runs else DEFAULT_VIEW
+        return view_of_runs(list(self.runs.values()))
 
     @cached_property
     def turn_scores(self) -> Mapping[str, polars.DataFrame]:

@@ -11,7 +11,7 @@ from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.several import several_sums, without_scores
-from dialgauge.comparison.views import ComparisonView, view_of
+from dialgauge.comparison.views import ComparisonView, view_of, view_of_runs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
@@ -159,7 +159,7 @@ def _common_view(runs: Mapping[str, Run]) -> ComparisonView:
     if len(kinds) > 1:
         listed = ", ".join(f"{name} ({run.kind})" for name, run in runs.items())
         raise DialgaugeError(f"runs of different kinds measure different things and cannot be compared: {listed}")
-    return view_of(next(iter(kinds)))
+    return view_of_runs(list(runs.values()))
 
 
 def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonView) -> list[str]:

@@ -31,6 +31,7 @@ VIEWS = {
     "interaction": "dialgauge.lab.comparison_view:VIEW",
     "trials": "dialgauge.tasks.trials.trial_comparison:VIEW",
     "lab": "dialgauge.lab.comparison_view:LAB_VIEW",
+    "faults": "dialgauge.users.faults.fault_comparison:VIEW",
 }
 
 #: How an empty slot, or a turn that one side does not have, is written.
@@ -66,6 +67,10 @@ class ComparisonView:
     unit: str = "dialogue"
     #: Those of its tables that are always shown.
     always: tuple[str, ...] = ()
+
+    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
+        """The view of these very runs: a family may pair by dialogue or by task, as its runs have one trial or more."""
+        return self
 
     def unit_table(self, run: Run, table: str) -> polars.DataFrame:
         """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
@@ -134,6 +139,21 @@ def view_of(kind: str) -> ComparisonView:
     module, _, attribute = VIEWS[kind].partition(":")
     view: ComparisonView = getattr(import_module(module), attribute)
     return view
+
+
+def view_of_runs(runs: Sequence[Run]) -> ComparisonView:
+    """The view of runs of one kind; the default one where there are none."""
+    return view_of(runs[0].kind).for_runs(runs) if runs else DEFAULT_VIEW
+
+
+def summed_by_unit(frame: polars.DataFrame, units: Mapping[str, str]) -> polars.DataFrame:
+    """A table of scores or sums by dialogue, with the unit of each dialogue in its place and their sums together."""
+    import polars as pl
+
+    values = [name for name in ("num", "den", "sum") if name in frame.columns]
+    keys = [name for name in frame.columns if name not in values]
+    renamed = frame.with_columns(pl.col("dialogue").replace(dict(units)))
+    return renamed.group_by(keys, maintain_order=True).agg(pl.col(values).sum()).select(frame.columns)
 
 
 _tables: WeakKeyDictionary[Run, dict[str, _ByDialogue]] = WeakKeyDictionary()

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from dialgauge.comparison import ComparisonView
+from dialgauge.comparison import ComparisonView, TurnDivergence, summed_by_unit
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.runs import Run
 
 #: A run of the lab has some eighty scores; these say whether the job was done, and whose fault it was not.
 _HEADLINES = ("Success(rules=strict)", "Success(rules=compat)", "JGA", "F1", "I-GCDF1", "R-GCDF1")
+#: The table of a run that says which goal a dialogue is about.
+_CONVERSATIONS = "conversations"
 _WHO = frozenset({"user", "system", "user_code", "system_code", "user_files", "system_files"})
 
 
@@ -27,6 +35,41 @@ class LabView(ComparisonView):
         """Task, tracker and user."""
         return [name for name in _HEADLINES if name in measures] or measures
 
+    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
+        """Trials of one goal are not independent: where a run has some, goals are paired, each with all its trials."""
+        return GOAL_VIEW if any(_has_trials(run) for run in runs) else self
+
+
+class GoalView(LabView):
+    """Lab runs of several trials: a goal is the unit, as in the runs' own intervals."""
+
+    unit = "goal"
+
+    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
+        """Itself: it was chosen for its runs."""
+        return self
+
+    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
+        """The sums of each goal: those of its trials together."""
+        return summed_by_unit(run.table(table), _goals(run))
+
+    def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
+        """Trials of one goal are different conversations: there is no turn to show."""
+        return None
+
+
+def _goals(run: Run) -> dict[str, str]:
+    """The goal of each dialogue; nothing of a run without that table, whose dialogues are goals of their own."""
+    if _CONVERSATIONS not in run.tables:
+        return {}
+    return dict(run.table(_CONVERSATIONS).select("dialogue", "goal").rows())
+
+
+def _has_trials(run: Run) -> bool:
+    goals = _goals(run)
+    return len(set(goals.values())) < len(goals)
+
 
 VIEW = InteractionView()
 LAB_VIEW = LabView()
+GOAL_VIEW = GoalView()

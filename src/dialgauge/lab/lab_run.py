@@ -24,11 +24,12 @@ from dialgauge.lab.blame.blame_views import blame_tables
 from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
-from dialgauge.measures import Score, Scores, Signature
+from dialgauge.measures import Resampling, Score, Scores, Signature
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
+from dialgauge.stats import ratio_intervals
 from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
 from dialgauge.text import counted
 from dialgauge.tracking import score
@@ -84,8 +85,13 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
     scores = _joined(
         [
             score_outcomes(judged, resamples=resamples, seed=sitting.seed),
-            *_tracking(held, loaded, sitting.seed, resamples),
-            *_users(held, sitting.seed, resamples),
+            *(
+                _over_goals(one, resamples, sitting)
+                for one in (
+                    *_tracking(held, loaded, sitting.seed, resamples),
+                    *_users(held, sitting.seed, resamples),
+                )
+            ),
             score_blame(blamed, resamples=resamples, seed=sitting.seed),
         ]
     )
@@ -220,6 +226,33 @@ def _scores_of(run: Run) -> Scores:
         above[at], below[at] = rows["num"].to_numpy(), rows["den"].to_numpy()
         sums[str(measure)] = (above, below)
     return Scores(dialogues=ids, sums=sums, scores=run.scores, coverage=run.coverage)
+
+
+def _over_goals(scores: Scores, resamples: int, sitting: Sitting) -> Scores:
+    """The same scores with intervals that resample goals: trials of one goal are not independent."""
+    about = [dialogue.rpartition("#")[0] for dialogue in scores.dialogues]
+    goals = {goal: place for place, goal in enumerate(dict.fromkeys(about))}
+    names = [name for name, score in scores.scores.items() if name in scores.sums and score.low is not None]
+    if not resamples or sitting.trials == 1 or not names:
+        return scores
+    places = [goals[goal] for goal in about]
+    above, below = (
+        np.stack([np.bincount(places, scores.sums[name][side], len(goals)) for name in names]) for side in (0, 1)
+    )
+    known, how = scores.scores, Resampling(resamples, sitting.seed)
+    bounds = [(_or(known[name].lower, -np.inf), _or(known[name].upper, np.inf)) for name in names]
+    limits = ratio_intervals(
+        above, below, resamples=how.resamples, seed=how.seed, level=how.level, bounds=bounds, method=how.method
+    )
+    limited = {
+        name: msgspec.structs.replace(known[name], low=low, high=high)
+        for name, (low, high) in zip(names, limits.tolist(), strict=True)
+    }
+    return replace(scores, scores={**known, **limited})
+
+
+def _or(bound: float | None, otherwise: float) -> float:
+    return otherwise if bound is None else bound
 
 
 def _joined(parts: Sequence[Scores]) -> Scores:

@@ -24,7 +24,7 @@ class FaultsPages(TrialsPages):
     facets: Sequence[Facet] = (
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
         Facet("first", "read first", FAULTS, (), made=read_first),
-        Facet("unchecked", "not checked for", _CHECKS, ("kind",), only=("checked", "not checked")),
+        Facet("unchecked", "not checked for", _CHECKS, ("kind",), only=("checked", "none")),
     )
 
     def columns(self, run: Run) -> list[str]:
@@ -38,9 +38,10 @@ class FaultsPages(TrialsPages):
         marks = [Badge(kind.replace("_", " "), "bad") for kind in dict.fromkeys(str(row["kind"]) for row in faults)]
         success = dialogue.outcome.success if dialogue.outcome else None
         verdict = [] if success is None else [Badge("passed", "good") if success else Badge("failed", "bad")]
-        looked = [row["kind"] for row in library.rows(run, _CHECKS, dialogue.id) if row["checked"] == "not checked"]
-        unseen = [Badge(f"not checked: {', '.join(map(str, looked))}".replace("_", " "), "warn")] if looked else []
-        none = [] if faults else [Badge("no fault found")]
+        checks = library.rows(run, _CHECKS, dialogue.id)
+        left = [row["kind"] for row in checks if row["checked"] == "none"]
+        unseen = [Badge(f"not checked: {', '.join(map(str, left))}".replace("_", " "), "warn")] if left else []
+        none = [] if faults or (left and len(left) == len(checks)) else [Badge("no fault found")]
         return DialogueView(view.template, view.turns, view.overview, [*verdict, *marks, *none, *unseen])
 
     def tables(self, library: Library, run: Run) -> list[Table]:
@@ -52,7 +53,7 @@ class FaultsPages(TrialsPages):
         if _CHECKS not in run.tables:
             return []
         frame = library.table(run, _CHECKS)
-        looked = frame.filter(pl.col("checked") != "not checked")
+        looked = frame.filter(pl.col("checked") != "none")
         table = Table(
             "Faults of the user",
             ["kind", "conversations with it", "looked at", Column("share", digits=1, percent=True)],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.comparison import ComparisonView, TurnDivergence, summed_by_unit
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
@@ -119,15 +119,7 @@ class TrialsView(ComparisonView):
 
     def unit_table(self, run: Run, table: str) -> polars.DataFrame:
         """The sums of each task: those of its trials together."""
-        import polars as pl
-
-        frame = run.table(table)
-        keys = [name for name in frame.columns if name not in ("dialogue", "num", "den", "sum")]
-        values = [name for name in ("num", "den", "sum") if name in frame.columns]
-        tasks = run.table(TRIALS).select("dialogue", "task")
-        joined = frame.join(tasks, on="dialogue", how="inner", maintain_order="left")
-        grouped = joined.group_by("task", *keys, maintain_order=True).agg(pl.col(values).sum())
-        return grouped.rename({"task": "dialogue"}).select(frame.columns)
+        return summed_by_unit(run.table(table), dict(run.table(TRIALS).select("dialogue", "task").rows()))
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""

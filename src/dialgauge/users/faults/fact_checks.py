@@ -129,10 +129,21 @@ def withheld(view: ConversationView) -> FaultFindings:
         for thing in given:
             if _is_withheld(view, one, thing, given):
                 why = f"is asked for its {thing.name} and does not give it"
-                faults.append(UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name))
+                minor = _is_minor(view, one, thing)
+                faults.append(
+                    UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name, minor=minor)
+                )
     return FaultFindings(
         "withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults)
     )
+
+
+def _is_minor(view: ConversationView, one: RecordedExchange, thing: _Given) -> bool:
+    """Was it one of several things asked for, and did the user give it when it was next asked for it?"""
+    several = any(_asks_for(one.asked, asked) for name, asked in _NAMES.items() if name != thing.name)
+    again = (later for later in view.exchanges if later.turn > one.turn and _asks_for(later.asked, thing.asked))
+    answer = next(again, None)
+    return several and answer is not None and any(_says(value, answer.text.lower()) for value in thing.values)
 
 
 def _listed(names: list[str]) -> str:

@@ -27,13 +27,23 @@ MOST = 20
 
 
 def missing_sentence(run: Run) -> str:
-    """That a file holds less than was planned: to be read before any number. Empty where nothing is missing."""
-    count = run.coverage["dialogues"]
+    """What a file lacks, to be read before any number: conversations that were planned, words to look at, ends.
+
+    Empty where nothing is missing.
+    """
+    count, parts = run.coverage["dialogues"], []
     if run.coverage.complete:
         return ""
-    return (
-        f"{run.name}: {count.scored:,} of {count.expected:,} planned conversations are there; shares are theirs alone."
-    )
+    read, looked = count.read or 0, count.scored or 0
+    if count.expected is not None and read < count.expected:
+        parts.append(f"{read:,} of {count.expected:,} planned conversations are there")
+    for key, what in (("nothing_to_look_at", "nothing to look at"), ("broken_off", "no end of their own")):
+        reasons = run.details.get(key, {})
+        if number := sum(reasons.values()):
+            why = ", ".join(f"{reason} {times:,}" for reason, times in reasons.items())
+            parts.append(f"{counted(number, 'conversation')} of {read:,} with {what} ({why})")
+    of = "those that are there" if looked == read else f"the {looked:,} that can be looked at"
+    return f"{run.name}: {'; '.join(parts)}; shares are of {of}."
 
 
 def fault_tables(run: Run, most: int = MOST) -> list[Table]:
@@ -79,8 +89,10 @@ def _conversations(run: Run, most: int) -> Table:
 
 
 def _why(row: dict[str, Any]) -> str:
-    """The sentence, and how many messages it holds for where that is more than one."""
-    return str(row["sentence"]) if row["length"] == 1 else f"{row['sentence']} ({row['length']} messages)"
+    """The sentence, whether it is minor, and how many messages it holds for where that is more than one."""
+    beside = [*(["minor"] if row.get("minor") else [])]
+    beside += [f"{row['length']} messages"] if row["length"] > 1 else []
+    return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])
 
 
 def _unchecked(run: Run) -> Table:
@@ -179,10 +191,23 @@ def faults_document(runs: Sequence[Run]) -> dict[str, Any]:
             {
                 "name": run.name,
                 "scores": {name: score.as_dict() for name, score in run.scores.items()},
+                "coverage": _coverage_document(run),
                 "not_computed": run.details.get("left_out", {}),
                 "faults": run.table(FAULTS).to_dicts(),
                 "checks": run.table(CHECKS).to_dicts(),
             }
             for run in runs
         ],
+    }
+
+
+def _coverage_document(run: Run) -> dict[str, Any]:
+    count = run.coverage["dialogues"]
+    return {
+        "complete": run.coverage.complete,
+        "planned": count.expected,
+        "read": count.read,
+        "looked_at": count.scored,
+        "nothing_to_look_at": run.details.get("nothing_to_look_at", {}),
+        "broken_off": run.details.get("broken_off", {}),
     }

@@ -46,6 +46,8 @@ class UserFault(Struct, frozen=True):
     about: str = ""
     #: Who found it: a check, or a judge by its name.
     by: str = "check"
+    #: Of ``withheld``: one part of several was left out, and came when asked again.
+    minor: bool = False
 
 
 class FaultFindings(Struct, frozen=True):

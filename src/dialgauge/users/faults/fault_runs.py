@@ -27,6 +27,14 @@ from dialgauge.runs import Run, new_run
 from dialgauge.users.faults.checking import check_user
 from dialgauge.users.faults.fault_measures import FAMILY, FaultEvidence, usual
 from dialgauge.users.faults.fault_records import CheckedConversation
+from dialgauge.users.faults.recorded_tasks import (
+    broken_off,
+    faults_signature,
+    nothing_to_look_at,
+    planned_conversations,
+    task_of,
+    told_in,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -61,47 +69,48 @@ def faults_run(
 ) -> Run:
     """The run of dialogues that were checked, or are checked now."""
     results = [check_user(dialogue) for dialogue in dialogues] if checked is None else checked
-    evidence = FaultEvidence(results, [_task(dialogue) for dialogue in dialogues])
+    evidence = FaultEvidence(results, [task_of(dialogue) for dialogue in dialogues])
+    unseen, broken = nothing_to_look_at(dialogues), broken_off(dialogues)
+    coverage = _coverage(dialogues, sum(unseen.values()), sum(broken.values()))
+    how = Resampling(resamples, seed) if resamples else None
     return new_run(
         kind=KIND,
         name=name,
-        scores=_scores(evidence, _planned(dialogues), Resampling(resamples, seed) if resamples else None),
+        scores=_scores(evidence, faults_signature(dialogues), coverage, how),
         tables={FAULTS: lambda: _faults_frame(results), CHECKS: lambda: _checks_frame(results)},
         corpus=list(dialogues),
         config={"system": name},
         inputs=list(inputs),
         seeds=seed,
-        details={"users": sorted({_said(dialogue, "user") for dialogue in dialogues} - {""})},
+        details={
+            "users": sorted({told_in(dialogue, "user") for dialogue in dialogues} - {""}),
+            "nothing_to_look_at": unseen,
+            "broken_off": broken,
+        },
     )
 
 
-def _said(dialogue: Dialogue, key: str) -> str:
-    return dialogue.outcome.details.get(key, "") if dialogue.outcome else ""
+def _coverage(dialogues: Sequence[Dialogue], unseen: int, broken: int) -> Coverage:
+    """Conversations that could be looked at and, where some were broken off, those that came to their end."""
+    every, planned = len(dialogues), planned_conversations(dialogues)
+    units = {"dialogues": Count(expected=planned, read=every, scored=every - unseen, failed=unseen)}
+    if broken:
+        units["ends"] = Count(expected=every - unseen, read=every, scored=every - unseen - broken, failed=broken)
+    return Coverage(
+        units, policy="a conversation in which the user never spoke is not counted, and neither is one that is missing"
+    )
 
 
-def _task(dialogue: Dialogue) -> str:
-    """What trials of one task share; a conversation that says nothing of it is a task of its own."""
-    return _said(dialogue, "task") or dialogue.id
-
-
-def _planned(dialogues: Sequence[Dialogue]) -> int:
-    """How many conversations there should be, where the file says it; as many as there are where it does not."""
-    plans = {(_said(one, "planned_tasks"), _said(one, "planned_trials")) for one in dialogues}
-    known = [int(tasks) * int(trials) for tasks, trials in plans if tasks.isdecimal() and trials.isdecimal()]
-    return max([len(dialogues), *known])
-
-
-def _scores(evidence: FaultEvidence, planned: int, how: Resampling | None) -> Scores:
+def _scores(evidence: FaultEvidence, signature: Signature, coverage: Coverage, how: Resampling | None) -> Scores:
     measures = [parse_measure(name, FAMILY) for name in usual()]
     left_out = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
     possible = [measure for measure in measures if str(measure) not in left_out]
-    every = evidence.dialogues
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
         dialogues=[one.id for one in evidence.checked],
-        signature=Signature(roles="faults", dialogues=str(every)),
-        coverage=Coverage({"dialogues": Count(expected=planned, read=every, scored=every, failed=0)}),
+        signature=signature,
+        coverage=coverage,
         left_out=left_out,
     )
     [scores] = score_systems([system])
@@ -128,13 +137,14 @@ def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
             fault.sentence,
             one.of_kind(fault.kind).extent,
             fault.by,
+            fault.minor,
         )
         for one in results
         for fault in one.faults
     ]
     schema = {
         "dialogue": pl.String, "kind": pl.String, "turn": pl.Int64, "message": pl.Int64, "length": pl.Int64,
-        "sentence": pl.String, "checked": pl.String, "by": pl.String,
+        "sentence": pl.String, "checked": pl.String, "by": pl.String, "minor": pl.Boolean,
     }  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
 

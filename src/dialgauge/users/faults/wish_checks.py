@@ -200,6 +200,12 @@ _WITHOUT = {
         r"(?:checked |total )*bag(?:s|gage)?\W{0,6}(?::|-)\W{0,6}[1-9]\b",
     ),
 }
+#: How a user itself says that it takes what it does without: where it agrees to that later, this is the first message.
+_TAKES = {
+    "insurance": re.compile(r"\b(?:add|include|want|take|get|purchase|with)\b[^.;]{0,30}\binsurance", re.IGNORECASE),
+    "checked bags": re.compile(r"\b(?:one|two|three|four|[1-9])\b(?: \w+){0,2} bags?\b", re.IGNORECASE),
+}
+_DENIED = re.compile(r"\b(?:no|not|none|never|without|cannot)\b|n't\b|\?|\bif\b", re.IGNORECASE)
 
 
 def contradicted(view: ConversationView) -> FaultFindings:
@@ -234,7 +240,21 @@ def contradicted(view: ConversationView) -> FaultFindings:
         faults += [
             UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
         ]
-    return FaultFindings("contradicted", "part", ", ".join(derived), runs_of(faults))
+    return FaultFindings("contradicted", "part", ", ".join(derived), runs_of([*faults, *_said_before(view, faults)]))
+
+
+def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[UserFault]:
+    """Earlier messages in which the user itself took what it later agreed to: the first of them is the evidence.
+
+    They count only beside such an agreement; alone they are too weak a sign.
+    """
+    last = {fault.about: fault.turn for fault in reversed(faults) if fault.about in _TAKES}
+    for about, turn in last.items():
+        for one in view.exchanges:
+            said = [sentence for sentence in sentences(one.plain) if _TAKES[about].search(sentence)]
+            if one.turn < turn and any(not _DENIED.search(sentence) for sentence in said):
+                why = f"takes {about}, which it does without, and agrees to it later"
+                yield UserFault("contradicted", one.turn, view.message(one.turn), why, about=about)
 
 
 def _assents(one: RecordedExchange) -> bool:

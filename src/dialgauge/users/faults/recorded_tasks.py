@@ -1,0 +1,85 @@
+"""What a file says of its conversations beside the words: tasks, how many were planned, what has nothing to see."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.measures import Signature
+
+#: Ends of conversations of agents that are their own; whatever else a results file names is a failure of something
+#: else (as ``dialgauge tasks score`` has it).
+_OWN_ENDS = frozenset({"", "user_stop", "agent_stop", "max_steps", "too_many_errors", "agent_error"})
+_SHORT = 12
+
+
+def told_in(dialogue: Dialogue, key: str) -> str:
+    """What the details of an outcome say; empty where they say nothing."""
+    return dialogue.outcome.details.get(key, "") if dialogue.outcome else ""
+
+
+def task_of(dialogue: Dialogue) -> str:
+    """What trials of one task share; a conversation that says nothing of it is a task of its own."""
+    return told_in(dialogue, "task") or dialogue.id
+
+
+def planned_conversations(dialogues: Sequence[Dialogue]) -> int:
+    """How many conversations there should be, where the file says it; as many as there are where it does not."""
+    plans = {(told_in(one, "planned_tasks"), told_in(one, "planned_trials")) for one in dialogues}
+    known = [int(tasks) * int(trials) for tasks, trials in plans if tasks.isdecimal() and trials.isdecimal()]
+    return max([len(dialogues), *known])
+
+
+def nothing_to_look_at(dialogues: Iterable[Dialogue]) -> dict[str, int]:
+    """How many conversations have no word or deed of the user, by the reason."""
+    why = (_failure(one) or "the user never spoke" for one in dialogues if not _user_is_there(one))
+    return dict(Counter(why).most_common())
+
+
+def broken_off(dialogues: Iterable[Dialogue]) -> dict[str, int]:
+    """How many conversations can be looked at only as far as they go, by what failed."""
+    why = (_failure(one) for one in dialogues if _user_is_there(one))
+    return dict(Counter(reason for reason in why if reason).most_common())
+
+
+def _user_is_there(dialogue: Dialogue) -> bool:
+    return any(turn.speaker == "user" for turn in dialogue.turns)
+
+
+def _failure(dialogue: Dialogue) -> str:
+    """What failed beside user and agent, where a results file of agents says so; empty where nothing did."""
+    if dialogue.outcome is None or not told_in(dialogue, "benchmark"):
+        return ""
+    if dialogue.outcome.reason not in _OWN_ENDS:
+        return f"failed by infrastructure: {dialogue.outcome.reason}"
+    return "never judged" if dialogue.outcome.success is None else ""
+
+
+def faults_signature(dialogues: Sequence[Dialogue]) -> Signature:
+    """What shares of faults depend on beside the agent: the user, its tasks and what it was told, and the limits.
+
+    ``gold`` is the checksum of tasks with their goals: other tasks under the same ids are other data.
+    """
+    keys = ("benchmark", "user", "policy", "max_steps", "max_errors", "task_set")
+    said = {key: _joined(told_in(one, key) for one in dialogues) for key in keys}
+    return Signature(
+        roles="faults",
+        domain=_joined(domain for one in dialogues for domain in one.domains),
+        gold=_goals(dialogues),
+        dialogues=str(sum(map(_user_is_there, dialogues))),
+        **said,
+    )
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return ",".join(sorted({text for text in texts if text}))
+
+
+def _goals(dialogues: Iterable[Dialogue]) -> str:
+    """The checksum of tasks with their goals, whatever their order and number of trials."""
+    written = {msgspec.json.encode((task_of(one), one.goal), order="deterministic") for one in dialogues}
+    return hashlib.sha256(b"\n".join(sorted(written))).hexdigest()[:_SHORT]
