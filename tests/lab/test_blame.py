@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Reply
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.agents import Limits, Reply
+from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
@@ -28,6 +28,7 @@ from dialgauge.lab import (
     town_run,
 )
 from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
+from dialgauge.lab.blame.lost_exchanges import lost_exchanges
 from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
 from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
 from dialgauge.measures import card_named, parse_measure
@@ -98,6 +99,94 @@ def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedTown) -> N
     clean = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     for one in blame(held(town, clean), town).values():
         assert (one.success, one.domains, one.user_erred, one.system_erred) == (True, {}, False, False)
+
+
+# Limits
+
+
+CLEAN = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+
+
+@pytest.mark.parametrize("exchanges", [1, 3, 5, 8])
+def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedTown, exchanges: int) -> None:
+    short = msgspec.structs.replace(CLEAN, limits=Limits(exchanges=exchanges))
+    blamed = blame(held(town, short), town).values()
+    links = [link for one in blamed for link in one.domains.values()]
+    assert links
+    assert {(link.cause, link.side) for link in links} == {("limit_reached", "limit")}
+    assert all(f"The limit of {exchanges} exchange" in link.sentence for link in links)
+    assert not any(one.user_erred or one.system_erred for one in blamed)
+
+
+def test_a_limit_counts_as_no_fault_of_the_user_in_scores(town: LoadedTown) -> None:
+    run = town_run(town, msgspec.structs.replace(CLEAN, limits=Limits(exchanges=5)), resamples=0)
+    assert run.scores["Blame[limit]"].value == run.scores["Erred[neither]"].value == 1
+    sides = run.table("blame_sides")
+    assert run.scores["SuccessOfFaultlessUser"].value == pytest.approx(sides["success"].sum() / len(town.goals))
+
+
+def _act(name: str, slot: str, value: str) -> Act:
+    return Act(name=name, domain=name.partition("-")[0].lower(), slot=slot, values=(value,))
+
+
+WANTED = (_act("Restaurant-Inform", "area", "centre"),)
+SEARCHED = Turn(
+    speaker="system",
+    acts=(_act("Hotel-NoOffer", "area", "centre"),),
+    heard=(_act("Hotel-NoOffer", "area", "centre"),),
+    calls=(Call(name="search", domain="hotel", arguments={"area": "centre"}, outcome="0 found"),),
+)
+ANSWERED = Turn(
+    speaker="system",
+    acts=(_act("Restaurant-Recommend", "name", "casa"),),
+    heard=(_act("Restaurant-Recommend", "name", "casa"),),
+    calls=(Call(name="search", domain="restaurant", arguments={"area": "centre"}, outcome="3 found"),),
+)
+ASKED = Turn(
+    speaker="system",
+    acts=(_act("Restaurant-Request", "area", "?"),),
+    heard=(_act("Restaurant-Request", "area", "?"),),
+    calls=(),
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "heard", "causes"),
+    [
+        (SEARCHED, WANTED, [(1, "acted_on_wrong"), (2, "acted_on_wrong"), (4, "acted_on_wrong")]),
+        (ASKED, WANTED, [(1, "heard_not_acted_on"), (2, "heard_not_acted_on"), (4, "heard_not_acted_on")]),
+        (ANSWERED, WANTED, [(2, "never_said"), (4, "never_said")]),
+        (ANSWERED, (), [(0, "said_not_heard"), (2, "said_not_heard"), (4, "said_not_heard")]),
+    ],
+    ids=["searched another domain", "asked again", "answered", "not heard"],
+)
+def test_who_repeats_itself_is_not_to_blame_for_what_made_it_do_so(
+    reply: Turn, heard: tuple[Act, ...], causes: list[tuple[int, str]]
+) -> None:
+    user = Turn(speaker="user", acts=WANTED, heard=heard)
+    assert lost_exchanges((user, reply) * 3) == causes
+
+
+def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
+    noisy = {"channel": "paper2021"}
+    renamed = 0
+    for system, level, seed, count in (("rule-system", "act", 4, 100), ("rule-baseline", "text", 61, 100)):
+        town = open_town(count=count, seed=seed)
+        sitting = Sitting(
+            user=AgentSpec("agenda", noisy),
+            system=AgentSpec(system, noisy),
+            level=level,
+            seed=33,  # type: ignore[arg-type]
+        )
+        dialogues = {one.id: one for one in held(town, sitting)}
+        for one in blame(list(dialogues.values()), town).values():
+            for domain, link in one.domains.items():
+                renamed += "which the system did not say, and gave it as name" in link.sentence
+                if "named nothing." in link.sentence:
+                    told = [act for turn in dialogues[one.dialogue].turns[link.turn :] if turn.speaker == "system"
+                            for act in turn.acts or ()]  # fmt: skip
+                    assert not any(act.domain == domain and act.slot in ("name", "trainID") for act in told), one
+    assert renamed, "a name was misheard somewhere, or this tests nothing"
 
 
 # From the record alone
@@ -278,4 +367,4 @@ def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:
 
 def test_every_fault_has_a_true_cause() -> None:
     assert set(TRUE_CAUSES) == set(INJECTED_FAULTS)
-    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear"}
+    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear", "limit_reached"}

@@ -250,7 +250,7 @@ class Chain:
         right = next((turn for turn, one in searches if _holds(one, wanted)), place)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
             return lost
-        refusals = record.tells("NoOffer", -1)
+        refusals = record.tells("NoOffer", right - 1)
         if refusals or not _holds(call, wanted):
             return BrokenLink(
                 cause="acted_on_wrong", turn=place, **seen,

@@ -126,11 +126,10 @@ class Excuses:
         if not named:
             return None
         first = named[0].turn
-        for said in (word for slot in NAMES for word in record.says(slot) if word.turn > first):
-            if not self.was_told(said, domain):
-                return self._misheard_before(first, said.turn - 1) or self.said_otherwise(
-                    "constraint", said.slot, named[0].value, said, domain
-                )
+        if said := self._other_name(first):
+            heard = next((word.turn for word in record.told_heard if word.value == said.value), said.turn)
+            other = self.said_otherwise("constraint", said.slot, named[0].value, said, domain)
+            return self._misheard_before(first, heard) or other
         if self._unheard_name(record, first):
             return BrokenLink(
                 cause="answered_not_heard", part="constraint", slot=named[0].slot, turn=first, answered_turn=first,
@@ -145,10 +144,13 @@ class Excuses:
 
     def named_otherwise(self, since: int) -> bool:
         """Did the system name something since a turn, and the user then speak of one that was never named?"""
-        record = self._record
-        named = [word.turn for word in record.told if names_one(word) and word.turn >= since]
-        later = (word for slot in NAMES for word in record.says(slot) if named and word.turn > named[0])
-        return any(not self.was_told(word, record.domain) for word in later)
+        named = [word.turn for word in self._record.told if names_one(word) and word.turn >= since]
+        return bool(named) and self._other_name(named[0]) is not None
+
+    def _other_name(self, after: int) -> Word | None:
+        """The first name that the user said after a turn and that the system had not told."""
+        said = (word for slot in NAMES for word in self._record.says(slot) if word.turn > after and names_one(word))
+        return next((word for word in said if not self.was_told(word, self._record.domain)), None)
 
     def _misheard_before(self, since: int, until: int) -> BrokenLink | None:
         """The first turn about the domain, after one and before another, of which the system heard nothing."""
@@ -293,17 +295,19 @@ class Excuses:
             turn, cause, times = _mostly(lost)
             return BrokenLink(
                 cause=cause, part=part, slot=slot, turn=turn,
-                sentence=f"The conversation was cut off, and {counted(len(lost), 'exchange')} had been lost: "
-                f"{times} of them, from turn {turn} on, {_LOST[cause]}.",
+                sentence=f"The conversation was cut off after {counted(len(lost), 'lost exchange')}, "
+                f"{f'{times} of them ' if times < len(lost) else ''}from turn {turn} on {_LOST[cause]}.",
             )  # fmt: skip
         if self._left_behind:
             return None
         exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
         limit = f"limit of {counted(exchanges, 'exchange')}" if reason == MAX_EXCHANGES else _CUT_OFF[reason]
         what = f"the {slot} of the {self._record.domain}" if slot else f"what it wants of the {self._record.domain}"
+        misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
+        lost_none = "no exchange was lost as a whole" if misheard else "nobody lost an exchange"
         return BrokenLink(
             cause="limit_reached", part=part, slot=slot, turn=self._talk.last,
-            sentence=f"The {limit} came before the user got to {what}; nobody lost an exchange.",
+            sentence=f"The {limit} came before the user got to {what}; {lost_none}.",
         )  # fmt: skip
 
     @property

@@ -23,7 +23,9 @@ def lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
                 lost.append((place - 1, "said_not_heard"))
             elif cause := _beside(turns, place) or _asked_again(turns, place):
                 lost.append((place, cause))
-            elif nothing_heard(turns[place]):
+            elif _needless_question(turns, place - 1):
+                lost.append((place - 1, "said_not_heard"))
+            elif nothing_heard(turns[place]) or _told_again(turns, place):
                 lost.append((place, "answered_not_heard"))
     return sorted(lost)
 
@@ -101,9 +103,32 @@ def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
         for turn in turns[since:place]
         if turn.speaker == "user"
         for act in turn.heard or ()
-        if _intent(act) == "Inform"
+        if _intent(act) == "Inform" and act.values and constrains(act.values[-1])
     }
     return "heard_not_acted_on" if all((act.domain, act.slot) in heard for act in acts) else None
+
+
+def _needless_question(turns: Sequence[Turn], place: int) -> bool:
+    """Does the user answer a question with "any", though it said something of the domain that was not heard?"""
+    acts = _matter(turns[place].acts)
+    if not acts or any(_intent(act) != "Inform" or not act.values or constrains(act.values[-1]) for act in acts):
+        return False
+    domains, before = _domains(turns[place].acts), [turn for turn in turns[:place] if turn.speaker == "user"]
+    heard = {act for turn in before for act in turn.heard or ()}
+    return any(
+        act.domain in domains and act.slot and act not in heard
+        for turn in before
+        if turn.heard is not None
+        for act in turn.acts or ()
+    )
+
+
+def _told_again(turns: Sequence[Turn], place: int) -> bool:
+    """Does the system say just what it said before, which the user had heard otherwise?"""
+    acts, before = set(_matter(turns[place].acts)), turns[place - 2] if place > 1 else None
+    if before is None or before.heard is None or not acts:
+        return False
+    return acts <= set(before.acts or ()) and set(before.acts or ()) != set(before.heard)
 
 
 def _last(domain: str, slot: str, turns: Iterable[tuple[Act, ...] | None]) -> str | None:

@@ -168,7 +168,7 @@ def _words(acts: Iterable[Act], place: int) -> Iterator[tuple[Act, Word]]:
 
 
 def names_one(word: Word) -> bool:
-    """Does the system name one with it, in whatever kind of act?"""
+    """Is one named with it, in whatever kind of act?"""
     return word.slot in NAMES and word.intent != "Request" and bool(word.value) and constrains(word.value)
 
 
