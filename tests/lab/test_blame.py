@@ -167,6 +167,35 @@ def test_who_repeats_itself_is_not_to_blame_for_what_made_it_do_so(
     assert lost_exchanges((user, reply) * 3) == causes
 
 
+class _AlwaysHotels:
+    """A system that hears everything and says to everything that there is no such hotel."""
+
+    name = "always-hotels"
+
+    def start(self, context: Any) -> None: ...
+
+    def respond(self, turn: Turn | None) -> Reply:
+        assert turn is not None
+        reply = Turn(speaker="system", text="", acts=(_act("Hotel-NoOffer", "area", "centre"),))
+        return Reply(turn=reply, heard=turn.acts)
+
+
+def test_a_user_that_is_answered_beside_the_point_is_not_to_blame(
+    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = AgentSpec.make
+    monkeypatch.setattr(AgentSpec, "make", lambda spec: _AlwaysHotels() if spec.name == "hotels" else make(spec))
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("hotels"), limits=Limits(exchanges=6))
+    few = msgspec.structs.replace(town, goals=[one for one in town.goals if "hotel" not in one.goal.tasks][:20])
+    dialogues = held(few, sitting)
+    blamed = blame(dialogues, few)
+    cut = [one.id for one in dialogues if one.outcome and one.outcome.reason == "max_exchanges"]
+    assert cut
+    for name in cut:
+        assert {link.side for link in blamed[name].domains.values()} == {"system"}, blamed[name]
+        assert blamed[name].user_erred is False
+
+
 def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
     noisy = {"channel": "paper2021"}
     renamed = 0
