@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Limits, Reply
+from dialgauge.agents import Level, Limits, Reply
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
@@ -186,12 +186,14 @@ def test_a_user_that_is_answered_beside_the_point_is_not_to_blame(
     make = AgentSpec.make
     monkeypatch.setattr(AgentSpec, "make", lambda spec: _AlwaysHotels() if spec.name == "hotels" else make(spec))
     sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("hotels"), limits=Limits(exchanges=6))
-    few = msgspec.structs.replace(town, goals=[one for one in town.goals if "hotel" not in one.goal.tasks][:20])
+    few = msgspec.structs.replace(town, goals=town.goals[:40])
     dialogues = held(few, sitting)
     blamed = blame(dialogues, few)
     cut = [one.id for one in dialogues if one.outcome and one.outcome.reason == "max_exchanges"]
-    assert cut
+    assert len(cut) > 10
     for name in cut:
+        if "hotel" in blamed[name].domains:  # there it was answered
+            continue
         assert {link.side for link in blamed[name].domains.values()} == {"system"}, blamed[name]
         assert blamed[name].user_erred is False
 
@@ -199,13 +201,14 @@ def test_a_user_that_is_answered_beside_the_point_is_not_to_blame(
 def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
     noisy = {"channel": "paper2021"}
     renamed = 0
-    for system, level, seed, count in (("rule-system", "act", 4, 100), ("rule-baseline", "text", 61, 100)):
-        town = open_town(count=count, seed=seed)
+    kinds: tuple[tuple[str, Level, int], ...] = (("rule-system", "act", 4), ("rule-baseline", "text", 61))
+    for system, level, seed in kinds:
+        town = open_town(count=100, seed=seed)
         sitting = Sitting(
             user=AgentSpec("agenda", noisy),
             system=AgentSpec(system, noisy),
             level=level,
-            seed=33,  # type: ignore[arg-type]
+            seed=33,
         )
         dialogues = {one.id: one for one in held(town, sitting)}
         for one in blame(list(dialogues.values()), town).values():
