@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Reply
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.agents import Level, Limits, Reply
+from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
@@ -28,6 +28,7 @@ from dialgauge.lab import (
     town_run,
 )
 from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
+from dialgauge.lab.blame.lost_exchanges import lost_exchanges
 from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
 from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
 from dialgauge.measures import card_named, parse_measure
@@ -98,6 +99,128 @@ def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedTown) -> N
     clean = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     for one in blame(held(town, clean), town).values():
         assert (one.success, one.domains, one.user_erred, one.system_erred) == (True, {}, False, False)
+
+
+# Limits
+
+
+CLEAN = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+
+
+@pytest.mark.parametrize("exchanges", [1, 3, 5, 8])
+def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedTown, exchanges: int) -> None:
+    short = msgspec.structs.replace(CLEAN, limits=Limits(exchanges=exchanges))
+    blamed = blame(held(town, short), town).values()
+    links = [link for one in blamed for link in one.domains.values()]
+    assert links
+    assert {(link.cause, link.side) for link in links} == {("limit_reached", "limit")}
+    assert all(f"The limit of {exchanges} exchange" in link.sentence for link in links)
+    assert not any(one.user_erred or one.system_erred for one in blamed)
+
+
+def test_a_limit_counts_as_no_fault_of_the_user_in_scores(town: LoadedTown) -> None:
+    run = town_run(town, msgspec.structs.replace(CLEAN, limits=Limits(exchanges=5)), resamples=0)
+    assert run.scores["Blame[limit]"].value == run.scores["Erred[neither]"].value == 1
+    sides = run.table("blame_sides")
+    assert run.scores["SuccessOfFaultlessUser"].value == pytest.approx(sides["success"].sum() / len(town.goals))
+
+
+def _act(name: str, slot: str, value: str) -> Act:
+    return Act(name=name, domain=name.partition("-")[0].lower(), slot=slot, values=(value,))
+
+
+WANTED = (_act("Restaurant-Inform", "area", "centre"),)
+SEARCHED = Turn(
+    speaker="system",
+    acts=(_act("Hotel-NoOffer", "area", "centre"),),
+    heard=(_act("Hotel-NoOffer", "area", "centre"),),
+    calls=(Call(name="search", domain="hotel", arguments={"area": "centre"}, outcome="0 found"),),
+)
+ANSWERED = Turn(
+    speaker="system",
+    acts=(_act("Restaurant-Recommend", "name", "casa"),),
+    heard=(_act("Restaurant-Recommend", "name", "casa"),),
+    calls=(Call(name="search", domain="restaurant", arguments={"area": "centre"}, outcome="3 found"),),
+)
+ASKED = Turn(
+    speaker="system",
+    acts=(_act("Restaurant-Request", "area", "?"),),
+    heard=(_act("Restaurant-Request", "area", "?"),),
+    calls=(),
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "heard", "causes"),
+    [
+        (SEARCHED, WANTED, [(1, "acted_on_wrong"), (2, "acted_on_wrong"), (4, "acted_on_wrong")]),
+        (ASKED, WANTED, [(1, "heard_not_acted_on"), (2, "heard_not_acted_on"), (4, "heard_not_acted_on")]),
+        (ANSWERED, WANTED, [(2, "never_said"), (4, "never_said")]),
+        (ANSWERED, (), [(0, "said_not_heard"), (2, "said_not_heard"), (4, "said_not_heard")]),
+    ],
+    ids=["searched another domain", "asked again", "answered", "not heard"],
+)
+def test_who_repeats_itself_is_not_to_blame_for_what_made_it_do_so(
+    reply: Turn, heard: tuple[Act, ...], causes: list[tuple[int, str]]
+) -> None:
+    user = Turn(speaker="user", acts=WANTED, heard=heard)
+    assert lost_exchanges((user, reply) * 3) == causes
+
+
+class _AlwaysHotels:
+    """A system that hears everything and says to everything that there is no such hotel."""
+
+    name = "always-hotels"
+
+    def start(self, context: Any) -> None: ...
+
+    def respond(self, turn: Turn | None) -> Reply:
+        assert turn is not None
+        reply = Turn(speaker="system", text="", acts=(_act("Hotel-NoOffer", "area", "centre"),))
+        return Reply(turn=reply, heard=turn.acts)
+
+
+def test_a_user_that_is_answered_beside_the_point_is_not_to_blame(
+    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = AgentSpec.make
+    monkeypatch.setattr(AgentSpec, "make", lambda spec: _AlwaysHotels() if spec.name == "hotels" else make(spec))
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("hotels"), limits=Limits(exchanges=6))
+    few = msgspec.structs.replace(town, goals=town.goals[:40])
+    dialogues = held(few, sitting)
+    blamed = blame(dialogues, few)
+    cut = [one.id for one in dialogues if one.outcome and one.outcome.reason == "max_exchanges"]
+    assert len(cut) > 10
+    for name in cut:
+        if "hotel" in blamed[name].domains:  # there it was answered
+            continue
+        assert {link.side for link in blamed[name].domains.values()} == {"system"}, blamed[name]
+        assert blamed[name].user_erred is False
+
+
+def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
+    noisy = {"channel": "paper2021"}
+    kinds: tuple[tuple[str, Level, int, int, int], ...] = (
+        ("rule-system", "act", 4, 33, 8),
+        ("rule-baseline", "text", 61, 201, 20),
+    )
+    found: dict[tuple[int, str], str] = {}
+    for system, level, place, seed, exchanges in kinds:
+        town = open_town(count=100, seed=place)
+        user, limits = AgentSpec("agenda", noisy), Limits(exchanges=exchanges)
+        sitting = Sitting(user=user, system=AgentSpec(system, noisy), level=level, seed=seed, limits=limits)
+        dialogues = {one.id: one for one in held(town, sitting)}
+        for one in blame(list(dialogues.values()), town).values():
+            for domain, link in one.domains.items():
+                found[place, f"{one.dialogue} {domain}"] = link.cause
+                if "named nothing." in link.sentence:
+                    told = [act for turn in dialogues[one.dialogue].turns[link.turn :] if turn.speaker == "system"
+                            for act in turn.acts or ()]  # fmt: skip
+                    assert not any(act.domain == domain and act.slot in ("name", "trainID") for act in told), one
+    assert found[4, "TOWN0005 attraction"] == "answered_not_heard"  # offered two colleges, it heard "college"
+    assert (
+        found[61, "TOWN0075 restaurant"] == "said_not_heard"
+    )  # asked for the restaurant's postcode, as an attraction's
 
 
 # From the record alone
@@ -278,4 +401,4 @@ def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:
 
 def test_every_fault_has_a_true_cause() -> None:
     assert set(TRUE_CAUSES) == set(INJECTED_FAULTS)
-    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear"}
+    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear", "limit_reached"}

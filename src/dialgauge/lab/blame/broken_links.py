@@ -13,10 +13,11 @@ Cause: TypeAlias = Literal[
     "acted_on_wrong",
     "answered_not_heard",
     "refused",
+    "limit_reached",
     "infrastructure",
     "unclear",
 ]
-Side: TypeAlias = Literal["user", "system", "world", "infrastructure", "unclear"]
+Side: TypeAlias = Literal["user", "system", "world", "limit", "infrastructure", "unclear"]
 #: In the order of the chain; where two links break in one turn, the earlier one counts.
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -27,6 +28,7 @@ SIDE_OF: dict[Cause, Side] = {
     "acted_on_wrong": "system",
     "answered_not_heard": "user",
     "refused": "world",
+    "limit_reached": "limit",
     "infrastructure": "infrastructure",
     "unclear": "unclear",
 }
@@ -38,6 +40,7 @@ TITLES: dict[Cause, str] = {
     "acted_on_wrong": "acted on, wrong",
     "answered_not_heard": "answered, not heard",
     "refused": "refused by the world",
+    "limit_reached": "limit reached",
     "infrastructure": "infrastructure",
     "unclear": "unclear",
 }

@@ -247,7 +247,10 @@ class Chain:
                 cause="heard_not_acted_on", slot=missing, turn=known + 1, **seen,
                 sentence=f"The system knew all that was wanted in turn {known} and {did}.",
             )  # fmt: skip
-        refusals = record.tells("NoOffer", -1)
+        right = next((turn for turn, one in searches if _holds(one, wanted)), place)
+        if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
+            return lost
+        refusals = record.tells("NoOffer", right - 1)
         if refusals or not _holds(call, wanted):
             return BrokenLink(
                 cause="acted_on_wrong", turn=place, **seen,
@@ -255,7 +258,7 @@ class Chain:
             )  # fmt: skip
         if self._asked_back(place):
             return self._excuses.unsaid("constraint", "", "")
-        return BrokenLink(
+        return self._excuses.name_lost(place) or BrokenLink(
             cause="heard_not_acted_on", turn=place, **seen,
             sentence=f"The search of turn {place} had {call.outcome}, and the system named nothing.",
         )  # fmt: skip

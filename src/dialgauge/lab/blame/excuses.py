@@ -5,16 +5,42 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, USER_GAVE_UP
-from dialgauge.dialogue import Act, Turn
+from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
+from dialgauge.dialogue import Act
 from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
-from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, constrains, same_slot, same_value
+from dialgauge.lab.blame.lost_exchanges import lost_exchanges, nothing_heard, repeats
+from dialgauge.lab.blame.spoken_record import (
+    NAMES,
+    DomainRecord,
+    TalkRecord,
+    Word,
+    constrains,
+    names_one,
+    same_slot,
+    same_value,
+)
+from dialgauge.text import counted
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
 _REFUSALS = ("NoOffer", "NoBook")
 _GENERAL = "general"
 _BYE = "general-bye"
-_NAMES = ("name", "trainID")
+#: Limits that end a conversation, as a sentence names them. One of time is a technical failure: somebody hung.
+_CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", LOOP_GUARD: "guard against loops", TOKEN_BUDGET: "budget of tokens"}
+#: What was repeated, and how exchanges were lost.
+_REPEATED = {
+    "said_not_heard": "what the system did not hear",
+    "answered_not_heard": "what was answered, since it did not hear the answers",
+    "heard_not_acted_on": "what the system heard and did not answer",
+    "acted_on_wrong": "what the system answered beside the point",
+}
+_LOST = {
+    "said_not_heard": "because the system did not hear what the user said",
+    "answered_not_heard": "because the user did not hear what the system said",
+    "heard_not_acted_on": "because the system did not answer what it heard, or asked for it again",
+    "acted_on_wrong": "because the system acted on something else than it was asked",
+    "never_said": "because the user repeated what was heard and answered",
+}
 #: A user that repeated itself so often in a domain may have lost patience over it.
 _PATIENCE = 2
 
@@ -60,7 +86,7 @@ class Excuses:
         """
         names = self._talk.domain(linked) if linked else None
         spoken = names.told_heard if names else []
-        heard = [word for word in spoken if word.value == said.value and word.tells and word.slot in _NAMES]
+        heard = [word for word in spoken if word.value == said.value and word.tells and word.slot in NAMES]
         if names and since is not None and since < said.turn and self._unheard_name(names, since):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
@@ -82,16 +108,65 @@ class Excuses:
     def was_told(self, said: Word, domain: str) -> bool:
         """Did the system tell what the user says then?"""
         return any(
-            same_value("name", word.value, said.value) and word.tells and word.slot in _NAMES and word.turn < said.turn
+            same_value("name", word.value, said.value) and word.tells and word.slot in NAMES and word.turn < said.turn
             for word in self._talk.domain(domain).told
         )
 
     def _unheard_name(self, names: DomainRecord, turn: int) -> bool:
         """Did the system name something in a turn, and the user heard no such name?"""
-        named = [word for word in names.told if word.turn == turn and word.slot in _NAMES and word.tells]
+        named = [word for word in names.told if word.turn == turn and word.slot in NAMES and word.tells]
         heard = {(word.slot, word.value) for word in names.told_heard if word.turn == turn}
         recorded = self._talk.turns[turn].heard is not None
         return recorded and bool(named) and not any((word.slot, word.value) in heard for word in named)
+
+    def name_lost(self, since: int) -> BrokenLink | None:
+        """Why the user did not end up with what the system named since a turn. None: it named nothing."""
+        record, domain = self._record, self._record.domain
+        named = [word for word in record.told if names_one(word) and word.turn >= since]
+        if not named:
+            return None
+        first = named[0].turn
+        if said := self._other_name(first):
+            heard = next((word.turn for word in record.told_heard if word.value == said.value), said.turn)
+            other = self.said_otherwise("constraint", said.slot, named[0].value, said, domain)
+            return self._misheard_before(first, heard) or other
+        if self._unheard_name(record, first):
+            return BrokenLink(
+                cause="answered_not_heard", part="constraint", slot=named[0].slot, turn=first, answered_turn=first,
+                sentence=f"The system named {named[0].value} in turn {first}, which the user did not hear.",
+            )  # fmt: skip
+        if misheard := self._misheard_before(first, self._talk.last):
+            return misheard
+        return self._used_up("constraint", named[0].slot) or BrokenLink(
+            cause="never_said", part="constraint", slot=named[0].slot, turn=self._last_chance, answered_turn=first,
+            sentence=f"The system named {named[0].value} in turn {first}, and the user did not take it.",
+        )  # fmt: skip
+
+    def named_otherwise(self, since: int) -> bool:
+        """Did the system name something since a turn, and the user then speak of one that was never named?"""
+        named = [word.turn for word in self._record.told if names_one(word) and word.turn >= since]
+        return bool(named) and self._other_name(named[0]) is not None
+
+    def _other_name(self, after: int) -> Word | None:
+        """The first name that the user said after a turn and that the system had not told."""
+        said = (word for slot in NAMES for word in self._record.says(slot) if word.turn > after and names_one(word))
+        return next((word for word in said if not self.was_told(word, self._record.domain)), None)
+
+    def _misheard_before(self, since: int, until: int) -> BrokenLink | None:
+        """The first turn about the domain, after one and before another, of which the system heard nothing."""
+        for place in range(since + 1, until):
+            turn = self._talk.turns[place]
+            if (
+                turn.speaker == "user"
+                and nothing_heard(turn)
+                and any(act.domain == self._record.domain for act in turn.acts or ())
+            ):
+                return BrokenLink(
+                    cause="said_not_heard", part="constraint", turn=place, said_turn=place, answered_turn=since,
+                    sentence=f"The system named one in turn {since}, and heard nothing of what the user said about it "
+                    f"in turn {place}.",
+                )  # fmt: skip
+        return None
 
     def unasked(self, slot: str, since: int | None) -> BrokenLink:
         """The user never asked for something, or not about what it ended up with since a turn."""
@@ -108,7 +183,7 @@ class Excuses:
                 cause="answered_not_heard", part="request", slot=slot, turn=since, answered_turn=since,
                 sentence=f"The system named another one in turn {since}, which the user did not hear.",
             )  # fmt: skip
-        return BrokenLink(
+        return self._used_up("request", slot) or BrokenLink(
             cause="never_said", part="request", slot=slot, turn=self._last_chance,
             sentence=f"The user did not ask for the {slot} of what was named in turn {since}.",
         )  # fmt: skip
@@ -198,53 +273,56 @@ class Excuses:
         return BrokenLink(cause=_cause(cause), part=part, slot=slot, turn=turn, sentence=why)
 
     def _used_up(self, part: str, slot: str) -> BrokenLink | None:
-        """Whoever made the user repeat itself used up the steps of a conversation that was cut off, or its patience."""
+        """Whoever lost exchanges used up the steps of a conversation that was cut off, or the user's patience."""
         reason = self._talk.dialogue.outcome.reason if self._talk.dialogue.outcome else ""
-        cut_off = reason in (MAX_EXCHANGES, LOOP_GUARD)
-        domain = "" if cut_off else self._record.domain
-        repeats = list(_repeats(self._talk.turns, domain)) if cut_off or reason == USER_GAVE_UP else []
-        if len(repeats) < (1 if cut_off else _PATIENCE):
+        if reason in _CUT_OFF:
+            return self._cut_off(part, slot, reason)
+        lost = list(repeats(self._talk.turns, self._record.domain)) if reason == USER_GAVE_UP else []
+        if len(lost) < _PATIENCE:
             return None
-        counts = Counter(cause for _, cause in repeats)
-        cause = min(counts, key=lambda one: (-counts[one], CAUSES.index(one)))
-        if not cut_off and cause == "never_said":
+        turn, cause, times = _mostly(lost)
+        if cause == "never_said":
             return None
-        turn = next(place for place, one in repeats if one == cause)
-        why = {
-            "said_not_heard": "what the system did not hear",
-            "answered_not_heard": "what was answered, since it did not hear the answers",
-            "heard_not_acted_on": "what the system heard and did not answer",
-        }.get(cause, "what was heard and answered")
-        end = "The conversation was cut off" if cut_off else "The user gave up"
         return BrokenLink(
             cause=cause, part=part, slot=slot, turn=turn,
-            sentence=f"{end}: from turn {turn} on the user repeated {why}, "
-            f"{counts[cause]} of {len(repeats)} times.",
+            sentence=f"The user gave up: from turn {turn} on the user repeated {_REPEATED[cause]}, "
+            f"{times} of {len(lost)} times.",
         )  # fmt: skip
 
+    def _cut_off(self, part: str, slot: str, reason: str) -> BrokenLink | None:
+        """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
+        if lost := lost_exchanges(self._talk.turns):
+            turn, cause, times = _mostly(lost)
+            return BrokenLink(
+                cause=cause, part=part, slot=slot, turn=turn,
+                sentence=f"The conversation was cut off after {counted(len(lost), 'lost exchange')}, "
+                f"{f'{times} of them ' if times < len(lost) else ''}from turn {turn} on {_LOST[cause]}.",
+            )  # fmt: skip
+        if self._left_behind:
+            return None
+        exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
+        limit = f"limit of {counted(exchanges, 'exchange')}" if reason == MAX_EXCHANGES else _CUT_OFF[reason]
+        what = f"the {slot} of the {self._record.domain}" if slot else f"what it wants of the {self._record.domain}"
+        misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
+        lost_none = "no exchange was lost as a whole" if misheard else "nobody lost an exchange"
+        return BrokenLink(
+            cause="limit_reached", part=part, slot=slot, turn=self._talk.last,
+            sentence=f"The {limit} came before the user got to {what}; {lost_none}.",
+        )  # fmt: skip
 
-def _repeats(turns: tuple[Turn, ...], domain: str) -> Iterator[tuple[int, Cause]]:
-    """The user turns that say nothing new, of a domain or of all, each with what made the user say it again."""
-    before: dict[Act, int] = {}
-    for place, turn in enumerate(turns):
-        if turn.speaker != "user":
-            continue
-        acts = [act for act in turn.acts or () if act.domain != _GENERAL]
-        spoken = not domain or any(act.domain == domain for act in acts)
-        if acts and spoken and all(act in before for act in acts):
-            yield place, _why_repeated(acts, before, turns, place)
-        before.update(dict.fromkeys(acts, place))
+    @property
+    def _left_behind(self) -> bool:
+        """Did the user speak of the domain, and after that of others only?"""
+        last = self._record.last_turn
+        later = self._talk.turns[last + 1 :] if last is not None else ()
+        return any(turn.speaker == "user" and any(act.domain != _GENERAL for act in turn.acts or ()) for turn in later)
 
 
-def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: tuple[Turn, ...], place: int) -> Cause:
-    if any(act not in (turns[before[act]].heard or ()) for act in acts if turns[before[act]].heard is not None):
-        return "said_not_heard"
-    replies = [turns[before[act] + 1] for act in acts] + [turns[place - 1]]
-    if any(reply.heard is not None and set(reply.acts or ()) != set(reply.heard) for reply in replies):
-        return "answered_not_heard"
-    if any(all(act.domain == _GENERAL for act in reply.acts or ()) for reply in replies):
-        return "heard_not_acted_on"
-    return "never_said"
+def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
+    """The most frequent cause, of several the one that came first: its first turn, and how often."""
+    counts = Counter(cause for _, cause in lost)
+    turn, cause = min(lost, key=lambda one: (-counts[one[1]], one[0]))
+    return turn, cause, counts[cause]
 
 
 def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLink:

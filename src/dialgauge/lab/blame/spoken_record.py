@@ -8,6 +8,8 @@ from typing import NamedTuple
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.worlds.town import BOOK_SLOTS, NO_CONSTRAINT, REFERENCE, canonical, clock
 
+#: The slots that name one of several.
+NAMES = ("name", "trainID")
 _BOOKING = "booking"
 _TIMES = ("leaveAt", "arriveBy", "time")
 _TELLING = frozenset({"Inform", "Recommend", "Select", "OfferBook", "OfferBooked", "Book"})
@@ -163,6 +165,11 @@ def _words(acts: Iterable[Act], place: int) -> Iterator[tuple[Act, Word]]:
     for act in acts:
         for value in act.values or ("",):
             yield act, Word(place, act.name.partition("-")[2], act.slot, value)
+
+
+def names_one(word: Word) -> bool:
+    """Is one named with it, in whatever kind of act?"""
+    return word.slot in NAMES and word.intent != "Request" and bool(word.value) and constrains(word.value)
 
 
 def same_slot(one: str, other: str) -> bool:

@@ -1,0 +1,153 @@
+"""Exchanges that brought a conversation no further, each with what lost it: for conversations that ran out of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from dialgauge.dialogue import Act, Call, Turn
+from dialgauge.lab.blame.broken_links import Cause
+from dialgauge.lab.blame.spoken_record import constrains, same_value
+
+_GENERAL = "general"
+_BOOKING = "booking"
+_REFUSALS = ("NoOffer", "NoBook")
+
+
+def lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
+    """The turns in which exchanges were lost, in order. A user that says nothing new lost its exchange already."""
+    repeated = dict(repeats(turns))
+    lost = list(repeated.items())
+    for place in range(1, len(turns)):
+        if turns[place].speaker == "system" and turns[place - 1].speaker == "user" and place - 1 not in repeated:
+            if nothing_heard(turns[place - 1]):
+                lost.append((place - 1, "said_not_heard"))
+            elif cause := _beside(turns, place) or _asked_again(turns, place):
+                lost.append((place, cause))
+            elif _needless_question(turns, place - 1):
+                lost.append((place - 1, "said_not_heard"))
+            elif nothing_heard(turns[place]) or _told_again(turns, place):
+                lost.append((place, "answered_not_heard"))
+    return sorted(lost)
+
+
+def repeats(turns: Sequence[Turn], domain: str = "") -> Iterator[tuple[int, Cause]]:
+    """The user turns that say nothing new, of a domain or of all, each with what made the user say it again."""
+    before: dict[Act, int] = {}
+    for place, turn in enumerate(turns):
+        if turn.speaker != "user":
+            continue
+        acts = _matter(turn.acts)
+        spoken = not domain or any(act.domain == domain for act in acts)
+        if acts and spoken and all(act in before for act in acts):
+            yield place, _why_repeated(acts, before, turns, place)
+        before.update(dict.fromkeys(acts, place))
+
+
+def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: Sequence[Turn], place: int) -> Cause:
+    """What was not heard, or not answered, comes before the user's own doing."""
+    if any(act not in (turns[before[act]].heard or ()) for act in acts if turns[before[act]].heard is not None):
+        return "said_not_heard"
+    replies = [before[act] + 1 for act in acts] + [place - 1]
+    if any(
+        turns[one].heard is not None and set(turns[one].acts or ()) != set(turns[one].heard or ()) for one in replies
+    ):
+        return "answered_not_heard"
+    if any(not _matter(turns[one].acts) for one in replies):
+        return "heard_not_acted_on"
+    wrong = (_beside(turns, one) or _asked_again(turns, one) for one in replies)
+    return next((cause for cause in wrong if cause), "never_said")
+
+
+def nothing_heard(turn: Turn) -> bool:
+    """Did the other side hear nothing at all of what a turn said? The intent may be taken for another one."""
+    said = {(act.domain, act.slot, act.values) for act in _matter(turn.acts)}
+    return bool(said) and turn.heard is not None and not said & {(a.domain, a.slot, a.values) for a in turn.heard}
+
+
+def _beside(turns: Sequence[Turn], place: int) -> Cause | None:
+    """What made a system's turn deal with another domain, or refuse what was not asked for. None: it did not."""
+    reply, asked = turns[place], turns[place - 1]
+    spoken, called = _domains(asked.acts), {call.domain for call in reply.calls or ()}
+    if not spoken:
+        return None
+    touched = called or _domains(reply.acts)
+    if touched and _BOOKING not in touched and not touched & spoken:
+        if asked.heard is not None and not spoken & _domains(asked.heard):
+            return "said_not_heard"
+        return "acted_on_wrong" if called else "heard_not_acted_on"
+    if any(_intent(act) == "NoOffer" for act in reply.acts or ()):
+        searches = (call for call in reply.calls or () if call.name == "search")
+        return next((cause for call in searches if (cause := _searched_otherwise(turns[:place], call))), None)
+    return None
+
+
+def _searched_otherwise(turns: Sequence[Turn], call: Call) -> Cause | None:
+    """Why a search was for something that the user does not want."""
+    for slot, value in call.arguments.items():
+        said = _last(call.domain, slot, (turn.acts for turn in turns if turn.speaker == "user"))
+        if not constrains(value) or (said is not None and same_value(slot, said, value)):
+            continue
+        heard = _last(call.domain, slot, (turn.heard for turn in turns if turn.speaker == "user"))
+        return "said_not_heard" if heard is not None and same_value(slot, heard, value) else "acted_on_wrong"
+    return None
+
+
+def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
+    """The system asked for nothing but what it had heard, and nothing had been refused that would give it reason."""
+    acts = _matter(turns[place].acts)
+    if not acts or any(_intent(act) != "Request" for act in acts):
+        return None
+    since = max((one for one in range(place) if any(_intent(a) in _REFUSALS for a in turns[one].acts or ())), default=0)
+    heard = {
+        (act.domain, act.slot)
+        for turn in turns[since:place]
+        if turn.speaker == "user"
+        for act in turn.heard or ()
+        if _intent(act) == "Inform" and act.values and constrains(act.values[-1])
+    }
+    return "heard_not_acted_on" if all((act.domain, act.slot) in heard for act in acts) else None
+
+
+def _needless_question(turns: Sequence[Turn], place: int) -> bool:
+    """Does the user answer a question with "any", though it said something of the domain that was not heard?"""
+    acts = _matter(turns[place].acts)
+    if not acts or any(_intent(act) != "Inform" or not act.values or constrains(act.values[-1]) for act in acts):
+        return False
+    domains, before = _domains(turns[place].acts), [turn for turn in turns[:place] if turn.speaker == "user"]
+    heard = {act for turn in before for act in turn.heard or ()}
+    return any(
+        act.domain in domains and act.slot and act not in heard
+        for turn in before
+        if turn.heard is not None
+        for act in turn.acts or ()
+    )
+
+
+def _told_again(turns: Sequence[Turn], place: int) -> bool:
+    """Does the system say just what it said before, which the user had heard otherwise?"""
+    acts, before = set(_matter(turns[place].acts)), turns[place - 2] if place > 1 else None
+    if before is None or before.heard is None or not acts:
+        return False
+    return acts <= set(before.acts or ()) and set(before.acts or ()) != set(before.heard)
+
+
+def _last(domain: str, slot: str, turns: Iterable[tuple[Act, ...] | None]) -> str | None:
+    """The last value of a slot that was informed of."""
+    found = None
+    for acts in turns:
+        for act in acts or ():
+            if act.domain == domain and act.slot == slot and act.values and _intent(act) == "Inform":
+                found = act.values[-1]
+    return found
+
+
+def _matter(acts: tuple[Act, ...] | None) -> list[Act]:
+    return [act for act in acts or () if act.domain != _GENERAL]
+
+
+def _domains(acts: tuple[Act, ...] | None) -> set[str]:
+    return {act.domain for act in _matter(acts)}
+
+
+def _intent(act: Act) -> str:
+    return act.name.partition("-")[2]
