@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, present_tables, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile
+from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
 from dialgauge.cli.users_options import Format, TableFile, check_endings
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
+    from dialgauge.runs import Run
+    from dialgauge.users.faults import UserFault
 
 
 def faults(
@@ -33,9 +37,13 @@ def faults(
     json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per file.")] = False,
+    judge: JudgeOption = "",
+    judge_set: JudgeSettings = None,
     store: StoreOption = None,
 ) -> int:
-    """What the user got wrong: nine kinds of fault, each with the message as evidence. No model is asked.
+    """What the user got wrong: nine kinds of fault, each with the message as evidence.
+
+    No model is asked, unless --judge names one.
 
     Ends too early, invents, contradicts itself or its instruction, leaks it, repeats, speaks as the agent, says
     nothing, withholds, disobeys. What a check could not look at is said beside what it found, and so are the precision
@@ -58,8 +66,12 @@ def faults(
         from dialgauge.runs import Store
 
         Store(store).check_writable()
-    with kept_for_good():
-        runs = [check_faults(source, format=format, resamples=resamples, seed=seed) for source in conversations]
+    agreements: list[Table] = []
+    if judge:
+        runs, agreements = _judged(conversations, judge, judge_set, format, resamples, seed)
+    else:
+        with kept_for_good():
+            runs = [check_faults(source, format=format, resamples=resamples, seed=seed) for source in conversations]
     screen = out if on_screen(json) else err
     for each in runs:
         if missing := missing_sentence(each):
@@ -70,7 +82,7 @@ def faults(
     else:
         having = [each for each in runs if any(one.id == explain for one in each.dialogues())]
         tables += [one for each in having or runs[:1] for one in explanation_tables(each, explain)]
-    present_tables([*tables, record_table()], table, json)
+    present_tables([*tables, record_table(), *agreements], table, json)
     if json is not None:
         write_json(json, faults_document(runs))
     if run or store:
@@ -80,3 +92,29 @@ def faults(
         for each in runs:
             err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")
     return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE
+
+
+def _judged(
+    sources: list[str], judge: str, given: list[str] | None, format: str | None, resamples: int, seed: int
+) -> tuple[list[Run], list[Table]]:
+    """The runs of checks and a judge together, and how the judge agrees with the labels."""
+    from dialgauge.cli.users_judge import agreement_table, judge_conversations, judge_settings
+    from dialgauge.formats import read
+    from dialgauge.users.faults import faults_run
+
+    settings = judge_settings(judge, given)
+    runs: list[Run] = []
+    judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
+    for source in sources:
+        dialogues = read(source, format=format).dialogues
+        result = judge_conversations(dialogues, source, settings, seed)
+        judged |= result.judged
+        for dialogue, why in list(result.failed.items())[:1]:
+            err.print(f"not judged: {len(result.failed):,} of {len(dialogues):,}, the first {dialogue}: {why}")
+        inputs = [("conversations", source)] if source != "-" else []
+        name = Path(source).name.partition(".")[0]
+        runs.append(
+            faults_run(dialogues, name, checked=result.checked, inputs=inputs, judge=settings.model_name,
+                       resamples=resamples, seed=seed)
+        )  # fmt: skip
+    return runs, [agreement_table(judged, settings.model_name)]

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     )
     from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, UserFault
     from dialgauge.users.faults.fault_runs import check_faults, faults_run
-    from dialgauge.users.faults.judge import FaultJudge, JudgeCall, judge_prompt, judge_records, read_verdict
+    from dialgauge.users.faults.judge import (
+        FaultJudge,
+        JudgeCall,
+        judge_prompt,
+        judge_records,
+        read_verdict,
+        with_judged,
+    )
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,
         LabelledConversation,
@@ -57,6 +64,7 @@ __all__ = [
     "missing_sentence",
     "read_verdict",
     "record_table",
+    "with_judged",
 ]
 
 if not TYPE_CHECKING:

@@ -64,10 +64,11 @@ def faults_run(
     *,
     checked: Sequence[CheckedConversation] | None = None,
     inputs: Iterable[tuple[str, str]] = (),
+    judge: str = "",
     resamples: int = 1000,
     seed: int = 0,
 ) -> Run:
-    """The run of dialogues that were checked, or are checked now."""
+    """The run of dialogues that were checked, by checks and perhaps a ``judge`` too, or are checked now."""
     results = [check_user(dialogue) for dialogue in dialogues] if checked is None else checked
     evidence = FaultEvidence(results, [task_of(dialogue) for dialogue in dialogues])
     unseen, broken = nothing_to_look_at(dialogues), broken_off(dialogues)
@@ -76,7 +77,7 @@ def faults_run(
     return new_run(
         kind=KIND,
         name=name,
-        scores=_scores(evidence, faults_signature(dialogues), coverage, how),
+        scores=_scores(evidence, faults_signature(dialogues).with_(judge=judge), coverage, how),
         tables={FAULTS: lambda: _faults_frame(results), CHECKS: lambda: _checks_frame(results)},
         corpus=list(dialogues),
         config={"system": name},
