@@ -402,3 +402,21 @@ def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:
 def test_every_fault_has_a_true_cause() -> None:
     assert set(TRUE_CAUSES) == set(INJECTED_FAULTS)
     assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear", "limit_reached"}
+
+
+def test_a_cut_off_conversation_is_blamed_at_a_turn_that_was_misheard() -> None:
+    """The exchange that was lost shows later; the mark belongs where something was said and heard otherwise."""
+    sitting = Sitting(
+        user=AgentSpec("agenda-baseline", {"channel": "paper2021"}),
+        system=AgentSpec("rule-system", {"channel": "paper2021"}),
+        level="act",
+        seed=3,
+    )
+    run = town_run(open_town(count=120, seed=3), sitting)
+    talks = {dialogue.id: dialogue.turns for dialogue in run.dialogues()}
+    speakers = {"answered_not_heard": "system", "said_not_heard": "user"}
+    cut = [row for row in run.table("blame").to_dicts() if "cut off" in row["sentence"] and row["cause"] in speakers]
+    assert cut
+    for row in cut:
+        turn = talks[row["dialogue"]][row["turn"]]
+        assert turn.speaker == speakers[row["cause"]] and set(turn.heard or ()) != set(turn.acts or ())

@@ -20,6 +20,7 @@ from dialgauge.explorer.kinds.lab_facets import (
     OUTCOME_REASONS,
     OUTCOME_RULES,
     OUTCOMES,
+    SIDES,
 )
 from dialgauge.explorer.kinds.state_rows import StateRowReader, StateView
 from dialgauge.report import Column, Table
@@ -147,7 +148,7 @@ class LabPages(FamilyPages):
             tidy = partial(_tidy, library, run)
             verdicts = outcome_tables(run.scores, tidy, detail=False)
             conduct = outcome_tables(run.scores, tidy, confusions=_CONFUSIONS)[len(verdicts) :]
-        return [table for table in (*verdicts, *why, *conduct) if len(table)]
+        return [table for table in (*verdicts, *_blame_tables(run), *why, *conduct) if len(table)]
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Reasons of failure by domain, and how conversations ended."""
@@ -168,6 +169,13 @@ class LabPages(FamilyPages):
 
 
 # One dialogue
+
+
+def _blame_tables(run: Run) -> list[Table]:
+    """Whose fault failures were, and who erred at all."""
+    from dialgauge.lab import blame_tables
+
+    return blame_tables(run) if {BLAME, SIDES} <= run.tables.keys() and run.tables[SIDES].rows else []
 
 
 def _blame(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, str]]:

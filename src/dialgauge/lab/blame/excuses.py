@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
-from dialgauge.dialogue import Act
+from dialgauge.dialogue import Act, Turn
 from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
 from dialgauge.lab.blame.lost_exchanges import lost_exchanges, nothing_heard, repeats
 from dialgauge.lab.blame.spoken_record import (
@@ -90,7 +90,7 @@ class Excuses:
         if names and since is not None and since < said.turn and self._unheard_name(names, since):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
-                sentence=f"The system named another {linked} in turn {since}, which the user did not hear; it gave "
+                sentence=f"The system named the {linked} in turn {since}, which the user did not hear right; it gave "
                 f"{slot} {said.value} in turn {said.turn}.",
             )  # fmt: skip
         if heard and not self.was_told(said, linked):
@@ -293,6 +293,7 @@ class Excuses:
         """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
         if lost := lost_exchanges(self._talk.turns):
             turn, cause, times = _mostly(lost)
+            turn = _where_it_was_missed(self._talk.turns, turn, cause)
             return BrokenLink(
                 cause=cause, part=part, slot=slot, turn=turn,
                 sentence=f"The conversation was cut off after {counted(len(lost), 'lost exchange')}, "
@@ -316,6 +317,17 @@ class Excuses:
         last = self._record.last_turn
         later = self._talk.turns[last + 1 :] if last is not None else ()
         return any(turn.speaker == "user" and any(act.domain != _GENERAL for act in turn.acts or ()) for turn in later)
+
+
+def _where_it_was_missed(turns: Sequence[Turn], lost: int, cause: Cause) -> int:
+    """The turn that was not heard as it was said: a lost exchange mostly shows one turn or two later."""
+    speaker = {"answered_not_heard": "system", "said_not_heard": "user"}.get(cause)
+    missed = [
+        place
+        for place, turn in enumerate(turns)
+        if turn.speaker == speaker and turn.heard is not None and set(turn.heard) != set(turn.acts or ())
+    ]
+    return max((place for place in missed if place <= lost), default=min(missed, default=lost))
 
 
 def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
