@@ -22,7 +22,21 @@ _DIALOGUE = (
     '{% import "parts.html" as parts %}{% import view.template as family with context %}'
     "{{ parts.badges(view.badges) }}{{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"
 )
-_OWN = {"class", "href", "id", "tabindex", "title", "dir", "start", "scope", "rowspan", "colspan", "data-name", "style"}
+_OWN = {
+    "class",
+    "href",
+    "id",
+    "open",
+    "tabindex",
+    "title",
+    "dir",
+    "start",
+    "scope",
+    "rowspan",
+    "colspan",
+    "data-name",
+    "style",
+}
 
 
 def shown_dialogue(view: DialogueView, **context: Any) -> str:

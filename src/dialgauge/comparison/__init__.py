@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         ItemDifference,
         TurnDivergence,
         dialogue_rows,
-        summed_by_unit,
         view_of,
     )
 
@@ -63,7 +62,6 @@ __all__ = [
     "spread_figure",
     "spreads",
     "standings",
-    "summed_by_unit",
     "system_table_json",
     "system_tables",
     "view_of",

@@ -72,9 +72,14 @@ class ComparisonView:
         """The view of these very runs: a family may pair by dialogue or by task, as its runs have one trial or more."""
         return self
 
+    def units(self, run: Run) -> Mapping[str, str]:
+        """The unit of each dialogue of a run; nothing where dialogues are the units."""
+        return {}
+
     def unit_table(self, run: Run, table: str) -> polars.DataFrame:
         """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
-        return run.table(table)
+        units = self.units(run)
+        return _summed_by_unit(run.table(table), units) if units else run.table(table)
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What must be read before any number, a sentence each without its full stop."""
@@ -146,7 +151,7 @@ def view_of_runs(runs: Sequence[Run]) -> ComparisonView:
     return view_of(runs[0].kind).for_runs(runs) if runs else DEFAULT_VIEW
 
 
-def summed_by_unit(frame: polars.DataFrame, units: Mapping[str, str]) -> polars.DataFrame:
+def _summed_by_unit(frame: polars.DataFrame, units: Mapping[str, str]) -> polars.DataFrame:
     """A table of scores or sums by dialogue, with the unit of each dialogue in its place and their sums together."""
     import polars as pl
 

@@ -72,24 +72,3 @@ def _interval_rows(run: Run, measures: Sequence[str]) -> list[dict[str, Any]]:
         for name, score in run.scores.items()
         if name in measures[:_MOST_SCORES] and None not in (score.value, score.low, score.high)
     ]
-
-
-def histogram(values: Sequence[float], *, title: str, value: str, bins: int = 20) -> Any:
-    """How many dialogues have which value of a share."""
-    alt = altair()
-    counts = [0] * bins
-    for one in values:
-        counts[min(int(one * bins), bins - 1)] += 1
-    rows = [{"low": 100 * at / bins, "high": 100 * (at + 1) / bins, "n": count} for at, count in enumerate(counts)]
-    chart = (
-        alt.Chart(data(rows))
-        .mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
-        .encode(
-            x=alt.X("low:Q", title=value, bin="binned", axis=alt.Axis(grid=False, tickCount=5)),
-            x2="high:Q",
-            y=alt.Y("n:Q", title="dialogues", axis=alt.Axis(grid=False, tickMinStep=1)),
-            tooltip=["low:Q", "high:Q", "n:Q"],
-        )
-        .properties(width=420, height=180)
-    )
-    return styled(chart, title=title)

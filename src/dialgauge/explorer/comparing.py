@@ -42,6 +42,11 @@ class Ranking:
     pair: tuple[str, str]
     measure: str
     parting: Sequence[DialogueDivergence]
+    first_trials: Mapping[str, str]
+
+    def conversation(self, unit: str) -> str:
+        """The dialogue to look at for a unit of the comparison: the first trial where that is a task or a goal."""
+        return self.first_trials.get(unit, unit)
 
     @property
     def notes(self) -> list[str]:
@@ -66,6 +71,7 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
         pair=(first, second),
         measure=chosen,
         parting=divergences(comparison, first, second, chosen, _LISTED),
+        first_trials=_first_trials(comparison),
     )
 
 
@@ -129,9 +135,16 @@ def side_by_side(library: Library, ids: Sequence[str], dialogue: str, prefix: st
     dialogues = tuple(library.dialogue(run, dialogue) for run in runs)
     views = tuple(pages_of(run.kind).dialogue(library, run, one) for run, one in zip(runs, dialogues, strict=True))
     comparison, problem = _comparable(library, runs)
+    turns = _aligned(views)
     parting = comparison.divergence(comparison.systems[0], comparison.systems[1], dialogue) if comparison else None
     titles = tuple(run.name for run in runs)
-    return SideBySide(runs, titles, dialogues, views, _aligned(views), parting, problem, prefix)
+    return SideBySide(runs, titles, dialogues, views, turns, parting or _first_difference(turns), problem, prefix)
+
+
+def _first_difference(turns: Sequence[SideTurn]) -> TurnDivergence | None:
+    """Where a family has no more to say of it: the first turn that is not the same in all runs."""
+    unlike = [turn.place for turn in turns if turn.differs]
+    return TurnDivergence(unlike[0], len(unlike)) if unlike else None
 
 
 def trials_side_by_side(library: Library, run: Run, task: str) -> SideBySide:
@@ -156,8 +169,18 @@ def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str
         return Neighbours()
     chosen = _measure(comparison, measure)
     order = _order(library, comparison, chosen)
-    before, after, number = _beside(order, dialogue)
+    first = next(iter(comparison.runs.values()))
+    unit = comparison.view.units(first).get(library.dialogue(first, dialogue).id, dialogue)
+    before, after, number = _beside(order, unit)
+    trials = _first_trials(comparison)
+    before, after = (one and trials.get(one, one) for one in (before, after))
     return Neighbours(comparison.measures, chosen, before, after, number, len(order))
+
+
+def _first_trials(comparison: Comparison) -> dict[str, str]:
+    """The first dialogue of each unit in the first run; nothing where dialogues are the units."""
+    units = comparison.view.units(next(iter(comparison.runs.values())))
+    return {unit: dialogue for dialogue, unit in reversed(list(units.items()))}
 
 
 def _comparable(library: Library, runs: Sequence[Run]) -> tuple[Comparison | None, str]:
@@ -168,7 +191,7 @@ def _comparable(library: Library, runs: Sequence[Run]) -> tuple[Comparison | Non
 
 
 def _order(library: Library, comparison: Comparison, measure: str) -> list[str]:
-    """The dialogues on which two systems score differently, the largest difference first."""
+    """The units on which two systems score differently, the largest difference first."""
     key = ("parting", comparison.signature, *(run.id for run in comparison.runs.values()), measure)
     return library.kept(
         key, lambda: list(divergence_sizes(comparison, comparison.systems[0], comparison.systems[1], measure))

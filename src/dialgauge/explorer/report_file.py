@@ -198,7 +198,8 @@ def _chosen(
         return [name for name in only if dialogue_key(name) in keys], "the dialogues that were asked for"
     if ranked is not None:
         first, second = ranked.pair
-        names = list(divergence_sizes(ranked.comparison, first, second, ranked.measure))[:most]
+        units = list(divergence_sizes(ranked.comparison, first, second, ranked.measure))[:most]
+        names = [ranked.conversation(unit) for unit in units]
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
     listed = DialogueList(library, runs[0])
     if not listed.columns:

@@ -1,17 +1,12 @@
-"""The web pages over a run store."""
+"""The explorer as an ASGI application: which address is which page, and what is not there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.resources import files
-from itertools import islice
-from threading import BoundedSemaphore
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import msgspec
 from starlette.applications import Starlette
@@ -20,18 +15,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.answers import comparison_sentences, run_sentences
-from dialgauge.explorer.charts import run_charts
-from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
-from dialgauge.explorer.families import pages_of
-from dialgauge.explorer.library import Library, MissingRun, stored_as_expected
-from dialgauge.explorer.templating import PageLinks, received, render
-from dialgauge.measures import Coverage, Score, parse_measure
-from dialgauge.report import Table, run_tables
-from dialgauge.runs import Annotations, DialogueNote, Run, Store
+from dialgauge.explorer.library import MissingRun, stored_as_expected
+from dialgauge.explorer.pages import Explorer
+from dialgauge.runs import Store
 
 _STATIC = {
     "explorer.css": "text/css; charset=utf-8",
@@ -40,260 +27,7 @@ _STATIC = {
     "theme.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-_SCORES_IN_LIST = 3
-_SHOWN_SCORES = 12
-_OTHERS = 8
 _DAY = 86_400
-_SQL_SECONDS, _SQL_ROWS, _SQL_AT_ONCE = 10, 500, 3
-_EXAMPLES = (
-    ("all scores, the best first",
-     "SELECT r.name, s.* FROM scores s JOIN runs r ON r.id = s.run ORDER BY measure, value DESC"),
-    ("the hardest dialogues over all tracking runs",
-     "SELECT dialogue, avg(num / den) AS JGA, count(*) AS runs FROM dialogue_scores WHERE measure = 'JGA' "
-     "GROUP BY dialogue ORDER BY JGA, dialogue LIMIT 50"),
-    ("turns that say a word", "SELECT run, dialogue, turn, text FROM turns WHERE text ILIKE '%museum%' LIMIT 100"),
-    ("what people wrote", "SELECT * FROM annotations"),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """A line of the list of runs."""
-
-    run: Run
-    created: datetime
-    scored: str
-    scores: Sequence[tuple[str, Score]]
-    tags: Sequence[str]
-    note: str
-
-
-_SORTS: Mapping[str, Callable[[RunRow], Any]] = {
-    "newest": lambda row: (-row.created.timestamp(), row.run.id),
-    "oldest": lambda row: (row.created.timestamp(), row.run.id),
-    "name": lambda row: (row.run.name.lower(), row.run.id),
-    "kind": lambda row: (row.run.kind, row.run.name.lower(), row.run.id),
-    "score": lambda row: (row.run.kind, -(row.scores[0][1].value or 0.0) if row.scores else 1.0, row.run.id),
-}
-
-
-class Explorer:
-    """What every page needs: the library, and where its links go."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.library = Library(store)
-        self.links = PageLinks()
-        self._asking = BoundedSemaphore(_SQL_AT_ONCE)
-
-    def page(self, template: str, here: str = "", **content: Any) -> str:
-        """A page with what all pages share."""
-        return render(template, here=here, links=self.links, place=self.store.folder, version=__version__, **content)
-
-    def runs(self, asked: Mapping[str, str]) -> str:
-        """All runs: searched, sorted, some of them chosen."""
-        survey = self.library.survey()
-        rows = [self._row(run) for run in survey.runs]
-        wanted = {name: received(asked.get(name, "")) for name in ("kind", "tag", "sort")} | {"q": asked.get("q", "")}
-        sort = wanted["sort"] if wanted["sort"] in _SORTS else "newest"
-        found = sorted((row for row in rows if _fits(row, wanted)), key=_SORTS[sort])
-        return self.page(
-            "runs.html", "runs", rows=found, total=len(rows), problems=survey.problems, asked=wanted | {"sort": sort},
-            kinds=sorted({row.run.kind for row in rows}), tags=sorted({tag for row in rows for tag in row.tags}),
-            sorts=list(_SORTS),
-        )  # fmt: skip
-
-    def run(self, id: str, asked: Mapping[str, str]) -> str:
-        """One run: its answers, scores, charts, tables and provenance."""
-        run = self.library.run(id)
-        pages = pages_of(run.kind)
-        columns = pages.columns(run) if run.scores else []
-        worst = {
-            name: urlencode({"sort": name} | ({} if run.scores[name].higher_is_better else {"falling": "1"}))
-            for name in columns
-        }
-        tables, problem = self._tables(run)
-        facts = [table for table in run_tables(run) if not table.title.startswith(("Scores", "What each", "Notes"))]
-        return self.page(
-            "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
-            dialogues=self._size(run), saved="saved" in asked, columns=columns, worst=worst, others=self._others(run),
-            annotated=True, notes=self._annotations(run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
-            charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
-        )  # fmt: skip
-
-    def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
-        """The specification of a chart of a run."""
-        run = self.library.run(id)
-        charts = run_charts(self.library, run)
-        name = asked.get("name", "")
-        if name not in charts:
-            raise MissingRun(f"the run '{id}' has no chart '{name}'")
-        specification: Mapping[str, Any] = self.library.of_run(f"chart {name}", run, lambda: charts[name]().to_dict())
-        return specification
-
-    def dialogues(self, id: str, asked: Mapping[str, str]) -> str:
-        """The dialogues of a run, filtered and sorted, a page of them."""
-        run = self.library.run(id)
-        listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
-        query = DialogueQuery.read(asked, listed.pages)
-        page = listed.page(query)
-        units = [run.scores[name].unit for name in page.columns]
-        return self.page(
-            "dialogues.html", "runs", run=run, query=query, page=page, choices=listed.choices(query), units=units,
-            measures=[name for name in run.scores if run.scores[name].value is not None],
-        )  # fmt: skip
-
-    def dialogue(self, id: str, asked: Mapping[str, str]) -> str:
-        """One dialogue of a run."""
-        run = self.library.run(id)
-        dialogue = self.library.dialogue(run, asked.get("id", ""))
-        listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
-        query = DialogueQuery.read(asked, listed.pages)
-        before, after, number, found = listed.neighbours(query, dialogue.id)
-        notes = self._annotations(run).dialogues
-        return self.page(
-            "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
-            number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
-            values=self._values(run, dialogue.id), others=self._with(dialogue.id, self._others(run)), annotated=True,
-            tells_outcome=listed.pages.tells_outcome, saved="saved" in asked,
-            note=notes.get(dialogue.id) or DialogueNote(),
-        )  # fmt: skip
-
-    def compare(self, ids: Sequence[str], asked: Mapping[str, str], pair: Sequence[str] = ()) -> str:
-        """Which of some runs is better; without runs, a choice of them."""
-        chosen, problem = list(dict.fromkeys(ids)), ""
-        if len(chosen) >= 2:
-            shown = ranking(self.library, chosen, asked.get("measure", ""), pair)
-            unit = shown.comparison.scores.run_score(shown.measure)
-            return self.page(
-                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison),
-                charts=list(ranking_charts(shown.comparison)),
-                chart_query=urlencode([("run", run.id) for run in shown.runs]), unit=unit.unit if unit else None,
-                pair_ids=[shown.comparison.runs[name].id for name in shown.pair],
-            )  # fmt: skip
-        if chosen:
-            problem = "one run alone cannot be compared; choose another beside it"
-        groups: dict[str, list[Run]] = {}
-        for run in self.library.survey().runs:
-            groups.setdefault(run.kind, []).append(run)
-        several = [(kind, runs) for kind, runs in sorted(groups.items()) if len(runs) > 1]
-        return self.page("compare.html", "compare", ranking=None, problem=problem, groups=several, chosen=chosen)
-
-    def compare_chart(self, ids: Sequence[str], asked: Mapping[str, str]) -> Mapping[str, Any]:
-        """The specification of a chart of a comparison."""
-        comparison = self.library.comparison(ids)
-        charts = ranking_charts(comparison)
-        name = asked.get("name", "")
-        if name not in charts:
-            raise MissingRun(f"this comparison has no chart '{name}'")
-        specification: Mapping[str, Any] = charts[name]().to_dict()
-        return specification
-
-    def side(self, ids: Sequence[str], asked: Mapping[str, str]) -> str:
-        """One dialogue in two runs."""
-        dialogue = asked.get("id", "")
-        shown = side_by_side(self.library, ids, dialogue)
-        near = neighbours(self.library, ids, dialogue, asked.get("measure", ""))
-        return self.page("side.html", "compare", side=shown, near=near, ids=[run.id for run in shown.runs])
-
-    def sql(self, asked: Mapping[str, str]) -> str:
-        """A SELECT over all runs and its answer, or what is wrong with it."""
-        query, problem, answer = asked.get("q", "").strip(), "", None
-        left_out: list[DialgaugeError] = []
-        if query and not self._asking.acquire(blocking=False):
-            problem = f"{_SQL_AT_ONCE} other queries are still being answered; ask again in a few seconds"
-        elif query:
-            try:
-                answer = self.store.ask(query, seconds=_SQL_SECONDS, rows=_SQL_ROWS, on_problem=left_out.append)
-            except DialgaugeError as error:
-                problem = str(error)
-            finally:
-                self._asking.release()
-        return self.page(
-            "sql.html", "sql", query=query, problem=problem, answer=answer, left_out=left_out, rows=_SQL_ROWS,
-            seconds=_SQL_SECONDS, tables=self.store.columns(), examples=_EXAMPLES,
-            known={run.id for run in self.library.survey().runs},
-        )  # fmt: skip
-
-    def trials(self, id: str, asked: Mapping[str, str]) -> str:
-        """The trials of a task side by side."""
-        run = self.library.run(id)
-        side = trials_side_by_side(self.library, run, asked.get("task", ""))
-        return self.page("trials_page.html", "runs", run=run, side=side, task=asked.get("task", ""))
-
-    def annotate(self, id: str, form: Mapping[str, str]) -> str:
-        """Keep labels and a note; the address to go back to."""
-        run = self.library.run(id)
-        labels = note = None
-        if "labels" in form:
-            labels = [label for part in form["labels"].split(",") if (label := part.strip())]
-        if "note" in form:
-            note = form["note"].replace("\r\n", "\n").strip()
-        if "dialogue" in form:
-            dialogue = received(form["dialogue"])
-            self.store.annotate_dialogue(run.id, dialogue, labels=labels, note=note)
-            kept = _query_of(form.get("back", ""))
-            return self.links.dialogue(run.id, dialogue, f"{kept}&saved=1" if kept else "saved=1")
-        self.store.annotate(run.id, tags=labels, note=note)
-        return f"{self.links.run(run.id)}?saved=1"
-
-    def _row(self, run: Run) -> RunRow:
-        notes = self._annotations(run)
-        scores = [(name, score) for name, score in run.scores.items() if score.value is not None]
-        heads = pages_of(run.kind).columns(run)
-        first = [(name, score) for name, score in scores if name in heads] or scores
-        coverage = _scored(run.coverage)
-        return RunRow(run, run.manifest.created, coverage, first[:_SCORES_IN_LIST], notes.tags, notes.note)
-
-    def _annotations(self, run: Run) -> Annotations:
-        """What people wrote about a run; a damaged file of theirs does not hide the run."""
-        try:
-            return self.store.annotations(run.id)
-        except DialgaugeError as error:
-            return Annotations(note=f"({error})")
-
-    def _size(self, run: Run) -> int:
-        """How many dialogues a run has; none where its corpus is gone."""
-        try:
-            return run.tables["dialogues"].rows
-        except DialgaugeError:
-            return 0
-
-    def _tables(self, run: Run) -> tuple[list[Table], str]:
-        """The tables of the family, and why there are none; a table that is damaged does not hide the scores."""
-        try:
-            return self.library.of_run("tables", run, lambda: pages_of(run.kind).tables(self.library, run)), ""
-        except DialgaugeError as error:
-            return [], str(error)
-
-    def _others(self, run: Run) -> list[Run]:
-        """Newer and older runs of the same kind over the same dialogues, to look at beside this one."""
-        like = [one for one in self.library.survey().runs if one.kind == run.kind and one.id != run.id]
-        like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
-        return list(islice((one for one in like if self.library.share_dialogues(run, one)), _OTHERS))
-
-    def _with(self, dialogue: str, runs: Sequence[Run]) -> list[Run]:
-        """Those of some runs that have a dialogue."""
-        return [run for run in runs if self.library.has_dialogue(run, dialogue)]
-
-    def _sentences(self, run: Run) -> list[str]:
-        """What the run says; its notes stand apart."""
-        try:
-            told = self.library.of_run("sentences", run, lambda: run_sentences(run))
-        except DialgaugeError as error:
-            return [str(error)]
-        return [sentence for sentence in told if sentence.rstrip(".") not in {note.rstrip(".") for note in run.notes}]
-
-    def _values(self, run: Run, dialogue: str) -> list[tuple[str, float | None, str | None]]:
-        """What the measures say of one dialogue."""
-        rows = self.library.rows(run, "dialogue_scores", dialogue)
-        heads = pages_of(run.kind).columns(run)
-        rows = [row for row in rows if row["measure"] in heads] or rows
-        return [
-            (row["measure"], row["num"] / row["den"], run.scores[row["measure"]].unit)
-            for row in rows
-            if row["measure"] in run.scores
-        ][:_SHOWN_SCORES]
 
 
 def create_app(store: Store) -> Starlette:
@@ -394,36 +128,3 @@ def _vega() -> str:
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle
-
-
-def _fits(row: RunRow, asked: Mapping[str, str]) -> bool:
-    text = " ".join([row.run.id, row.run.name, row.run.kind, row.note, *row.tags]).lower()
-    return (
-        all(word in text for word in asked["q"].lower().split())
-        and asked["kind"] in ("", row.run.kind)
-        and (not asked["tag"] or asked["tag"] in row.tags)
-    )
-
-
-def _scored(coverage: Coverage) -> str:
-    unit = next(iter(coverage.units.items()), None)
-    if unit is None:
-        return ""
-    name, count = unit
-    whole = count.expected or count.read
-    return f"{count.scored:,} {name}" if count.scored == whole else f"{count.scored:,} of {whole:,} {name}"
-
-
-def _titles(run: Run) -> dict[str, str]:
-    """What each measure is, in words, where a card says so."""
-    titles = dict.fromkeys(run.scores, "")
-    for name in titles:
-        with suppress(DialgaugeError):
-            titles[name] = parse_measure(name).card.title
-    return titles
-
-
-def _query_of(address: str) -> str:
-    """The filters in an address of a dialogue, to go back to the same list."""
-    pieces = address.partition("?")[2].partition("#")[0].split("&")
-    return "&".join(piece for piece in pieces if piece and not piece.startswith("id="))

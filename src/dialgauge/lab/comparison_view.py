@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dialgauge.comparison import ComparisonView, TurnDivergence, summed_by_unit
+from dialgauge.comparison import ComparisonView, TurnDivergence
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.runs import Run
 
 #: A run of the lab has some eighty scores; these say whether the job was done, and whose fault it was not.
@@ -40,7 +38,7 @@ class LabView(ComparisonView):
         return GOAL_VIEW if any(_has_trials(run) for run in runs) else self
 
 
-class GoalView(LabView):
+class LabGoalsView(LabView):
     """Lab runs of several trials: a goal is the unit, as in the runs' own intervals."""
 
     unit = "goal"
@@ -49,9 +47,9 @@ class GoalView(LabView):
         """Itself: it was chosen for its runs."""
         return self
 
-    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
-        """The sums of each goal: those of its trials together."""
-        return summed_by_unit(run.table(table), _goals(run))
+    def units(self, run: Run) -> Mapping[str, str]:
+        """The goal of each trial."""
+        return _goals(run)
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """Trials of one goal are different conversations: there is no turn to show."""
@@ -72,4 +70,4 @@ def _has_trials(run: Run) -> bool:
 
 VIEW = InteractionView()
 LAB_VIEW = LabView()
-GOAL_VIEW = GoalView()
+GOAL_VIEW = LabGoalsView()

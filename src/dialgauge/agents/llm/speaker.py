@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from typing import Any
 
 from dialgauge.agents.llm.budget import BudgetSpent, DialogueBudget
@@ -30,7 +31,7 @@ class VoiceSettings(ChatSettings, frozen=True, kw_only=True):
     report: bool = False
 
 
-class LanguageAgent:
+class LanguageAgent(ABC):
     """One side of a conversation, spoken by a language model."""
 
     name: str
@@ -72,8 +73,9 @@ class LanguageAgent:
         except ChatError as error:
             return self._ended(AGENT_ERROR, str(error))
 
+    @abstractmethod
     def _answer(self, turn: Turn | None, heard: tuple[Act, ...] | None) -> Reply:
-        raise NotImplementedError
+        """What the model says to a turn."""
 
     def _ended(self, reason: str, why: str) -> Reply:
         return Reply(turn=None, done=True, end_reason=reason, explanation=f"{self.name}: {why}", usage=self._usage)

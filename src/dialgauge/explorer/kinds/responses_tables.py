@@ -76,7 +76,7 @@ def class_chart(library: Library, run: Run) -> Any:
 def _ranks(library: Library, run: Run) -> list[tuple[str, int]]:
     """How many gold replies stand at which ranks."""
     ranks = library.table(run, "replies")["rank"].drop_nulls()
-    steps = [*_STEPS, max(int(ranks.max() or 0) + 1, _STEPS[-1] + 1)]  # type: ignore[arg-type]
+    steps = [*_STEPS, max([_STEPS[-1], *ranks.to_list()]) + 1]
     counted = [
         (f"{low:,}" if high - low == 1 and low < _STEPS[3] else f"{low:,}–{high - 1:,}", low, high)
         for low, high in pairwise(steps)

@@ -1,14 +1,13 @@
-"""The gold and the predicted state that a turn itself records, side by side: what is new or differs, and the rest."""
+"""Gold and predicted states side by side: what is new or differs, and the rest; and the states that turns record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dialgauge.dialogue import State
 from dialgauge.explorer.families import Badge
-from dialgauge.explorer.kinds.tracking_pages import SlotRow
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -16,6 +15,28 @@ if TYPE_CHECKING:
 
 #: What some sources put before the slots of a booking.
 _BOOKING = "book"
+
+
+@dataclass(frozen=True)
+class SlotRow:
+    """A slot of a state, gold beside predicted; ``kind`` is ``right`` or the kind of error, ``new`` in this turn."""
+
+    slot: str
+    gold: str
+    predicted: str
+    kind: str
+    new: bool
+
+
+#: Slots with gold value, predicted value and kind, in order.
+Slots: TypeAlias = Mapping[str, tuple[str, str, str]]
+
+
+def slot_rows(slots: Slots, before: Slots) -> tuple[tuple[SlotRow, ...], tuple[SlotRow, ...]]:
+    """The slots that are new since the turn before or not right, and the others."""
+    rows = [SlotRow(name, *values, new=before.get(name) != values) for name, values in slots.items()]
+    told = tuple(row for row in rows if row.new or row.kind != "right")
+    return told, tuple(row for row in rows if not row.new and row.kind == "right")
 
 
 @dataclass(frozen=True)
@@ -46,7 +67,7 @@ class StateRowReader:
     """Reads states turn by turn, so that it knows what is new."""
 
     def __init__(self) -> None:
-        self._before: dict[str, tuple[str, str, str]] = {}
+        self._before: Slots = {}
 
     def read(self, turn: Turn) -> StateView | None:
         """The states of a turn; None where it has none."""
@@ -54,13 +75,8 @@ class StateRowReader:
             return None
         side = "predicted" if turn.state is None else "gold" if turn.predicted is None else ""
         slots = _slots(turn.state or {}, turn.predicted or {}, alone=bool(side))
-        rows = [SlotRow(name, *one, new=self._before.get(name) != one) for name, one in slots.items()]
-        self._before = slots
-        return StateView(
-            tuple(row for row in rows if row.new or row.kind != "right"),
-            tuple(row for row in rows if not row.new and row.kind == "right"),
-            side,
-        )
+        before, self._before = self._before, slots
+        return StateView(*slot_rows(slots, before), side)
 
 
 def _slots(gold: State, predicted: State, *, alone: bool) -> dict[str, tuple[str, str, str]]:

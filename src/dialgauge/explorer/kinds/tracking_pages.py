@@ -13,6 +13,7 @@ import msgspec
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, TurnView
+from dialgauge.explorer.kinds.state_rows import SlotRow, Slots, slot_rows
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -37,17 +38,6 @@ _TYPES = {
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
 _FGA = "FGA@"
-
-
-@dataclass(frozen=True)
-class SlotRow:
-    """A slot of a state, gold beside predicted; ``kind`` is ``right`` or the kind of error, ``new`` in this turn."""
-
-    slot: str
-    gold: str
-    predicted: str
-    kind: str
-    new: bool
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,7 @@ class TrackingPages(FamilyPages):
         reworded = _by_turn(library.rows(run, _REWORDINGS, dialogue.id))
         profile = _profile_of(run)
         turns: list[TurnView] = []
-        before: dict[str, tuple[str, str, str]] = {}
+        before: Slots = {}
         for place, turn in enumerate(dialogue.turns):
             row = scores.get(place)
             cell, badges = None, []
@@ -153,7 +143,7 @@ def _named_alike(state: State, profile: Profile | None) -> dict[str, str]:
 
 def _slots(
     errors: Mapping[str, Mapping[str, Any]], reworded: Mapping[str, Mapping[str, Any]], state: Mapping[str, str]
-) -> dict[str, tuple[str, str, str]]:
+) -> Slots:
     """Each slot with its gold value, its predicted value and the kind of error; a slot without an error is right."""
     found = {
         name: (str(reworded[name]["gold"]) if name in reworded else value, value, "right")
@@ -167,17 +157,9 @@ def _slots(
     return dict(sorted((found | wrong).items()))
 
 
-def _cell(
-    slots: Mapping[str, tuple[str, str, str]], before: Mapping[str, tuple[str, str, str]], row: Mapping[str, Any]
-) -> StateCell:
-    rows = [SlotRow(name, *values, new=before.get(name) != values) for name, values in slots.items()]
+def _cell(slots: Slots, before: Slots, row: Mapping[str, Any]) -> StateCell:
     weights = {name: row[name] for name in row if name.startswith(_FGA)}
-    return StateCell(
-        tuple(one for one in rows if one.new or one.kind != "right"),
-        tuple(one for one in rows if not one.new and one.kind == "right"),
-        weights,
-        bool(row["exact"]),
-    )
+    return StateCell(*slot_rows(slots, before), weights, bool(row["exact"]))
 
 
 def _badge(row: Mapping[str, Any]) -> Badge:
@@ -189,9 +171,8 @@ def _badge(row: Mapping[str, Any]) -> Badge:
 def _summary(rows: Iterable[Mapping[str, Any]]) -> Iterator[Badge]:
     turns = list(rows)
     exact = sum(row["exact"] for row in turns)
-    tone = "good" if exact == len(turns) else "bad"
     if turns:
-        yield Badge(f"{exact} of {counted(len(turns), 'user turn')} exact", "good" if tone == "good" else "warn")
+        yield Badge(f"{exact} of {counted(len(turns), 'user turn')} exact", "good" if exact == len(turns) else "warn")
     for kind, column in (("missed", "missed"), ("spurious", "spurious"), ("wrong value", "wrong_value")):
         if count := max((row[column] for row in turns), default=0):
             yield Badge(f"up to {count} {kind}", "bad")

@@ -228,7 +228,7 @@ def _ruling(rows: Sequence[Row], measure: str, domain: str, verdict: str, fault:
         domain=domain or "",
         items=tuple((row["item"] or "").replace(EQUALS, " = ") for row in rows),
         verdict=verdict or "",
-        meaning=VERDICTS.get(verdict, ""),  # type: ignore[call-overload]
+        meaning=next((words for name, words in VERDICTS.items() if name == verdict), ""),
         points=", ".join(f"{name.upper()} {count}" for name, count in sums.items() if count).replace("-", "−"),
         fault=fault or "",
         reason=reason,

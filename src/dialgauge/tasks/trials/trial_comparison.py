@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.comparison import ComparisonView, TurnDivergence, summed_by_unit
+from dialgauge.comparison import ComparisonView, TurnDivergence
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.comparison import Comparison
     from dialgauge.runs import Run
 
@@ -117,9 +115,9 @@ class TrialsView(ComparisonView):
         chosen = [name for name in measures if name.startswith(_HEADLINES) and "(" not in name]
         return chosen or measures
 
-    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
-        """The sums of each task: those of its trials together."""
-        return summed_by_unit(run.table(table), dict(run.table(TRIALS).select("dialogue", "task").rows()))
+    def units(self, run: Run) -> Mapping[str, str]:
+        """The task of each trial."""
+        return dict(run.table(TRIALS).select("dialogue", "task").rows())
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from dialgauge.comparison import ComparisonView, TurnDivergence, summed_by_unit
+from dialgauge.comparison import ComparisonView, TurnDivergence
 from dialgauge.users.faults.fault_presentation import missing_sentence
 from dialgauge.users.faults.recorded_tasks import task_of
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.runs import Run
 
 
@@ -37,9 +35,9 @@ class FaultTasksView(FaultsView):
         """Itself: it was chosen for its runs."""
         return self
 
-    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
-        """The sums of each task: those of its trials together."""
-        return summed_by_unit(run.table(table), _tasks(run))
+    def units(self, run: Run) -> Mapping[str, str]:
+        """The task of each conversation."""
+        return _tasks(run)
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
         """Trials of one task are different conversations: there is no turn to show."""
