@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, Unit, cores, run
+from dialgauge.engine import Done, Place, Unit, cores, run
 from dialgauge.engine.pool import WorkerTraceback
 from dialgauge.errors import DialgaugeError
 from engine.works import Folder, Orders, begun, opened, units_of
@@ -31,7 +31,7 @@ def test_results_are_equal_and_in_order_wherever_the_work_runs(
     here = list(run(Orders(tmp_path), MIXED))
     assert [done.key for done in here] == [unit.key for unit in MIXED]
     assert here[2] == Done("u2", None, "x.json: nothing to be done")
-    assert list(run(Orders(tmp_path), MIXED, engine=engine, workers=workers, chunk=chunk)) == here
+    assert list(run(Orders(tmp_path), MIXED, workers=Place(engine, workers), chunk=chunk)) == here
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -124,14 +124,14 @@ def test_the_unit_of_a_worker_that_died_is_done_by_another(tmp_path: Path, chunk
 
 @pytest.mark.parametrize(("order", "how"), [("die", "by the signal SIGKILL"), ("exit 3", "with the exit code 3")])
 @pytest.mark.parametrize("chunk", [1, 5])
-def test_a_unit_that_two_workers_died_of_has_failed_and_the_others_have_not(
+def test_a_unit_that_three_workers_died_of_has_failed_and_the_others_have_not(
     tmp_path: Path, order: str, how: str, chunk: int
 ) -> None:
     units = units_of("a", "b", order, "c", "d")
     results = list(run(Orders(tmp_path), units, workers=2, chunk=chunk))
     assert [done.key for done in results if done.failure] == ["u2"]
-    assert f"2 worker processes died while they worked on it, the last {how}" in (results[2].failure or "")
-    assert len(begun(tmp_path)["u2"]) == 2
+    assert f"3 worker processes died while they worked on it, the last {how}" in (results[2].failure or "")
+    assert len(begun(tmp_path)["u2"]) == 3
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -147,8 +147,8 @@ def test_workers_killed_at_any_moment_lose_nothing(tmp_path: Path, seed: int) ->
     assert [done.key for done in results] == [unit.key for unit in units]
     failed = [done.failure for done in results if done.content != f"state {done.key} sleep 0.02".encode()]
     # A worker may be killed before it begins the unit it holds; that counts against the unit all the same.
-    assert all(failure and failure.startswith("2 worker processes died") for failure in failed)
-    assert 2 <= kills >= 2 * len(failed)
+    assert all(failure and failure.startswith("3 worker processes died") for failure in failed)
+    assert 2 <= kills >= 3 * len(failed)
 
 
 def test_workers_that_cannot_begin_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_impossible_settings_are_refused(tmp_path: Path, workers: int, chunk: in
 
 def test_an_unknown_engine_gets_the_nearest_names(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match=r"no engine named 'pol'\. Did you mean 'pool'"):
-        run(Orders(tmp_path), MIXED, engine="pol")
+        run(Orders(tmp_path), MIXED, workers=Place("pol"))
 
 
 def test_units_that_would_share_a_result_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where work runs: in this process or in a pool of processes, with the same bytes in the same order."""
+"""Where work runs: in this process, in a pool of processes or on a Ray cluster, with the same bytes in the same order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.engine.execute import ENGINES, cores, run
-    from dialgauge.engine.units import Done, Engine, Unit, Work
+    from dialgauge.engine.execute import ENGINES, checked_place, run
+    from dialgauge.engine.units import Done, Engine, Place, Unit, Work, Workers, cores, place_of
 
-__all__ = ["ENGINES", "Done", "Engine", "Unit", "Work", "cores", "run"]
+__all__ = [
+    "ENGINES",
+    "Done",
+    "Engine",
+    "Place",
+    "Unit",
+    "Work",
+    "Workers",
+    "checked_place",
+    "cores",
+    "place_of",
+    "run",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(__name__)

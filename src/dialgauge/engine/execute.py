@@ -6,19 +6,19 @@ often the work was broken off and taken up again.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, MutableMapping
 from importlib import import_module
 from typing import Any
 
-from dialgauge.engine.units import Batch, Done, Engine, Payload, State, Unit, Work
+from dialgauge.engine.units import Batch, Done, Engine, Payload, Place, State, Unit, Work, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
 
 #: Where work can run: name to ``module:class``, imported when it is chosen. One more engine is one more line.
 ENGINES: dict[str, str] = {
     "local": "dialgauge.engine.local:LocalEngine",
     "pool": "dialgauge.engine.pool:PoolEngine",
+    "ray": "dialgauge.engine.ray_engine:RayEngine",
 }
 
 #: Batches per worker that may be ahead of the unit whose turn it is: one slow unit keeps no other worker from working,
@@ -26,50 +26,61 @@ ENGINES: dict[str, str] = {
 _AHEAD = 8
 
 
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def run(
     work: Work[State, Payload],
     units: Iterable[Unit[Payload]],
     *,
-    workers: int | None = None,
-    engine: str | None = None,
+    workers: Workers = None,
     done: MutableMapping[str, bytes] | None = None,
     chunk: int = 1,
     on_done: Callable[[Done], None] | None = None,
 ) -> Generator[Done, None, None]:
     """What came of every unit, in the units' order.
 
-    ``workers`` is the number of processes (default: this one alone, 0: one per core); the engine follows from it unless
-    named. Units are taken as needed, ``chunk`` of them travel to a worker together. A unit that is in ``done`` is
-    not done again, and one that succeeds is put there at once; a unit that fails is not. ``on_done`` is called with
+    ``workers`` is the number of processes (default: this one alone, 0: one per core), or a :class:`Place` that names
+    the engine too. Units are taken as needed, ``chunk`` of them travel to a worker together. A unit that is in ``done``
+    is not done again, and one that succeeds is put there at once; a unit that fails is not. ``on_done`` is called with
     every unit when it is finished, which may be before its turn.
 
     An error that is no :class:`DialgaugeError` of a unit is raised here, and like Ctrl-C and closing the generator it
     ends all workers at once.
     """
-    count = 1 if workers is None else workers or cores()
-    if count < 0 or chunk < 1:
-        raise DialgaugeError(f"workers must be 0 or more and chunk at least 1, not {workers} and {chunk}")
-    name = engine or ("local" if count == 1 else "pool")
-    size = 1 if name == "local" else chunk
-    queue = _Queue(units, done, size, size * count * _AHEAD, on_done)
-    return _run(_engine_class(name)(work, count), queue)
+    place = checked_place(place_of(workers))
+    if chunk < 1:
+        raise DialgaugeError(f"chunk must be at least 1 (got {chunk})")
+    size = 1 if place.engine == "local" else chunk
+    return _run(_engine_class(str(place.engine))(work, place), units, done, size, on_done)
 
 
-def _engine_class(name: str) -> Callable[[Work[Any, Any], int], Engine]:
+def checked_place(place: Place) -> Place:
+    """The place with its engine named, or an error that says what does not fit together."""
+    if place.workers is not None and place.workers < 0:
+        raise DialgaugeError(f"workers must be >= 0 (got {place.workers})")
+    name = place.engine or ("ray" if place.address else "local" if place.here else "pool")
     if name not in ENGINES:
         raise DialgaugeError(f"there is no engine named '{name}'.{nearest(name, ENGINES)}")
+    if place.address and name != "ray":
+        raise DialgaugeError(f"--address is where a Ray cluster is, and the engine is {name}; use --engine ray")
+    if name == "local" and place.workers not in (None, 1):
+        raise DialgaugeError("the engine local is this one process; use --engine pool for several workers")
+    return place._replace(engine=name)
+
+
+def _engine_class(name: str) -> Callable[[Work[Any, Any], Place], Engine]:
     module, _, attribute = ENGINES[name].partition(":")
-    chosen: Callable[[Work[Any, Any], int], Engine] = getattr(import_module(module), attribute)
+    chosen: Callable[[Work[Any, Any], Place], Engine] = getattr(import_module(module), attribute)
     return chosen
 
 
-def _run(engine: Engine, queue: _Queue) -> Generator[Done, None, None]:
+def _run(
+    engine: Engine,
+    units: Iterable[Unit[Any]],
+    done: MutableMapping[str, bytes] | None,
+    chunk: int,
+    on_done: Callable[[Done], None] | None,
+) -> Generator[Done, None, None]:
     with engine:
+        queue = _Queue(units, done, chunk, chunk * engine.workers * _AHEAD, on_done)
         while True:
             while engine.wants_work() and (batch := queue.batch()):
                 engine.give(batch)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from dialgauge.engine.units import Batch, Engine, Results, Unit, Work, perform
+from dialgauge.engine.units import Batch, Engine, Place, Results, Unit, Work, perform
 
 
 class LocalEngine(Engine):
     """Works in this process, one unit at a time."""
 
-    def __init__(self, work: Work[Any, Any], workers: int) -> None:
-        del workers
+    workers = 1
+
+    def __init__(self, work: Work[Any, Any], place: Place) -> None:
+        del place
         self._work = work
         self._state: Any = None
         self._opened = False

@@ -3,7 +3,7 @@
 Invariants
 - A worker has one batch at a time, and gets the next when it has answered: work that has not begun can be withdrawn.
 - Workers end when this process does, however it ends, because each listens to a connection that breaks with it.
-- A worker may die at any moment. What it had not answered is done by another; a unit that two workers died of fails.
+- A worker may die at any moment. What it had not answered is done by another; a unit that three workers died of fails.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work
+from dialgauge.engine.units import Batch, Done, Engine, Place, Results, Unit, Work, cores
 from dialgauge.engine.worker import READY, Crash, serve
 from dialgauge.errors import DialgaugeError
 
 #: Seconds a worker gets to end by itself.
 _PATIENCE = 5.0
 #: A unit of which so many workers died has failed.
-_DEATHS = 2
+_DEATHS = 3
 #: So many workers in a row that died before they were ready will not be followed by a better one.
 _STILLBORN = 5
 
@@ -81,10 +81,10 @@ class _Worker:
 class PoolEngine(Engine):
     """Works in processes of this machine, started as they are needed."""
 
-    def __init__(self, work: Work[Any, Any], workers: int) -> None:
+    def __init__(self, work: Work[Any, Any], place: Place) -> None:
         self._work = pickle.dumps(work)
-        self._most = workers
-        self._workers: list[_Worker] = []
+        self.workers = place.workers or cores()
+        self._running: list[_Worker] = []
         self._waiting: deque[Batch] = deque()
         self._deaths: Counter[int] = Counter()
         self._stillborn = 0
@@ -93,16 +93,16 @@ class PoolEngine(Engine):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        for worker in self._workers:
+        for worker in self._running:
             if kind is None and worker.ready and not worker.units:
                 worker.send(None)
             else:
                 worker.process.terminate()
-        for worker in self._workers:
+        for worker in self._running:
             worker.end()
 
     def wants_work(self) -> bool:
-        return self._busy() + len(self._waiting) < self._most
+        return self._busy() + len(self._waiting) < self.workers
 
     def give(self, batch: Batch) -> None:
         self._waiting.append(batch)
@@ -110,7 +110,7 @@ class PoolEngine(Engine):
 
     def take(self, *, wait: bool) -> Results:
         finished: Results = []
-        while self._workers:
+        while self._running:
             for worker in self._speaking(None if wait else 0):
                 finished += self._hear(worker)
             self._hand_out()
@@ -119,24 +119,24 @@ class PoolEngine(Engine):
         return finished
 
     def _busy(self) -> int:
-        return sum(1 for worker in self._workers if worker.units)
+        return sum(1 for worker in self._running if worker.units)
 
     def _speaking(self, timeout: float | None) -> list[_Worker]:
         """Those that have said something or died."""
         signs: dict[Any, _Worker] = {}
-        for worker in self._workers:
+        for worker in self._running:
             signs[worker.connection] = signs[worker.process.sentinel] = worker
         return list(dict.fromkeys(signs[sign] for sign in connections.wait(list(signs), timeout)))
 
     def _hand_out(self) -> None:
         """Give waiting batches to free workers, and start as many workers as batches are left over."""
-        for worker in self._workers:
+        for worker in self._running:
             if self._waiting and worker.ready and not worker.units:
                 batch = self._waiting.popleft()
                 worker.units.extend(batch)
                 worker.send(batch)
-        while len(self._workers) < min(self._most, self._busy() + len(self._waiting)):
-            self._workers.append(_Worker(self._work))
+        while len(self._running) < min(self.workers, self._busy() + len(self._waiting)):
+            self._running.append(_Worker(self._work))
 
     def _hear(self, worker: _Worker) -> Results:
         finished: Results = []
@@ -157,7 +157,7 @@ class PoolEngine(Engine):
         return answer
 
     def _bury(self, worker: _Worker) -> Results:
-        self._workers.remove(worker)
+        self._running.remove(worker)
         worker.end()
         how = _how_it_ended(worker.process.exitcode)
         if not worker.ready:

@@ -1,7 +1,8 @@
-"""What work consists of, and what an engine has to offer."""
+"""What work consists of, where it may run, and what an engine has to offer."""
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -26,6 +27,34 @@ class Done(NamedTuple):
     failure: str | None = None
 
 
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Place(NamedTuple):
+    """Where work runs: the engine (None: this process or a pool, as the workers ask for), how many workers (0: one per
+    core), and for a cluster its address."""
+
+    engine: str | None = None
+    workers: int | None = None
+    address: str | None = None
+
+    @property
+    def here(self) -> bool:
+        """Whether the work is done in this process."""
+        return self.engine == "local" or (self.engine is None and self.workers in (None, 1))
+
+
+#: A place, or only the number of workers.
+Workers: TypeAlias = Place | int | None
+
+
+def place_of(workers: Workers) -> Place:
+    """The place that was meant."""
+    return workers if isinstance(workers, Place) else Place(workers=workers)
+
+
 class Work(ABC, Generic[State, Payload]):
     """What is done with every unit. Picklable and small: it says where things are, and each worker opens them.
 
@@ -48,7 +77,10 @@ Results: TypeAlias = list[tuple[int, Done]]
 
 
 class Engine(ABC):
-    """A place where work runs. Entering opens it; leaving it by an error ends whatever is still running at once."""
+    """What runs work. Entering opens it; leaving it by an error ends whatever is still running at once."""
+
+    #: Units that are worked on at the same time, once it is open.
+    workers: int
 
     @abstractmethod
     def __enter__(self) -> Engine: ...
