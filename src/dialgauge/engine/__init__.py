@@ -1,4 +1,4 @@
-"""Where work runs: in this process, in a pool of processes or on a Ray cluster, with the same bytes in the same order."""
+"""Where work runs: in this process, a pool of processes or a Ray cluster, with the same bytes in the same order."""
 
 from __future__ import annotations
 
