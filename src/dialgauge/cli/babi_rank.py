@@ -26,7 +26,19 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.common import (
+    AddressOption,
+    EngineOption,
+    JsonOption,
+    StoreOption,
+    WorkersOption,
+    err,
+    on_screen,
+    out,
+    place_from,
+    progress_bar,
+    write_json,
+)
 from dialgauge.cli.options import CommandGroup, Option, OutputFile, OutputFolder
 from dialgauge.errors import DialgaugeError
 
@@ -243,7 +255,9 @@ def table(
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
-    workers: Annotated[int, Option(min=0, help="Processes; 0 is one per core.")] = 1,
+    engine: EngineOption = None,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
     fresh: Annotated[bool, Option("--fresh", help="Compute everything again, stored results included.")] = False,
     statistics: Annotated[bool, Option(help="Show the paper's Table 1 too.")] = True,
     markdown: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write Markdown.")] = None,
@@ -256,13 +270,14 @@ def table(
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 
+    where = place_from(engine, workers, address)
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
     options = settings(given, preset, device)
     jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
     runs: list[Run] = []
     with progress_bar("models on tasks", len(jobs)) as advance:
-        for cells in run_jobs(jobs, workers=workers, tell=tell):
+        for cells in run_jobs(jobs, workers=where, tell=tell):
             runs.extend(cells)
             advance(1)
     tables = [results_table(runs)]

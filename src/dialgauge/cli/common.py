@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import polars
     from rich.console import Console
 
+    from dialgauge.engine import Place
     from dialgauge.report import Table, TerminalTable, Value
+    from dialgauge.runs import Store
 
 
 T = TypeVar("T")
@@ -239,6 +241,46 @@ JsonOption = Annotated[
 ]
 FiguresOption = Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Also draw the figures into this folder.")]
 FigureFormatOption = Annotated[str, Option(help="svg, png, pdf or json (Vega-Lite).")]
+
+# Where the work runs.
+EngineOption = Annotated[
+    str | None,
+    Option(
+        "--engine",
+        metavar="NAME",
+        help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
+    ),
+]
+AddressOption = Annotated[
+    str | None,
+    Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for the one this machine is in. Default: this machine.",
+    ),
+]
+WorkersOption = Annotated[
+    int | None, Option("--workers", min=0, help="Workers; 0 is one per core. Results do not depend on their number.")
+]
+
+
+def place_from(engine: str | None, workers: int | None, address: str | None) -> Place:
+    """Where the work runs, checked before anything is read."""
+    from dialgauge.engine import Place, checked_place
+
+    given = Place(engine, workers, address)
+    checked_place(given)
+    return given
+
+
+def working_store(store: Path | None) -> Store:
+    """Where half-done work is kept that no run was asked for: the store that was named, or the user's cache."""
+    import platformdirs
+
+    from dialgauge.runs import Store
+
+    return Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
+
 
 # Gold files and predictions.
 CoverageOption = Annotated[

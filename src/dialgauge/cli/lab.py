@@ -6,7 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
-from dialgauge.cli.common import StoreOption, err, on_screen, out, present_tables, progress_bar, write_json
+from dialgauge.cli.common import (
+    AddressOption,
+    EngineOption,
+    StoreOption,
+    WorkersOption,
+    err,
+    on_screen,
+    out,
+    place_from,
+    present_tables,
+    progress_bar,
+    write_json,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import (
     ChannelOption,
@@ -71,7 +83,9 @@ def run(
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
     resamples: Annotated[int, Option(min=0, help="Resamples for the 95% intervals; 0: none.")] = 1000,
-    workers: Annotated[int, Option(min=0, help="Processes; 0 is one for each core.")] = 1,
+    engine: EngineOption = None,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
     export: Annotated[
         Path | None,
         OutputFolder("--out", metavar="FOLDER", help="Also write the conversations: native JSONL and GCDF1."),
@@ -96,6 +110,7 @@ def run(
 
     if table is not None:
         format_of(table)
+    where = place_from(engine, workers, address)
     place = Store(store)
     place.check_writable()
     loaded = opened_town(goals, database, count, town_seed, failures)
@@ -119,7 +134,7 @@ def run(
         loop=loop,
     )
     with progress_bar("talking", len(loaded.goals) * trials) as advance:
-        stored = town_run(loaded, sitting, store=place, workers=workers, resamples=resamples, on_unit=advance)
+        stored = town_run(loaded, sitting, store=place, workers=where, resamples=resamples, on_unit=advance)
     tables = lab_tables(stored, detail=detail)
     present_tables(tables, table, json)
     if json is not None:

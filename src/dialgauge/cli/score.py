@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
+    AddressOption,
     CoverageOption,
+    EngineOption,
     ExcludeOption,
     GoldFormatOption,
     PredFormatOption,
     StoreOption,
     ViewOption,
+    WorkersOption,
     err,
     kept_for_good,
     on_screen,
     out,
+    place_from,
     progress_bar,
+    working_store,
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -26,9 +31,10 @@ from dialgauge.cli.options import Argument, Option, OutputFile, application
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
+    from dialgauge.engine import Place
     from dialgauge.measures import Measure, Resampling
     from dialgauge.runs import Run
-    from dialgauge.tracking import Matching, Results, SgdScoring, SystemInput
+    from dialgauge.tracking import Matching, Results, SgdScoring, SystemInput, SystemScores
     from dialgauge.values import Profile
 
 #: What --worst goes by unless it is said.
@@ -112,8 +118,14 @@ def score(
     run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
     view: ViewOption = False,
     store: StoreOption = None,
+    engine: EngineOption = None,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
+
+    With --engine, each PRED may be a folder, a quoted pattern or an address (s3://...) of many files, which are scored
+    one by one wherever a worker is free: only sums come back, so the totals are shown and nothing by turn or slot.
 
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored.
     """
@@ -123,6 +135,7 @@ def score(
     if explain_measures:
         _explain_measures()
         return 0
+    where = place_from(engine, workers, address)
     if table is not None:
         from dialgauge.report import format_of
 
@@ -156,6 +169,28 @@ def score(
             "--resamples": resamples != 1000, "--seed": seed, "--coverage": coverage != "intersection",
         }  # fmt: skip
         results = _stored(from_runs, store, scoring)
+    elif where.asked:
+        unfit = {
+            "--by": by, "--faults": faults, "--worst": worst, "--sensitivity": sensitivity, "--schema": schema,
+            "more than one --profile": len(profile or ()) > 1,
+        }  # fmt: skip
+        _refuse_by_file(unfit)
+        from dialgauge.tracking import chosen_measures, required_measures
+
+        results = _score_files(
+            files or [],
+            where,
+            measures=chosen_measures(measures or None),
+            required=required_measures(measures),
+            profile=profile[0] if profile else None,
+            coverage=coverage,
+            exclude=exclude or (),
+            ontology=_ontology(ontology),
+            resampling=None if no_intervals else _resampling(resamples, seed),
+            store=working_store(store),
+            formats=(gold_format, pred_format),
+        )
+        _say_coverage(results)
     else:
         from dialgauge.tracking import build_study, chosen_measures, required_measures, score_study
 
@@ -186,6 +221,50 @@ def score(
 
         view_runs(runs, store)
     return 0 if all(system.coverage.all_gold_scored for system in results) else EXIT_INCOMPLETE
+
+
+def _refuse_by_file(unfit: Mapping[str, object]) -> None:
+    from dialgauge.errors import DialgaugeError
+
+    if given := [name for name, value in unfit.items() if value]:
+        raise DialgaugeError(
+            f"{', '.join(given)}: with --engine only sums come back from the workers; leave it out, or --engine"
+        )
+
+
+def _score_files(
+    files: list[str],
+    where: Place,
+    *,
+    profile: str | None,
+    formats: tuple[str | None, str | None],
+    **settings: Any,
+) -> Results:
+    """Systems in many files each, scored file by file."""
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.tracking import SELF, Results, score_shards, system_names
+    from dialgauge.values import DEFAULT_PROFILE, profile_named
+
+    if not files or files == [SELF]:
+        raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
+    gold, systems = (None, files) if len(files) == 1 else (files[0], files[1:])
+    chosen = profile or DEFAULT_PROFILE
+    profile_named(chosen)
+    systems_scored: list[SystemScores] = []
+    for source, name in zip(systems, system_names(systems), strict=True):
+        with progress_bar(f"scoring {name}") as advance:
+            systems_scored += score_shards(
+                [source],
+                None if gold == SELF else gold,
+                name=name,
+                profile=chosen,
+                workers=where,
+                gold_format=formats[0],
+                format=formats[1],
+                on_unit=advance,
+                **settings,
+            )
+    return Results(systems_scored)
 
 
 def _stored(ids: Sequence[str], store: Path | None, scoring: Mapping[str, object]) -> Results:

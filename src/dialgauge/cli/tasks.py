@@ -7,22 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from dialgauge.cli.common import (
+    AddressOption,
+    EngineOption,
     StoreOption,
+    WorkersOption,
     err,
     kept_for_good,
     on_screen,
     out,
+    place_from,
     present_tables,
+    progress_bar,
     tracked,
+    working_store,
     write_json,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 
 if TYPE_CHECKING:
+    from dialgauge.engine import Place
     from dialgauge.report import Table
     from dialgauge.runs import Run
-    from dialgauge.tasks import TaskEvaluation
+    from dialgauge.tasks import TaskEvaluation, TaskWork
 
 #: How many missing dialogues are named.
 _MOST = 5
@@ -98,6 +105,9 @@ def score(
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per system.")] = False,
     store: StoreOption = None,
+    engine: EngineOption = None,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
 ) -> int:
     """Inform, Success, BLEU and Combined as the standard evaluator computes them, and by rules that are harder to game.
 
@@ -108,6 +118,7 @@ def score(
     from dialgauge.tasks import explanation, score_tables, worst_dialogues
 
     _check_output(table, by)
+    where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
         unfit = {
             "--database": database, "--domains": domains, "--missing": missing != "skip", "--strict": strict,
@@ -115,7 +126,7 @@ def score(
             "--explain": explain, "--no-human": no_human,
         }  # fmt: skip
         return _score_results(
-            results, measures or (), resamples, seed, unfit, table, json, store, keep=run or bool(store)
+            results, measures or (), resamples, seed, unfit, table, json, store, where, keep=run or bool(store)
         )
     scoring = {
         "GOLD PRED": files, "--database": database, "--domains": domains, "--missing": missing != "skip",
@@ -128,8 +139,12 @@ def score(
         gold, systems = _named(files)
         names = [*(measures or ["default"]), *(["domains"] if by else [])]
         options = _options(domains, missing, strict, names, resamples, seed)
-        evaluation = _evaluation(gold, database, references, references_are, options)
-        runs = _scored(evaluation, systems, human=not no_human)
+        if where.asked:
+            work = _response_work(gold, database, references, references_are, options, human=not no_human)
+            runs = _scored_elsewhere(work, systems, where, store)
+        else:
+            evaluation = _evaluation(gold, database, references, references_are, options)
+            runs = _scored(evaluation, systems, human=not no_human)
     _tell(runs)
     tables: list[Table] = []
     if explain is not None:
@@ -209,6 +224,7 @@ def _score_results(
     table: Path | None,
     json: Path | None,
     store: Path | None,
+    where: Place,
     *,
     keep: bool,
 ) -> int:
@@ -222,7 +238,13 @@ def _score_results(
     if len(set(files)) < len(files):
         raise DialgaugeError("a file of results is named twice; name each once")
     with kept_for_good():
-        runs = score_results(files, measures=measures, resamples=resamples, seed=seed) if files else list(results)
+        if files and where.asked:
+            from dialgauge.tasks import ResultsWork
+
+            work = ResultsWork(measures, resamples, seed)
+            runs = _scored_elsewhere(work, dict.fromkeys(files), where, store)
+        else:
+            runs = score_results(files, measures=measures, resamples=resamples, seed=seed) if files else list(results)
     screen = out if on_screen(json) else err
     for sentence in coverage_sentences(runs):
         screen.print(sentence)
@@ -291,6 +313,29 @@ def _scored(evaluation: TaskEvaluation, systems: Mapping[str, str | None], *, hu
             yield evaluation.score(read_predictions(source, name), human=human).run
 
     return list(tracked(each(), "scoring", len(systems)))
+
+
+def _response_work(
+    gold: str, database: Path | None, references: Path | None, references_are: str | None, options: Any, *, human: bool
+) -> TaskWork:
+    from dialgauge.tasks import ResponseWork
+
+    return ResponseWork(
+        gold,
+        None if database is None else str(database),
+        None if references is None else str(references),
+        cast(Any, references_are),
+        options,
+        human=human,
+    )
+
+
+def _scored_elsewhere(work: TaskWork, systems: Mapping[str, str | None], where: Place, store: Path | None) -> list[Run]:
+    from dialgauge.tasks import TaskSource, score_elsewhere
+
+    sources = [TaskSource(source, name) for source, name in systems.items()]
+    with progress_bar("scoring", len(sources)) as advance:
+        return score_elsewhere(work, sources, store=working_store(store), workers=where, on_unit=advance)
 
 
 def _stored(ids: Sequence[str], store: Path | None, scoring: Mapping[str, object], by: str | None) -> list[Run]:

@@ -6,7 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json, write_table_file
+from dialgauge.cli.common import (
+    AddressOption,
+    EngineOption,
+    StoreOption,
+    WorkersOption,
+    err,
+    on_screen,
+    out,
+    place_from,
+    print_tables,
+    working_store,
+    write_json,
+    write_table_file,
+)
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
@@ -74,7 +87,9 @@ def score(
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per source.")] = False,
     store: StoreOption = None,
-    workers: Workers = 1,
+    engine: EngineOption = None,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
 ) -> None:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
@@ -84,6 +99,7 @@ def score(
     from dialgauge.formats import bulk_load
     from dialgauge.users import explanation, reference_report, score_tables, verdict_table
 
+    where = place_from(engine, workers, address)
     check_endings(table)
     if run or store:
         from dialgauge.runs import Store
@@ -95,7 +111,14 @@ def score(
         options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
         runs = [
             scored(
-                source, options, workers, measures=measures or ["default"], resamples=resamples, seed=seed, name=name
+                source,
+                options,
+                where,
+                measures=measures or ["default"],
+                resamples=resamples,
+                seed=seed,
+                name=name,
+                keep=working_store(store) if engine else None,
             )
             for source, name in zip(conversations, _names(conversations), strict=True)
         ]

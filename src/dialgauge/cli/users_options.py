@@ -11,7 +11,8 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile
 
 if TYPE_CHECKING:
-    from dialgauge.runs import Run
+    from dialgauge.engine import Place
+    from dialgauge.runs import Run, Store
     from dialgauge.users import UserOptions
 
 #: How many warnings and failures are printed one by one.
@@ -85,12 +86,13 @@ def options_from(
 def scored(
     source: str,
     options: UserOptions,
-    workers: int,
+    workers: Place | int,
     *,
     measures: Sequence[str] = ("default",),
     resamples: int = 0,
     seed: int = 0,
     name: str | None = None,
+    keep: Store | None = None,
 ) -> Run:
     """Score a source, with a progress bar, and say what reading left out."""
     from dialgauge.users import users_scored
@@ -104,6 +106,7 @@ def scored(
             resamples=resamples,
             seed=seed,
             name=name,
+            store=keep,
             on_unit=advance,
         )
     for note in users.run.notes:

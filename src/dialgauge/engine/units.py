@@ -41,6 +41,11 @@ class Place(NamedTuple):
     address: str | None = None
 
     @property
+    def asked(self) -> bool:
+        """Whether anybody said where."""
+        return self != Place()
+
+    @property
     def here(self) -> bool:
         """Whether the work is done in this process."""
         return self.engine == "local" or (self.engine is None and self.workers in (None, 1))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
+    from dialgauge.formats.remote import is_url, open_url
+    from dialgauge.formats.shards import Shard, list_shards, on_this_machine
     from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "Peek",
     "Resource",
     "ResourceFormat",
+    "Shard",
     "bulk_load",
     "decode",
     "expand",
@@ -60,7 +63,11 @@ __all__ = [
     "formats",
     "is_document",
     "is_silence",
+    "is_url",
+    "list_shards",
     "load_kb",
+    "on_this_machine",
+    "open_url",
     "parts_of",
     "raw_dialogues",
     "read",

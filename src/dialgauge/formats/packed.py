@@ -15,6 +15,9 @@ from dialgauge.errors import DialgaugeError
 
 DEFAULT_LIMIT = 2 << 30
 CHUNK = 1 << 20
+GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ"
+#: Bytes by which compression is told.
+HEAD = 6
 #: Real dialogues pack 10 to 50 times. Beyond the first number of bytes, what packs better than the second is a bomb.
 _UNSUSPICIOUS, _RATIO = 256 << 20, 100
 _SPOOL_BYTES = 64 << 20
@@ -106,8 +109,21 @@ def sensible_limit(limit: int, packed: int) -> int:
     return limit if limit > DEFAULT_LIMIT else min(limit, max(_UNSUSPICIOUS, _RATIO * packed))
 
 
-def unzipped(raw: IO[bytes]) -> IO[bytes]:
-    """What a gzip stream holds."""
+def is_packed(start: bytes) -> bool:
+    """Whether a file that begins so is compressed in a way that is undone while reading."""
+    return start.startswith((GZIP, _BZIP2, _XZ))
+
+
+def unzipped(raw: IO[bytes], start: bytes) -> IO[bytes]:
+    """What a stream holds that is compressed as its first bytes say."""
+    if start.startswith(_BZIP2):
+        import bz2
+
+        return cast(IO[bytes], bz2.BZ2File(raw))
+    if start.startswith(_XZ):
+        import lzma
+
+        return cast(IO[bytes], lzma.LZMAFile(raw))
     import gzip
 
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw))

@@ -75,6 +75,7 @@ BUILT_IN = {
     "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
     "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
     "nested": BuiltIn("dialgauge.formats.predictions.nested:Nested", "{{", ('"gt"|"pr"',), numbered=True),
+    "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
     "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
     "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
     "simpletod": BuiltIn("dialgauge.formats.predictions.simpletod:SimpleTod", "{{", ('"generated_turn_belief"',)),
@@ -91,10 +92,8 @@ _TARGETS = {name: one.target for name, one in BUILT_IN.items()}
 _STARTS = {
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
-    b"BZh": "it is compressed with bzip2; unpack it first, gzip and zip are read as they are",
-    b"\xfd7zXZ": "it is compressed with xz; unpack it first, gzip and zip are read as they are",
-    b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first, gzip and zip are read as they are",
-    b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first, gzip and zip are read as they are",
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
+    b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }
 _KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"}

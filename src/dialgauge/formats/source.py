@@ -1,4 +1,4 @@
-"""Where bytes come from: files, folders, globs, archives, standard input, compressed or not.
+"""Where bytes come from: files, folders, globs, archives, addresses, standard input, compressed or not.
 
 A source is resolved into parts, one per file inside it. Compression is recognised by its first bytes, never by the
 file's name. Nothing is unpacked to disk, and no compressed file may grow past a limit (a gzip bomb is an error). What
@@ -22,9 +22,12 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.packed import (
     CHUNK,
     DEFAULT_LIMIT,
+    GZIP,
+    HEAD,
     Limited,
     broken,
     faults,
+    is_packed,
     kept,
     read_all,
     sensible_limit,
@@ -33,6 +36,7 @@ from dialgauge.formats.packed import (
     unzipped,
     unzipped_at_once,
 )
+from dialgauge.formats.remote import expand_url, is_url, open_url
 from dialgauge.text import encodable
 
 if TYPE_CHECKING:
@@ -40,7 +44,6 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 18
 
-_GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 #: Up to how many bytes, packed and unpacked, a file is unpacked at once; for a moment that takes twice the memory.
 _SMALL, _SMALL_UNPACKED = 1 << 20, 1 << 25
@@ -70,12 +73,12 @@ class Part:
             raw = self._opener()
         try:
             with faults(self.name):
-                start = raw.read(4)
+                start = raw.read(HEAD)
                 raw.seek(0)
             stream: IO[bytes] = raw
-            if start.startswith(_GZIP):
+            if is_packed(start):
                 limit = sensible_limit(self._limit, size_of(raw))
-                stream = io.BufferedReader(Limited(unzipped(raw), self.name, limit), 1 << 20)
+                stream = io.BufferedReader(Limited(unzipped(raw, start), self.name, limit), 1 << 20)
             yield cast(BinaryIO, stream)
         finally:
             raw.close()
@@ -95,8 +98,8 @@ class Part:
     def _unzipped_at_once(self) -> bytes | None:
         """All bytes of a small gzip file; None of any other."""
         with faults(self.name), self._opener() as raw:
-            packed = raw.read(len(_GZIP))
-            if packed != _GZIP:
+            packed = raw.read(len(GZIP))
+            if packed != GZIP:
                 return None
             packed += raw.read(_SMALL)
         return unzipped_at_once(packed, min(self._limit, _SMALL_UNPACKED)) if len(packed) <= _SMALL else None
@@ -155,7 +158,7 @@ def _check_utf8(content: bytes, name: str) -> None:
         decode_utf8(content, name)
 
 
-_ENDINGS = (".gz", ".json", ".jsonl", ".tar", ".tgz", ".zip", ".txt")
+_ENDINGS = (".gz", ".bz2", ".xz", ".json", ".jsonl", ".parquet", ".tar", ".tgz", ".zip", ".txt")
 
 
 def system_name(source: str | Path) -> str:
@@ -185,6 +188,8 @@ def expand(source: str | Path) -> list[str]:
         return [text]
     if not text or "\0" in text:
         raise DialgaugeError(f"{text!r} is not the name of a file or folder")
+    if is_url(text) and not Path(text).exists():
+        return expand_url(text)
     with faults(text):
         return _names(text)
 
@@ -230,6 +235,8 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
             piped = kept(sys.stdin.buffer)
         return _archive_or_file("standard input", piped, limit)
     path = Path(name)
+    if is_url(name) and not path.exists():
+        return _archive_or_file(name, partial(open_url, name), limit)
     opener: Callable[[], IO[bytes]] = partial(_open, path)
     with faults(name):
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
@@ -245,14 +252,14 @@ def _open(path: Path) -> IO[bytes]:
 def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
     """The members of a zip or tar archive (plain or gzipped) as parts, or the file itself as the only one."""
     with faults(name), opener() as raw:
-        start = raw.read(4)
+        start = raw.read(HEAD)
         raw.seek(0)
-        if start in _ZIP:
+        if start.startswith(_ZIP):
             parts = _zip_parts(name, raw, opener, limit)
         else:
-            is_packed = start.startswith(_GZIP)
-            most = sensible_limit(limit, size_of(raw)) if is_packed else limit
-            plain = unzipped(raw) if is_packed else raw
+            packed = is_packed(start)
+            most = sensible_limit(limit, size_of(raw)) if packed else limit
+            plain = unzipped(raw, start) if packed else raw
             if not _is_tar(plain):
                 return [Part(name, opener, limit)]
             plain.seek(0)

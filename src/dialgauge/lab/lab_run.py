@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
 from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.engine import Workers
 from dialgauge.files import atomic
 from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
@@ -49,7 +50,7 @@ def town_run(
     sitting: Sitting,
     *,
     store: Store | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
     resamples: int = 1000,
     on_unit: Callable[[int], None] | None = None,
 ) -> Run:

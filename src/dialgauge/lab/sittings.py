@@ -30,6 +30,7 @@ from dialgauge.agents import (
 )
 from dialgauge.agents.town import Belief
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
+from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
 
@@ -129,7 +130,7 @@ def hold_conversations(
     goals: Sequence[TownGoal],
     sitting: Sitting,
     *,
-    workers: int | None = None,
+    workers: Workers = None,
     done: MutableMapping[str, bytes] | None = None,
     on_unit: Callable[[int], None] | None = None,
 ) -> Iterator[Dialogue]:

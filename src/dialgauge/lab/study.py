@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
@@ -63,7 +64,7 @@ def study_run(
     conditions: Sequence[Condition],
     *,
     store: Store | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
     resamples: int = 1000,
     on_condition: Callable[[int], None] | None = None,
 ) -> Run:
@@ -81,7 +82,7 @@ def _studied(
     sitting: Sitting,
     conditions: Sequence[Condition],
     folder: Path | None,
-    workers: int | None,
+    workers: Workers,
     resamples: int,
     on_condition: Callable[[int], None] | None,
 ) -> Run:

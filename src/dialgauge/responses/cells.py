@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from dialgauge.agents import Agent, AgentReplier, SystemContext
-from dialgauge.engine import Unit, Work, run
+from dialgauge.engine import Unit, Work, Workers, checked_place, place_of, run
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import (
@@ -37,7 +38,7 @@ from dialgauge.responses.measures import DEFAULT, score_replies
 from dialgauge.responses.memories import attention_tables
 from dialgauge.responses.paper import split_is_released, training_is_released
 from dialgauge.responses.shortlist import KEPT, candidates_frame
-from dialgauge.runs import Manifest, Run, Store, new_run
+from dialgauge.runs import Manifest, Run, Store, new_run, packed_run, unpacked_run
 from dialgauge.worlds.restaurant import FactDatabase
 
 if TYPE_CHECKING:
@@ -293,42 +294,73 @@ def jobs_of(
 
 
 class _JobResult(msgspec.Struct, frozen=True):
-    """The ids of a job's cells, and what is to be told about it."""
+    """A job's cells, by their ids or, from another machine, as they are; and what is to be told about it."""
 
-    runs: list[str]
+    cells: list[str | bytes]
     notes: list[str]
 
 
 class _JobWork(Work[None, Job]):
-    """Jobs share nothing but the store."""
+    """Jobs of this machine share nothing but the store."""
 
     def open(self) -> None:
         """Every job reads its own task."""
 
     def do(self, state: None, unit: Unit[Job]) -> bytes:
-        return msgspec.json.encode(_run(unit.payload))
+        job = unit.payload
+        store = Store(job.store)
+        stored = None if job.fresh else stored_cells(store)
+        notes: list[str] = []
+        found = cells(_fresh_model(job), load_task(job.data, job.task), job.splits, store, stored, notes.append)
+        return msgspec.msgpack.encode(_JobResult([cell.id for cell in found], notes))
 
 
-def run_jobs(jobs: Sequence[Job], *, workers: int = 1, tell: Tell = silent) -> Iterator[list[Run]]:
-    """The cells of each job, in the jobs' order; a job that fails ends the table, and what was finished is stored."""
-    units = (Unit(str(number), job) for number, job in enumerate(jobs))
-    for job, done in zip(jobs, run(_JobWork(), units, workers=workers), strict=True):
-        if done.content is None:
-            raise DialgaugeError(done.failure or "a job of the table failed")
-        result = msgspec.json.decode(done.content, type=_JobResult)
-        for note in result.notes:
-            tell(note)
-        yield [Store(job.store).open(identifier) for identifier in result.runs]
+class _DistantJobWork(Work[None, Job]):
+    """Jobs of a cluster do not see the store: they are told what stands in it, and send what they computed."""
+
+    def __init__(self, stored: StoredCells) -> None:
+        self._stored = stored
+
+    def open(self) -> None:
+        """Every job reads its own task, from a folder that all machines have."""
+
+    def do(self, state: None, unit: Unit[Job]) -> bytes:
+        job = unit.payload
+        task, model = load_task(job.data, job.task), _fresh_model(job)
+        planned = {split: CellKey.planned(model, task, split) for split in job.splits if split in task.splits}
+        known: dict[str, str | bytes] = {}
+        if not job.fresh:
+            configs = {split: _sorted(key.config()) for split, key in planned.items()}
+            known = {split: self._stored[config] for split, config in configs.items() if config in self._stored}
+        missing = [split for split in planned if split not in known]
+        notes: list[str] = []
+        with TemporaryDirectory(prefix="dialgauge-") as folder:
+            if missing:
+                found = cells(model, task, missing, Store(folder), None, notes.append)
+                known |= {split: packed_run(cell) for split, cell in zip(missing, found, strict=True)}
+        return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
 
 
-def _run(job: Job) -> _JobResult:
-    task = load_task(job.data, job.task)
-    store = Store(job.store)
-    stored = None if job.fresh else stored_cells(store)
+def _fresh_model(job: Job) -> ReplyModel:
     model = ranker_class(job.model)(job.seed)
     model.options = dict(job.options)
-    notes: list[str] = []
-    return _JobResult([cell.id for cell in cells(model, task, job.splits, store, stored, notes.append)], notes)
+    return model
+
+
+def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: Tell = silent) -> Iterator[list[Run]]:
+    """The cells of each job, in the jobs' order; a job that fails ends the table, and what was finished is stored."""
+    units = (Unit(str(number), job) for number, job in enumerate(jobs))
+    work: Work[None, Job] = _JobWork()
+    if checked_place(place_of(workers)).engine == "ray":
+        work = _DistantJobWork(stored_cells(Store(jobs[0].store)) if jobs else {})
+    for job, done in zip(jobs, run(work, units, workers=workers), strict=True):
+        if done.content is None:
+            raise DialgaugeError(done.failure or "a job of the table failed")
+        result = msgspec.msgpack.decode(done.content, type=_JobResult)
+        for note in result.notes:
+            tell(note)
+        store = Store(job.store)
+        yield [store.open(cell) if isinstance(cell, str) else store.add(unpacked_run(cell)) for cell in result.cells]
 
 
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.runs.annotations import Annotations, DialogueNote
     from dialgauge.runs.manifest import Input, Manifest, plain
+    from dialgauge.runs.parcel import packed_run, unpacked_run
+    from dialgauge.runs.provenance import input_of_files
     from dialgauge.runs.resumable import Parts, Resumable
     from dialgauge.runs.run import Run, SharedCorpus, new_run
     from dialgauge.runs.sql_process import LimitedAnswer
@@ -34,8 +36,11 @@ __all__ = [
     "Store",
     "Survey",
     "TableInfo",
+    "input_of_files",
     "new_run",
+    "packed_run",
     "plain",
+    "unpacked_run",
 ]
 
 if not TYPE_CHECKING:

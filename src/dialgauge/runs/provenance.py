@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import is_url, list_shards, on_this_machine
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
 
-#: A file, folder or pattern, or what it was read as and that.
-Source: TypeAlias = str | PathLike[str] | tuple[str, str | PathLike[str]]
+#: A file, folder or pattern, or what it was read as and that; or what was found out while it was read.
+Source: TypeAlias = str | PathLike[str] | tuple[str, str | PathLike[str]] | Input
 
 #: Packages whose version can change a number; those that are installed go into the manifest.
 KEY_PACKAGES = ("duckdb", "msgspec", "numpy", "polars", "rapidfuzz", "scipy", "torch")
@@ -40,11 +41,16 @@ def draft(
         kind=kind,
         name=plain(name),
         created=datetime.now(UTC),
-        command=plain(list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]),
+        command=plain(list(command) if command is not None else this_command()),
         config=plain(dict(config or {})),
         seeds=[] if seeds is None else _seeds([seeds] if isinstance(seeds, int) else seeds),
         signature=plain(str(signature)),
     )
+
+
+def this_command() -> list[str]:
+    """The command line of this process."""
+    return [Path(sys.argv[0]).name, *sys.argv[1:]]
 
 
 def _seeds(given: Sequence[int]) -> list[int]:
@@ -56,9 +62,14 @@ def _seeds(given: Sequence[int]) -> list[int]:
 
 def with_origin(manifest: Manifest, inputs: Iterable[Source]) -> Manifest:
     """The manifest with the fingerprints of what was read and the versions of what read it."""
-    sources = [(source[0], source[1]) if isinstance(source, tuple) else ("", source) for source in inputs]
-    prints = [fingerprint(source, role) for role, source in sources]
-    return msgspec.structs.replace(manifest, inputs=prints, versions=versions())
+    return msgspec.structs.replace(manifest, inputs=[_input(source) for source in inputs], versions=versions())
+
+
+def _input(source: Source) -> Input:
+    if isinstance(source, Input):
+        return source
+    role, path = source if isinstance(source, tuple) else ("", source)
+    return fingerprint(path, role)
 
 
 def versions() -> dict[str, str]:
@@ -94,6 +105,8 @@ def fingerprint(source: str | PathLike[str], role: str = "") -> Input:
     if text == "-":
         return Input(path=plain(text), role=role, files=0, size=0, sha256="")
     path = Path(text)
+    if is_url(text) and not path.exists():
+        return _fingerprint_of_url(text, role)
     try:
         if path.is_file():
             return Input(path=plain(text), role=role, files=1, size=path.stat().st_size, sha256=sha256(path))
@@ -102,13 +115,29 @@ def fingerprint(source: str | PathLike[str], role: str = "") -> Input:
         size = sum(file.stat().st_size for file in files)
     except OSError as error:
         raise DialgaugeError(f"it cannot be read ({error.strerror})", file=text) from error
-    return Input(
-        path=plain(text),
-        role=role,
-        files=len(files),
-        size=size,
-        sha256=hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest(),
-    )
+    return Input(path=plain(text), role=role, files=len(files), size=size, sha256=_digest(lines))
+
+
+def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -> Input:
+    """The same where the SHA-256 and the size of every file, by its name inside the source, are known already."""
+    size = sum(size for _, size in files.values())
+    if len(files) == 1:
+        ((digest, _),) = files.values()
+        return Input(path=plain(path), role=role, files=1, size=size, sha256=digest)
+    lines = "".join(f"{digest}  {name}\n" for name, (digest, _) in sorted(files.items()))
+    return Input(path=plain(path), role=role, files=len(files), size=size, sha256=_digest(lines))
+
+
+def _fingerprint_of_url(text: str, role: str) -> Input:
+    files: dict[str, tuple[str, int]] = {}
+    for shard in list_shards([text]):
+        with on_this_machine(shard) as (_, digest):
+            files[shard.inside] = digest, shard.size
+    return input_of_files(text, role, files)
+
+
+def _digest(lines: str) -> str:
+    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def sha256(path: Path) -> str:

@@ -156,6 +156,11 @@ class Run:
         """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
         return self._content.dialogues()
 
+    @property
+    def has_corpus(self) -> bool:
+        """Whether it has dialogues of its own."""
+        return self._content.has_corpus
+
     def encoded_corpus(self) -> EncodedCorpus | None:
         """The dialogues as a store keeps them; None where the run has no corpus."""
         return self._content.encoded()
@@ -247,6 +252,11 @@ def new_run(
     return Run(facts, _Memory({DIALOGUE_SCORES: result.frame, **frames}, corpus, tuple(inputs)))
 
 
+def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
+    """A run of which everything is known already, its inputs too."""
+    return Run(manifest, _Memory(frames, corpus, tuple(manifest.inputs)))
+
+
 def _shared(scores: Scores) -> str:
     return scores.signature.long() if scores.scores else ""
 
@@ -289,6 +299,10 @@ class _Memory:
         from dialgauge.runs.corpora import encode_corpus
 
         return self._corpus.encoded if isinstance(self._corpus, SharedCorpus) else encode_corpus(self.dialogues())
+
+    @property
+    def has_corpus(self) -> bool:
+        return self._corpus is not None
 
     def encoded(self) -> EncodedCorpus | None:
         return None if self._corpus is None else self._encoded
@@ -384,6 +398,10 @@ class _Folder:
             yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
             raise self.damage(TURNS, f"holds something that is no dialogue ({_first_line(error)})") from error
+
+    @property
+    def has_corpus(self) -> bool:
+        return bool(self._manifest.corpus)
 
     def encoded(self) -> EncodedCorpus | None:
         from dialgauge.runs.corpora import encode_corpus

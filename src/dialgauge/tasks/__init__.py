@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tasks.delexical import cleaned, placeholders
+    from dialgauge.tasks.elsewhere import ResponseWork, ResultsWork, TaskSource, TaskWork, score_elsewhere
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import GoldTask, GoldTasks, read_gold
     from dialgauge.tasks.predictions import (
@@ -51,6 +52,8 @@ __all__ = [
     "JudgedConversations",
     "PublishedRow",
     "References",
+    "ResponseWork",
+    "ResultsWork",
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
@@ -59,7 +62,9 @@ __all__ = [
     "TaskOutcome",
     "TaskPredictions",
     "TaskScores",
+    "TaskSource",
     "TaskTurn",
+    "TaskWork",
     "are_results",
     "as_system",
     "cleaned",
@@ -81,6 +86,7 @@ __all__ = [
     "results_document",
     "richness",
     "score_attempts",
+    "score_elsewhere",
     "score_outcomes",
     "score_results",
     "score_tables",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, slots_per_dialogue
     from dialgauge.tracking.fga import forgetting_rate
-    from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems
+    from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems, system_names
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
         DEFAULT_MEASURES,
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
-    from dialgauge.tracking.stream import score_codes, write_codes
+    from dialgauge.tracking.shards import score_shards
+    from dialgauge.tracking.stream import write_codes
     from dialgauge.tracking.study import Study, build_study, compare, score, score_study
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
@@ -68,11 +69,12 @@ __all__ = [
     "require_view",
     "required_measures",
     "score",
-    "score_codes",
     "score_sgd",
+    "score_shards",
     "score_study",
     "slots_per_dialogue",
     "sweep_counts",
+    "system_names",
     "worst_dialogues",
     "write_codes",
 ]

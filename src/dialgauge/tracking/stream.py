@@ -8,23 +8,20 @@ number such that equal numbers are equal values. :func:`write_codes` makes such 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.measures import Count, Coverage, Measure, Resampling, Rows, Score, Scores, Signature
 from dialgauge.tracking.counts import Counts, TurnCounts, count
 from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.states import StateComparison, Stretch
 
 if TYPE_CHECKING:
     import polars
-
-Floats: TypeAlias = NDArray[np.float64]
 
 GOLD, PREDICTED = "gold:", "pred:"
 
@@ -90,138 +87,42 @@ def _steady(coder: Coder, codes: Codes, first: Flags) -> Codes:
     return steady
 
 
-def score_codes(
-    path: Path, measures: Sequence[Measure[Any]], *, inventory: int, chunk: int = CHUNK, how: Resampling | None = None
-) -> Scores:
-    """The scores of a table of codes, read ``chunk`` turns at a time; with intervals where it is said how.
-
-    Only the sums of every dialogue stay in memory. There are no gold values, so the signature names neither a profile
-    nor gold states.
-    """
-    grouped = [str(measure) for measure in measures if measure.grouped]
-    if grouped:
-        raise DialgaugeError(f"{', '.join(grouped)}: means over slots or domains are not computed from streams")
-    sums = _DialogueSums(measures)
-    turns, counts = 0, None
-    for ids, counts in stream_counts(path, inventory=inventory, chunk=chunk):
-        turns += len(counts)
-        sums.add(ids, counts)
-    if counts is None:
-        raise DialgaugeError("the table has no rows", file=str(path))
-    names, whole = sums.joined()
-    bounds = _intervals(measures, whole, how) if how else [(None, None)] * len(whole)
-    base = Signature(slots=str(inventory), dialogues=str(len(names)), turns=str(turns))
-    units = {"dialogues": len(names), "turns": turns}
-    return Scores(
-        dialogues=names,
-        sums={str(measure): rows for measure, rows in zip(measures, whole, strict=True)},
-        scores={
-            str(measure): Score.of(measure, _ratio(rows), low, high, base.with_(measure=measure.full(counts)))
-            for measure, rows, (low, high) in zip(measures, whole, bounds, strict=True)
-        },
-        coverage=Coverage({unit: Count(expected=n, read=n, scored=n, failed=0) for unit, n in units.items()}),
-    )
+def is_code_table(path: Path) -> bool:
+    """Whether a file is a table of codes: Parquet with a column ``gold:DOMAIN-SLOT``."""
+    with path.open("rb") as stream:
+        if stream.read(4) != b"PAR1":
+            return False
+    return any(name.startswith(GOLD) for name in _columns(path))
 
 
-class _DialogueSums:
-    """The ids and sums of all dialogues as they come in."""
-
-    def __init__(self, measures: Sequence[Measure[Any]]) -> None:
-        self._measures = measures
-        self._ids: list[polars.Series] = []
-        self._sums = [(_Growing(), _Growing()) for _ in measures]
-
-    def add(self, ids: polars.Series, counts: Counts) -> None:
-        """Take in some whole dialogues."""
-        self._ids.append(ids)
-        for (above, below), measure in zip(self._sums, self._measures, strict=True):
-            rows = measure.by_dialogue(counts)
-            above.add(rows[0])
-            below.add(rows[1])
-
-    def joined(self) -> tuple[DialogueIds, list[Rows]]:
-        """The ids and, for each measure, the sums of all dialogues."""
-        import polars
-
-        return DialogueIds(polars.concat(self._ids)), [
-            (above.trimmed(), below.trimmed()) for above, below in self._sums
-        ]
+def code_slots(path: Path) -> list[str]:
+    """The slots of a table of codes, which must have both columns of each."""
+    return _slots(_columns(path), path)
 
 
-class _Growing:
-    """Numbers that come in pieces: one block of memory that grows in place, where a list of pieces would crumble it."""
-
-    def __init__(self) -> None:
-        self._room = np.empty(1 << 16)
-        self._size = 0
-
-    def add(self, piece: Floats) -> None:
-        stop = self._size + len(piece)
-        if stop > len(self._room):
-            self._room.resize(stop * 5 // 4, refcheck=False)
-        self._room[self._size : stop] = piece
-        self._size = stop
-
-    def trimmed(self) -> Floats:
-        self._room.resize(self._size, refcheck=False)
-        return self._room
-
-
-class DialogueIds(Sequence[str]):
-    """Ids of millions of dialogues, in a fraction of the memory of as many texts."""
-
-    def __init__(self, ids: polars.Series) -> None:
-        self._ids = ids
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return self._ids[place].cast(_text()).to_list()
-        return str(self._ids[place])
-
-    def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), CHUNK):
-            yield from self[start : start + CHUNK]
-
-
-def _text() -> type[polars.String]:
+def _columns(path: Path) -> list[str]:
     import polars
 
-    return polars.String
+    with _readable(path):
+        return polars.scan_parquet(path, glob=False).collect_schema().names()
 
 
-def _ratio(rows: Rows) -> float:
-    above, below = (float(part.sum()) for part in rows)
-    return above / below if below else float("nan")
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    import polars
 
-
-def _intervals(measures: Sequence[Measure[Any]], rows: Sequence[Rows], how: Resampling) -> list[tuple[float, float]]:
-    from dialgauge.stats import ratio_intervals
-
-    above, below = (np.stack([row[side] for row in rows]) for side in (0, 1))
-    limits = ratio_intervals(
-        above,
-        below,
-        resamples=how.resamples,
-        seed=how.seed,
-        level=how.level,
-        bounds=[(measure.card.lower, measure.card.upper) for measure in measures],
-        method=how.method,
-    )
-    return [(low, high) for low, high in limits.tolist()]
+    try:
+        yield
+    except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=str(path)) from error
 
 
 def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[tuple[polars.Series, Counts]]:
     """Ids and counts of whole dialogues, some thousand turns at a time."""
     slots: list[str] = []
     for frame in _frames(path, chunk):
-        slots = slots or _slots(frame, path)
+        slots = slots or _slots(frame.columns, path)
         _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
         yield from _block_counts(frame, slots, inventory)
         del frame  # or it would stay in memory while the next one is read
@@ -251,16 +152,15 @@ def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
     """The table in pieces that end with a dialogue; what a piece cuts off begins the next."""
     import polars
 
-    try:
-        lazy = polars.scan_parquet(path)
+    with _readable(path):
+        lazy = polars.scan_parquet(path, glob=False)
         rows = int(lazy.select(polars.len()).collect().item())
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise DialgaugeError(
-            f"it cannot be read as Parquet ({' '.join(str(error).split())})", file=str(path)
-        ) from error
+    if not rows:
+        raise DialgaugeError("the table has no rows", file=str(path))
     rest: polars.DataFrame | None = None
     for start in range(0, rows, chunk):
-        piece = lazy.slice(start, chunk).collect()
+        with _readable(path):
+            piece = lazy.slice(start, chunk).collect()
         if "dialogue" not in piece.columns or "turn" not in piece.columns:
             raise DialgaugeError("a table of codes needs the columns 'dialogue' and 'turn'", file=str(path))
         frame = piece if rest is None else polars.concat([rest, piece])
@@ -277,9 +177,9 @@ def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
         del frame
 
 
-def _slots(frame: polars.DataFrame, path: Path) -> list[str]:
-    gold = [name.removeprefix(GOLD) for name in frame.columns if name.startswith(GOLD)]
-    predicted = {name.removeprefix(PREDICTED) for name in frame.columns if name.startswith(PREDICTED)}
+def _slots(columns: Sequence[str], path: Path) -> list[str]:
+    gold = [name.removeprefix(GOLD) for name in columns if name.startswith(GOLD)]
+    predicted = {name.removeprefix(PREDICTED) for name in columns if name.startswith(PREDICTED)}
     if not gold or set(gold) != predicted:
         raise DialgaugeError(
             f"every slot needs a column '{GOLD}SLOT' and a column '{PREDICTED}SLOT'; unpaired: "

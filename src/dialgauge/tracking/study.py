@@ -205,7 +205,8 @@ class Study:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
     ``files`` are the files each system was read from, with their roles, and ``remarks`` what reading them showed, for
-    the record.
+    the record. ``scoped``: files of one-domain predictions are told by looking at all of their dialogues; what has only
+    some of them cannot tell.
     """
 
     def __init__(
@@ -219,6 +220,7 @@ class Study:
         gold_name: str = "gold",
         files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
         remarks: Mapping[str, Sequence[Remark]] | None = None,
+        scoped: bool = True,
     ) -> None:
         if not systems:
             raise DialgaugeError("there is nothing to score: name at least one prediction file")
@@ -228,6 +230,7 @@ class Study:
         self.files, self.remarks = files or {}, remarks or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
+        self._scoped = scoped
         self._ceilings: Ceilings | None = None
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
@@ -249,7 +252,7 @@ class Study:
         kind = predicted_kind(dialogues, name)
         predicted = encode(dialogues, kind, self.items)
         own = shared
-        scope = declared_scope(dialogues) if gold is not None and kind == "predicted" else {}
+        scope = declared_scope(dialogues) if self._scoped and gold is not None and kind == "predicted" else {}
         if gold is not None and scope:
             gold = cut_down(gold, scope)
             own = encode(gold, "state", self.items)

@@ -8,6 +8,7 @@ print(users.explain("MUL0003"))
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import list_shards, system_name
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -29,7 +32,8 @@ from dialgauge.measures import (
     parse_measures,
     score_systems,
 )
-from dialgauge.runs import Run, new_run
+from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.source import own_source
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
@@ -56,7 +60,7 @@ def score_users(
     database: str | Path | None = None,
     schema: str | Path | None = None,
     measures: Iterable[str] = ("default",),
-    workers: int | None = None,
+    workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
     name: str | None = None,
@@ -84,16 +88,19 @@ def users_scored(
     options: UserOptions,
     *,
     measures: Iterable[str] = ("default",),
-    workers: int | None = None,
+    workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
     name: str | None = None,
+    store: Store | None = None,
     on_unit: Callable[[int], None] | None = None,
 ) -> UserScores:
-    """The same with the options in one record, as commands have them."""
+    """The same with the options in one record, as commands have them. With a store, what is finished outlives the
+    process until all is."""
     names = list(measures)
     _parsed(names)  # a misspelt measure is an error before the work
-    scored = score_conversations(conversations, options, name=name, workers=workers, on_unit=on_unit)
+    with _kept(conversations, options, store) as done:
+        scored = score_conversations(conversations, options, name=name, workers=workers, done=done, on_unit=on_unit)
     roles = {
         "conversations": conversations if isinstance(conversations, str | Path) else None,
         "canonical map": options.canonical_map,
@@ -103,6 +110,25 @@ def users_scored(
     }
     inputs = [(role, path) for role, path in roles.items() if path is not None and str(path) != "-"]
     return UserScores(users_run(scored, names, resamples=resamples, seed=seed, inputs=inputs))
+
+
+@contextmanager
+def _kept(conversations: Conversations, options: UserOptions, store: Store | None) -> Iterator[Parts | None]:
+    """What is finished, found again by everything that decides it; None where nothing is to be kept."""
+    if store is None or not isinstance(conversations, str | Path):
+        yield None
+        return
+    named = (conversations, options.canonical_map, options.config, options.database, options.schema, options.profile)
+    sources = [str(one) for one in named if one is not None and (one == conversations or Path(one).exists())]
+    config = {
+        "options": msgspec.to_builtins(options, enc_hook=str),
+        "files": [shard.key for shard in list_shards(sources)],
+        "code": own_source(),
+    }
+    with store.workbench(kind="conversations", name=system_name(conversations), config=config) as folder:
+        if folder is None:
+            raise DialgaugeError("another process is scoring the same conversations; wait for it or stop it")
+        yield Parts(folder / "files")
 
 
 def users_run(

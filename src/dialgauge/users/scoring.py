@@ -12,7 +12,7 @@ import os
 import pickle
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from dialgauge import engine
 from dialgauge.dialogue import Dialogue, dialogue_key
-from dialgauge.engine import Unit, Work
+from dialgauge.engine import Unit, Work, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import (
     DEFAULT_LIMIT,
@@ -268,28 +268,30 @@ def score_conversations(
     options: UserOptions | None = None,
     *,
     name: str | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
+    done: MutableMapping[str, bytes] | None = None,
     on_unit: Callable[[int], None] | None = None,
 ) -> ScoredConversations:
     """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on.
 
-    ``on_unit`` is called with 1 for every file (or batch of dialogues in memory) that is done.
+    ``on_unit`` is called with 1 for every file (or batch of dialogues in memory) that is done. ``done`` keeps what is
+    finished, for the next time the same files are scored.
     """
     chosen = options or UserOptions()
     gathering = _Gathering(source, chosen, name)
     work = _Scoring(gathering.scored.settings)
     told = on_unit or (lambda units: None)
     with bulk_load():
-        if workers in (None, 1):  # nothing to send: packing and unpacking would cost a tenth of the time
+        if place_of(workers).here and done is None:  # nothing to send: packing would cost a tenth of the time
             scorer = work.open()
             for unit in gathering.units(elsewhere=False):
                 gathering.take(unit.key, work.result(scorer, unit))
                 told(1)
             return gathering.finished()
-        for done in engine.run(work, gathering.units(elsewhere=True), workers=workers):
-            if done.content is None:
-                raise DialgaugeError(done.failure or "a file could not be scored")
-            gathering.add(done.key, done.content)
+        for result in engine.run(work, gathering.units(elsewhere=True), workers=workers, done=done):
+            if result.content is None:
+                raise DialgaugeError(result.failure or "a file could not be scored")
+            gathering.add(result.key, result.content)
             told(1)
     return gathering.finished()
 

@@ -1,0 +1,132 @@
+"""Many systems scored wherever there are workers: one unit for each file, whose run comes back whole."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge import engine
+from dialgauge.engine import Unit, Work, Workers
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import list_shards
+from dialgauge.runs import Parts, Run, Store, packed_run, unpacked_run
+from dialgauge.source import own_source
+from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions
+from dialgauge.tasks.predictions import read_predictions
+from dialgauge.tasks.trials.trial_scores import score_results
+
+if TYPE_CHECKING:
+    from dialgauge.tasks.texts import ReferenceKind
+
+
+class TaskSource(Struct, frozen=True):
+    """One system: where its responses lie, and its name where the file's own would not tell it apart."""
+
+    source: str
+    name: str | None = None
+
+
+class TaskWork(Work[Any, TaskSource]):
+    """The run of one system; everything that it depends on is named, so that finished ones are found again."""
+
+    #: What all units are scored against.
+    files: Sequence[str] = ()
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Everything else."""
+
+
+class ResponseWork(TaskWork):
+    """Responses against goals: every worker reads gold, database and references for itself."""
+
+    def __init__(
+        self,
+        gold: str,
+        database: str | None,
+        references: str | None,
+        references_are: ReferenceKind | None,
+        options: TaskOptions,
+        *,
+        human: bool,
+    ) -> None:
+        self.given = (gold, database, references, references_are, options)
+        self._human = human
+        self.files = [one for one in (gold, database, references) if one is not None]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"given": msgspec.to_builtins(self.given[3:]), "human": self._human}
+
+    def open(self) -> TaskEvaluation:
+        return TaskEvaluation(*self.given)
+
+    def do(self, state: TaskEvaluation, unit: Unit[TaskSource]) -> bytes:
+        system = read_predictions(unit.payload.source, unit.payload.name)
+        return packed_run(state.score(system, human=self._human).run)
+
+
+class ResultsWork(TaskWork):
+    """Results of agents over trials."""
+
+    def __init__(self, measures: Sequence[str], resamples: int, seed: int) -> None:
+        self._measures, self._resamples, self._seed = tuple(measures), resamples, seed
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"measures": list(self._measures), "resamples": self._resamples, "seed": self._seed}
+
+    def open(self) -> None:
+        """Every file is read for itself."""
+
+    def do(self, state: None, unit: Unit[TaskSource]) -> bytes:
+        scored = score_results(
+            [unit.payload.source], measures=self._measures, resamples=self._resamples, seed=self._seed
+        )
+        return packed_run(scored[0])
+
+
+def score_elsewhere(
+    work: TaskWork,
+    systems: Sequence[TaskSource],
+    *,
+    store: Store,
+    workers: Workers,
+    on_unit: Callable[[int], None] | None = None,
+) -> list[Run]:
+    """The runs of the systems in their order. One that fails is an error at the end, and the others' work is kept."""
+    runs: list[Run] = []
+    failed: list[str] = []
+    units = [Unit(str(number), system) for number, system in enumerate(systems)]
+    with _kept(work, systems, store) as done:
+        for result in engine.run(work, units, workers=workers, done=done):
+            if on_unit is not None:
+                on_unit(1)
+            if result.content is None:
+                failed.append(result.failure or "a file could not be scored")
+            else:
+                runs.append(unpacked_run(result.content))
+        if failed:
+            kept = f". The work on {len(runs):,} of {len(systems):,} files is kept" if runs else ""
+            raise DialgaugeError("; ".join(failed[:5]) + kept)
+    return runs
+
+
+@contextmanager
+def _kept(work: TaskWork, systems: Sequence[TaskSource], store: Store) -> Iterator[Parts]:
+    """What is finished, found again by everything that decides it."""
+    files = [shard.key for shard in list_shards([*work.files, *(one.source for one in systems)])]
+    config = {
+        "work": type(work).__name__, "settings": work.settings, "systems": msgspec.to_builtins(list(systems)),
+        "files": files, "code": own_source(),
+    }  # fmt: skip
+    with store.workbench(kind="tasks", name=systems[0].name or "systems", config=config) as folder:
+        if folder is None:
+            raise DialgaugeError("another process is scoring the same files; wait for it or stop it")
+        yield Parts(folder / "systems")

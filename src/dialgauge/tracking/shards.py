@@ -1,0 +1,313 @@
+"""One system in many files: each is scored where a worker is free, and only the sums of its dialogues come back.
+
+A file holds dialogues with predictions (their gold states inside, or in GOLD), or is a table of codes
+(:mod:`dialgauge.tracking.stream`). What comes out depends on the files alone: not on the engine, the number of workers,
+the order in which the files are named or how often the work was broken off. Finished files are kept in the store until
+all are done, so that the same call does only what is left, or has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge import engine
+from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
+from dialgauge.engine import Unit, Work, Workers
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import (
+    Shard,
+    bulk_load,
+    list_shards,
+    on_this_machine,
+    read,
+    stream,
+    system_name,
+)
+from dialgauge.measures import Measure, Resampling, Rows, parse_measures
+from dialgauge.runs import Parts, Store
+from dialgauge.source import own_source
+from dialgauge.text import counted
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.measures import FAMILY
+from dialgauge.tracking.results import Results
+from dialgauge.tracking.shard_run import ShardSums, all_covered, combined, left_over
+from dialgauge.tracking.stream import code_slots, is_code_table, stream_counts
+from dialgauge.tracking.study import Study, coverage_policy
+from dialgauge.values import Profile, profile_named
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dialgauge.tracking.states import StateComparison
+
+#: Dialogues that a worker holds at a time.
+_CHUNK = 2048
+#: Failed files that are named, each with its reason.
+_NAMED = 5
+
+
+class ShardSettings(Struct, frozen=True):
+    """Everything but the files that the sums depend on."""
+
+    measures: list[str]
+    profile: str
+    coverage: str
+    exclude: list[str]
+    ontology: Ontology | None = None
+    #: GOLD where every worker reads it whole; empty where the gold states lie in the files, or in a file beside each.
+    gold: str = ""
+    gold_format: str | None = None
+    format: str | None = None
+
+
+class ShardTask(Struct, frozen=True):
+    """One file to be scored, and the file with its gold states where there is one for each."""
+
+    shard: Shard
+    gold: Shard | None = None
+
+    @property
+    def key(self) -> str:
+        """What identifies both."""
+        return self.shard.key if self.gold is None else f"{self.shard.key}-{self.gold.key}"
+
+
+class _Bench(Struct):
+    """What a worker keeps open."""
+
+    profile: Profile
+    measures: list[Measure[Any]]
+    gold: dict[str, Dialogue] | None
+
+
+class ShardWork(Work[_Bench, ShardTask]):
+    """The sums of one file."""
+
+    def __init__(self, settings: ShardSettings) -> None:
+        self._settings = settings
+
+    def open(self) -> _Bench:
+        settings = self._settings
+        gold = None
+        if settings.gold:
+            gold = {dialogue_key(one.id): one for one in read(settings.gold, format=settings.gold_format)}
+        return _Bench(profile_named(settings.profile), parse_measures(settings.measures, FAMILY), gold)
+
+    def do(self, state: _Bench, unit: Unit[ShardTask]) -> bytes:
+        task = unit.payload
+        try:
+            with on_this_machine(task.shard) as (path, digest), bulk_load():
+                whole = ShardSums.joined(list(self._sums(state, task, path)), task.shard.inside)
+        except DialgaugeError as error:
+            raise error.at(file=task.shard.name) from error
+        return msgspec.msgpack.encode(replace(whole, sha256=digest, size=task.shard.size))
+
+    def _sums(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ShardSums]:
+        if is_code_table(path):
+            if bench.gold is not None or task.gold is not None:
+                raise DialgaugeError("a table of codes holds gold and predictions, so leave GOLD out")
+            yield from self._of_codes(bench, path)
+        else:
+            yield from self._of_dialogues(bench, task, path)
+
+    def _of_codes(self, bench: _Bench, path: Path) -> Iterator[ShardSums]:
+        slots = code_slots(path)
+        by_domain: dict[str, int] = {}
+        for slot in slots:
+            domain = slot.partition("-")[0]
+            by_domain[domain] = by_domain.get(domain, 0) + 1
+        for ids, counts in stream_counts(path, inventory=len(slots)):
+            names = ids.cast(str).to_list()
+            yield _summed(counts, names, bench.measures, ShardSums(
+                coverage=all_covered(len(names), len(counts)), codes=True, slots=slots, slots_by_domain=by_domain,
+                roles="codes", format="codes",
+            ))  # fmt: skip
+
+    def _of_dialogues(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ShardSums]:
+        own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
+        dialogues = (one for _, _, one in stream(path, format=self._settings.format))
+        seen: set[str] = set()
+        while chunk := list(islice(dialogues, _CHUNK)):
+            seen.update(dialogue_key(one.id) for one in chunk)
+            yield self._of_chunk(bench, chunk, own if own is not None else bench.gold)
+        if not seen:
+            raise DialgaugeError("it holds no dialogues")
+        if own is not None and (missing := [one for key, one in own.items() if key not in seen]):
+            yield ShardSums(coverage=left_over(missing, self._settings.exclude, self._settings.coverage))
+
+    def _of_chunk(self, bench: _Bench, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None) -> ShardSums:
+        settings = self._settings
+        keys = [dialogue_key(one.id) for one in chunk]
+        known = None if gold is None else [gold[key] for key in dict.fromkeys(keys) if key in gold]
+        study = Study(
+            known,
+            {"shard": chunk},
+            coverage=coverage_policy(settings.coverage),
+            exclude=[name for name in settings.exclude if dialogue_key(name) in keys],
+            ontology=settings.ontology,
+            scoped=False,
+        )
+        comparison = study.comparison("shard", bench.profile)
+        comparison.require_scope("predictions")
+        if comparison.signature["roles"].endswith("PRED=states") and gold is None:
+            raise DialgaugeError("it has states and no predictions beside them; name GOLD too")
+        return _summed(
+            comparison.counts,
+            comparison.aligned.ids,
+            bench.measures,
+            _facts(comparison),
+            inventory_known=bench.profile.inventory is not None or settings.ontology is not None,
+        )
+
+
+def _facts(comparison: StateComparison) -> ShardSums:
+    """What is known of a chunk besides its sums."""
+    return ShardSums(
+        coverage=comparison.aligned.coverage,
+        gold_sum=str(comparison.gold_sum),
+        roles=comparison.signature["roles"],
+        slots_by_domain=comparison.slots_by_domain,
+        inventory=comparison.inventory,
+        has_gold=comparison.has_gold,
+        flags_only=comparison.flags_only,
+        off_ontology=comparison.off_ontology,
+        renamed=sorted("-".join(pair) for pair in comparison.renamed),
+        out_of_scope=sorted("-".join(pair) for pair in comparison.out_of_scope),
+    )
+
+
+def _summed(
+    counts: Counts, ids: list[str], measures: Sequence[Measure[Any]], facts: ShardSums, *, inventory_known: bool = True
+) -> ShardSums:
+    sums: dict[str, tuple[bytes, bytes]] = {}
+    full: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    for measure in measures:
+        name = str(measure)
+        why = _obstacle(measure, counts)
+        rows: Rows | None = None if why else measure.by_dialogue(counts)
+        if rows is not None and not inventory_known and _depends_on_inventory(measure, counts, rows):
+            why = "it needs the number of all slots before all files are read: name them with --ontology FILE"
+        if rows is None or why:
+            left_out[name] = why or ""
+            continue
+        sums[name] = rows[0].astype("<f8").tobytes(), rows[1].astype("<f8").tobytes()
+        full[name] = measure.full(counts)
+    totals = counts.totals()
+    return replace(facts, dialogues=ids, sums=sums, full=full, left_out=left_out, counts=totals)
+
+
+def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:
+    if measure.grouped or measure.card.value or measure.card.statistics:
+        return "it is no ratio of sums over dialogues, so it cannot be put together from several files"
+    return measure.obstacle(counts)
+
+
+def _depends_on_inventory(measure: Measure[Any], counts: Counts, rows: Rows) -> bool:
+    others = measure.by_dialogue(replace(counts, inventory=counts.inventory + 1))
+    return not all(np.array_equal(left, right) for left, right in zip(rows, others, strict=True))
+
+
+def _gold_of(shard: Shard, format: str | None) -> dict[str, Dialogue]:
+    with on_this_machine(shard) as (path, _):
+        return {dialogue_key(one.id): one for one in read(path, format=format)}
+
+
+def score_shards(
+    sources: Sequence[str],
+    gold: str | None = None,
+    *,
+    measures: Sequence[Measure[Any]],
+    required: Collection[str] = (),
+    profile: str,
+    store: Store,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | None = None,
+    resampling: Resampling | None = None,
+    workers: Workers = None,
+    format: str | None = None,
+    gold_format: str | None = None,
+    name: str | None = None,
+    on_unit: Callable[[int], None] | None = None,
+) -> Results:
+    """Score one system whose predictions lie in many files.
+
+    ``gold`` is a file or folder that every worker can hold, or as many files as there are predictions, with the same
+    names. ``on_unit`` is called with 1 for every file that is done.
+    """
+    tasks, paired = _tasks(sources, gold)
+    settings = ShardSettings(
+        measures=[str(measure) for measure in measures],
+        profile=profile,
+        coverage=coverage_policy(coverage),
+        exclude=sorted(exclude),
+        ontology=ontology,
+        gold="" if paired or gold is None else gold,
+        gold_format=gold_format,
+        format=format,
+    )
+    label = name or system_name(sources[0])
+    told = on_unit or (lambda steps: None)
+    config = {"settings": msgspec.to_builtins(settings), "sources": sorted(sources), "gold": gold, "code": own_source()}
+    with store.workbench(kind="shards", name=label, config=config) as folder:
+        if folder is None:
+            raise DialgaugeError("another process is scoring the same files; wait for it or stop it")
+        results = _scored(tasks, settings, workers, Parts(folder / "shards"), told)
+        return combined(
+            results,
+            settings=msgspec.to_builtins(settings) | {"gold": gold or ""},
+            measures=measures,
+            required=required,
+            how=resampling,
+            name=label,
+            sources=sources,
+            gold_source=gold,
+            gold=read(settings.gold, format=gold_format).dialogues if settings.gold else None,
+        )
+
+
+def _tasks(sources: Sequence[str], gold: str | None) -> tuple[list[ShardTask], bool]:
+    """The files, each with its gold file where GOLD has one of the same name for each of them."""
+    shards = list_shards(sources)
+    if gold is None:
+        return [ShardTask(one) for one in shards], False
+    beside = {one.inside: one for one in list_shards([gold])}
+    if len(beside) > 1 and beside.keys() == {one.inside for one in shards}:
+        return [ShardTask(one, beside[one.inside]) for one in shards], True
+    return [ShardTask(one) for one in shards], False
+
+
+def _scored(
+    tasks: Sequence[ShardTask], settings: ShardSettings, workers: Workers, done: Parts, told: Callable[[int], None]
+) -> Iterator[ShardSums]:
+    """The sums of the files in order; if some failed, an error at the end that names them, with the others kept."""
+    decoder = msgspec.msgpack.Decoder(ShardSums)
+    gold = _checksum(settings.gold) if settings.gold else ""
+    units = (Unit(f"{task.key}{gold}", task) for task in tasks)
+    failed: list[str] = []
+    for result in engine.run(ShardWork(settings), units, workers=workers, done=done):
+        told(1)
+        if result.content is None:
+            failed.append(result.failure or "a file could not be scored")
+        elif not failed:
+            yield decoder.decode(result.content)
+    if failed:
+        shown = "; ".join(failed[:_NAMED]) + (f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else "")
+        kept = len(tasks) - len(failed)
+        rest = f". {counted(kept, 'other file')} are done and kept: mend it and run the same command again"
+        raise DialgaugeError(shown + (rest if kept else ""))
+
+
+def _checksum(gold: str) -> str:
+    """GOLD is read by every worker: where it changes, nothing that was done counts."""
+    keys = "".join(shard.key for shard in list_shards([gold]))
+    return "-" + hashlib.sha256(keys.encode()).hexdigest()[:16]
