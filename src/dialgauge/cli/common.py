@@ -256,7 +256,7 @@ AddressOption = Annotated[
     Option(
         "--address",
         metavar="HOST:PORT",
-        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for the one this machine is in. Default: this machine.",
+        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
 WorkersOption = Annotated[

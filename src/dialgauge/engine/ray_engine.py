@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from dialgauge.engine.units import Batch, Done, Engine, Place, Results, Unit, Work, cores, perform
+from dialgauge.engine.worker import ONE_THREAD
 from dialgauge.errors import DialgaugeError
 from dialgauge.source import own_source
 
@@ -79,6 +80,7 @@ class RayWorker:
         import ray
 
         try:
+            os.environ.update({name: os.environ.get(name, value) for name, value in ONE_THREAD.items()})
             sys.path += [place for place in path if place not in sys.path]
             self._work = pickle.loads(work)  # noqa: S301 - from our own driver
             self._state = self._work.open()
@@ -302,7 +304,7 @@ def _connect(ray: Any, address: str | None, workers: int) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no network unless asked for
     quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if address is None:
-        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
+        ray.init("local", num_cpus=workers, include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
         return
     _knock(address)
     try:

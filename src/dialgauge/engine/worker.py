@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 READY = b"ready"
+#: Several workers share the cores; each of them working with all cores would only make them wait for each other.
+ONE_THREAD = {"POLARS_MAX_THREADS": "1"}
 
 
 class Crash(NamedTuple):
@@ -31,6 +33,7 @@ class Crash(NamedTuple):
 
 def serve(connection: Connection) -> None:
     """Do what comes through the connection until it ends."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in ONE_THREAD.items()})
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers the keyboard, and ends its workers
     messages: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_listen, args=(connection, messages), daemon=True).start()

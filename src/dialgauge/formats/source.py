@@ -170,7 +170,10 @@ def system_name(source: str | Path) -> str:
     text = os.fspath(source)
     if text == "-":
         return "standard-input"
-    name = PurePath(text).name or Path(text).resolve().name or text
+    pure = PurePath(text)
+    while any(mark in pure.name for mark in "*?[") and pure.parent.name:  # a pattern is called as its folder
+        pure = pure.parent
+    name = pure.name or Path(text).resolve().name or text
     while ending := next((one for one in _ENDINGS if name.lower().endswith(one) and len(name) > len(one)), ""):
         name = name[: -len(ending)]
     return name

@@ -73,19 +73,22 @@ class Scores:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
         import polars
 
-        scored = [np.flatnonzero(below > 0) for _, below in self.sums.values()]
-        above, below = (
-            _joined([sums[side][places] for sums, places in zip(self.sums.values(), scored, strict=True)])
-            for side in (0, 1)
-        )
-        measures = np.repeat(np.arange(len(scored)), [len(places) for places in scored])
-        columns = [
-            _gathered("dialogue", self.dialogues, _joined(scored)),
-            _gathered("measure", list(self.sums), measures),
-            polars.Series("num", above, polars.Float64),
-            polars.Series("den", below, polars.Float64),
-        ]
-        return polars.DataFrame(columns)
+        ids = polars.Series("dialogue", self.dialogues, polars.String)
+        frames = [empty_scores()]
+        for name, (above, below) in self.sums.items():
+            frame = polars.DataFrame([ids, polars.Series("num", above), polars.Series("den", below)])
+            scored = below > 0
+            frame = frame if scored.all() else frame.filter(polars.Series(scored))
+            frames.append(frame.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
+        return polars.concat(frames)
+
+
+def empty_scores() -> polars.DataFrame:
+    """The table ``dialogue_scores`` without rows."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    return polars.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})
 
 
 @dataclass(frozen=True, kw_only=True)

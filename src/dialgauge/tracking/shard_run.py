@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -207,8 +208,11 @@ class _Gathered:
 
     def require_each_once(self) -> None:
         """An error where a dialogue is in two files, or twice in one."""
-        hashes = np.fromiter((hash(dialogue_key(one)) for ids in self.ids for one in ids), np.int64, self.dialogues)
-        if len(np.unique(hashes)) == len(hashes):
+        import polars
+
+        keys = polars.concat([polars.Series(ids, dtype=polars.String) for ids in self.ids])
+        keys = keys.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")  # dialogue_key of many at once
+        if keys.n_unique() == len(keys):
             return
         seen: dict[str, str] = {}
         for name, ids in zip(self.names, self.ids, strict=True):
@@ -294,9 +298,9 @@ def _signature(whole: _Gathered, settings: Mapping[str, Any], coverage: TurnCove
         profile=profile_named(settings["profile"]).label,
         slots=str(slots) if known else "",
         coverage=settings["coverage"],
+        **scored,
         gold=checksum_text(whole.gold_sum),
         roles=first.roles if first else "",
-        **scored,
     )
 
 
@@ -326,7 +330,7 @@ def _scores(
         )
         for measure, (low, high) in zip(measures, bounds, strict=True)
     }
-    ids = tuple(one for ids in whole.ids for one in ids)
+    ids = list(chain.from_iterable(whole.ids))
     return Scores(
         dialogues=ids, sums=rows, scores=scores, coverage=coverage.counts(), left_out=whole.left_out,
         resampling=how if made == str(how) else None,

@@ -1,0 +1,160 @@
+"""What scoring costs per turn from Parquet, how two workers compare with one, and how much memory a worker needs.
+
+    python benchmarks/bench_scale.py                    10 million turns, one and two workers, files to stored result
+    python benchmarks/bench_scale.py --memory           10 and 100 million turns that are made on the fly, not kept
+
+Turns are codes: gold and predicted states of 30 slots, ten turns a dialogue, five filled slots at the end of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars
+
+from dialgauge.engine import Place, Unit, Work, run
+from dialgauge.formats import list_shards
+from dialgauge.measures import Resampling
+from dialgauge.runs import Store
+from dialgauge.tracking import DEFAULT_MEASURES, chosen_measures, score_shards
+from dialgauge.tracking.shards import ShardSettings, ShardTask, ShardWork
+
+SLOTS, TURNS = 30, 10
+#: Turns of one file.
+SHARD = 500_000
+
+
+def write_shard(path: Path, number: int, turns: int = SHARD) -> None:
+    """A table of codes in which dialogues fill slots as they go on and a tracker errs in one of twenty."""
+    random = np.random.default_rng(number)
+    dialogues = turns // TURNS
+    begin = random.integers(0, 2 * TURNS, (SLOTS, dialogues, 1), np.int8)
+    turn = np.arange(TURNS, dtype=np.int8)[None, None, :]
+    value = random.integers(1, 200, (SLOTS, dialogues, 1), np.int16)
+    gold = np.where((turn >= begin) & (value % 3 == 0), value, 0).astype(np.int32)
+    wrong = random.random((SLOTS, dialogues, 1)) < 0.05
+    predicted = np.where(wrong, gold // 2, gold).astype(np.int32)
+    columns: dict[str, Any] = {
+        "dialogue": np.repeat(np.arange(dialogues) + number * dialogues, TURNS),
+        "turn": np.tile(np.arange(TURNS, dtype=np.int32), dialogues),
+    }
+    columns |= {f"gold:d{slot // 6}-s{slot}": gold[slot].ravel() for slot in range(SLOTS)}
+    columns |= {f"pred:d{slot // 6}-s{slot}": predicted[slot].ravel() for slot in range(SLOTS)}
+    polars.DataFrame(columns).write_parquet(path, row_group_size=1 << 18)
+
+
+def settings() -> ShardSettings:
+    """All default measures."""
+    return ShardSettings(measures=list(DEFAULT_MEASURES), profile="verbatim", coverage="intersection", exclude=[])
+
+
+class Timed(Work[Any, Path]):
+    """Scores a file that lies there, or one that it makes for the while; gives CPU seconds and the largest memory."""
+
+    def __init__(self, turns: int) -> None:
+        self._turns, self._work = turns, ShardWork(settings())
+
+    def open(self) -> Any:
+        return self._work.open()
+
+    def do(self, state: Any, unit: Unit[Path]) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = unit.payload
+            if not path.exists():
+                path = Path(folder, path.name)
+                write_shard(path, int(unit.key), self._turns)
+            (shard,) = list_shards([str(path)])
+            before = time.process_time()
+            content = self._work.do(state, Unit(unit.key, ShardTask(shard)))
+            seconds = time.process_time() - before
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return msgspec.msgpack.encode((seconds, memory, len(content)))
+
+
+def timed(count: int, workers: int, folder: Path) -> tuple[float, float, float, float]:
+    """Wall seconds, CPU seconds of scoring, largest memory of a worker in MB, bytes that came back."""
+    units = [Unit(str(number), folder / f"part-{number:05}.parquet") for number in range(count)]
+    begun, spent, memory, size = 0.0, 0.0, 0.0, 0
+    for place, done in enumerate(run(Timed(SHARD), units, workers=Place("pool", workers))):
+        if done.content is None:
+            raise SystemExit(done.failure)
+        seconds, most, came = msgspec.msgpack.decode(done.content)
+        spent, memory, size = spent + seconds, max(memory, most), size + came
+        if place < workers:  # processes have started and imported what they need
+            begun, spent = time.perf_counter(), 0.0
+    return time.perf_counter() - begun, spent, memory, size
+
+
+def children() -> float:
+    """CPU seconds of the workers that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def speed(millions: int) -> dict[str, Any]:
+    """Files to stored result, and one worker against two."""
+    count = millions * 1_000_000 // SHARD
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for number in range(count):
+            write_shard(place / f"part-{number:05}.parquet", number)
+        store = Store(place / "runs")
+        own = time.process_time() + children()
+        wall = time.perf_counter()
+        scored = score_shards(
+            [str(place / "*.parquet")], measures=chosen_measures(None), profile="verbatim", store=store,
+            resampling=Resampling(), workers=Place("pool", 2),
+        )  # fmt: skip
+        store.add(scored.runs[0])
+        wall = time.perf_counter() - wall
+        spent = time.process_time() + children() - own
+        rates: dict[int, list[float]] = {}
+        for workers in (1, 2, 1, 2):
+            seconds, cpu, memory, size = timed(count, workers, place)
+            rate = (count - workers) / seconds
+            rates.setdefault(workers, []).append(rate)
+        best = {workers: max(found) for workers, found in rates.items()}
+        return {
+            "turns": millions * 1_000_000,
+            "files to stored run, CPU seconds": round(spent, 2),
+            "turns per CPU second, files to stored run": round(millions * 1e6 / spent),
+            "turns per wall second with two workers": round(millions * 1e6 / wall),
+            "turns per CPU second in a worker": round((count - 2) * SHARD / cpu),
+            "efficiency from one to two workers": round(best[2] / best[1] / 2, 3),
+            "MB per worker": round(memory),
+            "bytes that come back per dialogue": round(size / (count * SHARD / TURNS), 1),
+        }
+
+
+def memory() -> dict[str, Any]:
+    """The memory of a worker that scores 10 and 100 million turns."""
+    found: dict[str, Any] = {}
+    for millions in (10, 100):
+        with tempfile.TemporaryDirectory() as folder:
+            _, cpu, most, size = timed(millions * 1_000_000 // SHARD, 2, Path(folder))
+        found[f"{millions} million turns"] = {
+            "MB per worker": round(most), "MB that came back": round(size / 1e6),
+            "MB of this process": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+            "turns per CPU second in a worker": round((millions * 1e6 - 2 * SHARD) / cpu),
+        }  # fmt: skip
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--millions", type=int, default=10)
+    chosen = parser.parse_args()
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    json.dump(memory() if chosen.memory else speed(chosen.millions), sys.stdout, indent=2)
+    print()
