@@ -18,10 +18,10 @@ from dialgauge.measures import OVER, Card, Measure, Resampling, Rows, Settings, 
 from dialgauge.runs import Store
 from dialgauge.tracking.accumulate import Accumulator, LooseState, compute
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.measures import ALL_MEASURES, chosen_measures
+from dialgauge.tracking.measures import ALL_MEASURES
 from dialgauge.tracking.results import present
 from dialgauge.tracking.states import StateComparison
-from dialgauge.tracking.stream import score_codes, write_codes
+from dialgauge.tracking.stream import stream_counts, write_codes
 from dialgauge.tracking.study import Study
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
@@ -175,47 +175,6 @@ def test_the_manner_of_hugging_face() -> None:
         compute(predictions=[predictions[0][:1]], references=references)
     with pytest.raises(DialgaugeError, match="dialogue 0, turn 0: 'area' is neither"):
         compute(predictions=[[{"area": "x"}]], references=[[{}]])
-
-
-@settings(max_examples=20, deadline=None)
-@given(corpora(), st.integers(1, 5))
-def test_streams_of_codes_give_the_same(
-    tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], chunk: int
-) -> None:
-    try:
-        found = dialgauge.score(both[0], both[1], measures="default", intervals=False)[0]
-    except DialgaugeError as error:
-        assert "share" in str(error) or "no turn carries" in str(error)
-        return
-    path = tmp_path_factory.mktemp("codes") / "codes.parquet"
-    try:
-        write_codes(comparison := compared(*both), path)
-    except DialgaugeError as error:
-        assert "cannot be written as codes" in str(error) and not compared(*both).coder.identity
-        return
-    scores = score_codes(path, found.measures, inventory=30, chunk=chunk)
-    assert {name: score.value for name, score in scores.scores.items()} == {
-        name: score.value for name, score in found.scores.items()
-    }
-    assert list(scores.dialogues) == comparison.aligned.ids and scores.dialogues[0] == comparison.aligned.ids[0]
-    assert scores.frame().rows() == found.run.table("dialogue_scores").rows()
-
-
-def test_streams_say_what_is_wrong(tmp_path: Path) -> None:
-    measures = chosen_measures("JGA")
-    path = tmp_path / "codes.parquet"
-    with pytest.raises(DialgaugeError, match="cannot be read as Parquet"):
-        score_codes(path, measures, inventory=1)
-    for columns, message in (
-        ({"dialogue": [1], "gold:a": [1]}, "needs the columns 'dialogue' and 'turn'"),
-        ({"dialogue": [1], "turn": [0], "gold:a": [1]}, "unpaired: a"),
-        ({"dialogue": [], "turn": []}, "has no rows"),
-    ):
-        polars.DataFrame(columns).write_parquet(path)
-        with pytest.raises(DialgaugeError, match=message):
-            score_codes(path, measures, inventory=1)
-    with pytest.raises(DialgaugeError, match="not computed from streams"):
-        score_codes(path, chosen_measures("F1(average=slot)"), inventory=1)
 
 
 def test_stored_runs(tmp_path: Path) -> None:
@@ -387,15 +346,6 @@ def test_flags_and_states_are_not_added_up() -> None:
         accumulator.update(gold[1:], judged)
 
 
-@pytest.mark.parametrize("bad", [[1, None], [1.0, 0.5]])
-def test_streams_of_what_is_no_code(tmp_path: Path, bad: list[float | None]) -> None:
-    path = tmp_path / "codes.parquet"
-    table = {"dialogue": ["a", "a"], "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": bad}
-    polars.DataFrame(table).write_parquet(path)
-    with pytest.raises(DialgaugeError, match="'pred:hotel-area' must hold whole numbers"):
-        score_codes(path, chosen_measures("JGA"), inventory=30)
-
-
 def alternating(*gold: tuple[str, ...]) -> tuple[list[Dialogue], list[Dialogue]]:
     """A slot whose acceptable values go from turn to turn, and which is always predicted as the first of all."""
     wanted = tuple(Turn(speaker="user", state={"hotel": {"name": values}}) for values in gold)
@@ -408,8 +358,8 @@ def test_codes_of_alternatives(tmp_path: Path) -> None:
     data = alternating(("x",), ("x", "y"), ("z",), ("z", "y"))
     found = dialgauge.score(*data, intervals=False)[0]
     write_codes(compared(*data), path)
-    scores = score_codes(path, found.measures, inventory=30)
-    assert {name: one.value for name, one in scores.scores.items()} == {
+    ((_, counts),) = stream_counts(path, inventory=30)
+    assert {str(measure): measure.value(counts) for measure in found.measures} == {
         name: one.value for name, one in found.scores.items()
     }
     with pytest.raises(DialgaugeError, match="cannot be written as codes"):

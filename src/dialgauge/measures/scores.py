@@ -168,10 +168,6 @@ def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
     return wide
 
 
-def _joined(parts: Sequence[Any]) -> Any:
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
-
-
 def _gathered(name: str, texts: Sequence[str], numbers: Any) -> polars.Series:
     import polars
 

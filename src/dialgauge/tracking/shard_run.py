@@ -48,7 +48,6 @@ class ShardSums(Struct, frozen=True, kw_only=True):
     counts: dict[str, int] = {}
     gold_sum: str = "0"
     roles: str = ""
-    format: str = ""
     codes: bool = False
     slots: list[str] = []
     inventory: int = 0
@@ -101,7 +100,7 @@ def _require_alike(first: ShardSums, other: ShardSums, name: str, other_name: st
             f"it holds {other.roles or 'something else'}, but {name} holds {first.roles}: keep such files apart",
             file=other_name,
         )
-    if first.slots != other.slots:
+    if (first.slots, first.codes and first.inventory) != (other.slots, other.codes and other.inventory):
         differing = sorted(set(first.slots) ^ set(other.slots))[:3]
         raise DialgaugeError(
             f"it has other slots than {name} ({', '.join(differing) or 'in another order'}), and the number of all "
@@ -289,14 +288,13 @@ def _inputs(whole: _Gathered, sources: Sequence[str], gold: str | None) -> list[
 def _signature(whole: _Gathered, settings: Mapping[str, Any], coverage: TurnCoverage) -> Signature:
     first = whole.first
     codes = first is not None and first.codes
-    slots = len(first.slots) if first is not None and codes else whole.inventory
     known = codes or settings["ontology"] is not None or profile_named(settings["profile"]).inventory is not None
     scored = {"dialogues": str(coverage.dialogues), "turns": str(coverage.turns)}
     if codes:
-        return Signature(slots=str(slots), roles="codes", **scored)
+        return Signature(slots=str(whole.inventory), roles="codes", **scored)
     return Signature(
         profile=profile_named(settings["profile"]).label,
-        slots=str(slots) if known else "",
+        slots=str(whole.inventory) if known else "",
         coverage=settings["coverage"],
         **scored,
         gold=checksum_text(whole.gold_sum),
@@ -360,9 +358,7 @@ def _interval_note(made: str) -> list[str]:
     if not made.endswith(LINEARISED):
         return []
     level = float(made.split("-")[0])
-    return [
-        f"Intervals: {level:.0%}, linearised from the sums of every dialogue, as there are more than {RESAMPLED:,}."
-    ]
+    return [f"Intervals: {level:.0%}, linearised from the sums of all dialogues, which are more than {RESAMPLED:,}."]
 
 
 def _details(whole: _Gathered, settings: Mapping[str, Any], coverage: TurnCoverage) -> dict[str, Any]:
@@ -374,7 +370,7 @@ def _details(whole: _Gathered, settings: Mapping[str, Any], coverage: TurnCovera
         "coverage": coverage,
         "counts": _added(whole.counts) | {"off_ontology": whole.off_ontology},
         "evidence": {
-            "slots": sum(by_domain.values()) if codes else whole.inventory,
+            "slots": whole.inventory,
             "slots_by_domain": by_domain,
             "gold": first.has_gold if first else True,
             "flags": first.flags_only if first else False,

@@ -39,7 +39,7 @@ from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.results import Results
 from dialgauge.tracking.shard_run import ShardSums, all_covered, combined, left_over
-from dialgauge.tracking.stream import code_slots, is_code_table, stream_counts
+from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import Profile, profile_named
 
@@ -124,12 +124,18 @@ class ShardWork(Work[_Bench, ShardTask]):
         for slot in slots:
             domain = slot.partition("-")[0]
             by_domain[domain] = by_domain.get(domain, 0) + 1
-        for ids, counts in stream_counts(path, inventory=len(slots)):
+        inventory = code_inventory(path)
+        for ids, counts in stream_counts(path, inventory=inventory):
             names = ids.cast(str).to_list()
-            yield _summed(counts, names, bench.measures, ShardSums(
-                coverage=all_covered(len(names), len(counts)), codes=True, slots=slots, slots_by_domain=by_domain,
-                roles="codes", format="codes",
-            ))  # fmt: skip
+            facts = ShardSums(
+                coverage=all_covered(len(names), len(counts)),
+                codes=True,
+                slots=slots,
+                inventory=inventory,
+                slots_by_domain=by_domain,
+                roles="codes",
+            )
+            yield _summed(counts, names, bench.measures, facts)
 
     def _of_dialogues(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ShardSums]:
         own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
@@ -137,26 +143,28 @@ class ShardWork(Work[_Bench, ShardTask]):
         seen: set[str] = set()
         while chunk := list(islice(dialogues, _CHUNK)):
             seen.update(dialogue_key(one.id) for one in chunk)
-            yield self._of_chunk(bench, chunk, own if own is not None else bench.gold)
+            yield self._of_chunk(bench, task.shard.name, chunk, own if own is not None else bench.gold)
         if not seen:
             raise DialgaugeError("it holds no dialogues")
         if own is not None and (missing := [one for key, one in own.items() if key not in seen]):
             yield ShardSums(coverage=left_over(missing, self._settings.exclude, self._settings.coverage))
 
-    def _of_chunk(self, bench: _Bench, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None) -> ShardSums:
+    def _of_chunk(
+        self, bench: _Bench, name: str, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None
+    ) -> ShardSums:
         settings = self._settings
         keys = [dialogue_key(one.id) for one in chunk]
         known = None if gold is None else [gold[key] for key in dict.fromkeys(keys) if key in gold]
         study = Study(
             known,
-            {"shard": chunk},
+            {name: chunk},
             coverage=coverage_policy(settings.coverage),
-            exclude=[name for name in settings.exclude if dialogue_key(name) in keys],
+            exclude=[one for one in settings.exclude if dialogue_key(one) in keys],
             ontology=settings.ontology,
             scoped=False,
         )
-        comparison = study.comparison("shard", bench.profile)
-        comparison.require_scope("predictions")
+        comparison = study.comparison(name, bench.profile)
+        comparison.require_scope(name)
         if comparison.signature["roles"].endswith("PRED=states") and gold is None:
             raise DialgaugeError("it has states and no predictions beside them; name GOLD too")
         return _summed(

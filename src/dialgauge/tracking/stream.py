@@ -2,7 +2,9 @@
 
 The table has the columns ``dialogue`` (any type; the turns of a dialogue stand together), ``turn`` (the number of the
 user turn) and for every slot ``gold:DOMAIN-SLOT`` and ``pred:DOMAIN-SLOT``: 0 for an absent slot, and otherwise a
-number such that equal numbers are equal values. :func:`write_codes` makes such a table; so can any other tool.
+number such that equal numbers are equal values. :func:`write_codes` makes such a table; so can any other tool. The
+slots of the table are the inventory of slot accuracy, unless the file's metadata says another number of slots under
+``dialgauge.inventory``.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     import polars
 
 GOLD, PREDICTED = "gold:", "pred:"
+#: Where the file says how many slots there are, if they are not as many as it has columns for.
+INVENTORY = "dialgauge.inventory"
 
 #: Turns read at a time, and turns counted at a time: the one bounds memory, the other fits the processor's cache.
 CHUNK = 1 << 18
@@ -57,7 +61,9 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
             columns |= {f"{prefix}{name}": side[place[n]] if n in place else absent for n, name in enumerate(names)}
         frames.append(polars.DataFrame(columns))
     with atomic(path) as scratch:
-        polars.concat(frames).write_parquet(scratch, row_group_size=CHUNK)
+        polars.concat(frames).write_parquet(
+            scratch, row_group_size=CHUNK, metadata={INVENTORY: str(comparison.inventory)}
+        )
 
 
 def _codes(comparison: StateComparison, stretch: Stretch) -> tuple[Codes, Codes]:
@@ -98,6 +104,15 @@ def is_code_table(path: Path) -> bool:
 def code_slots(path: Path) -> list[str]:
     """The slots of a table of codes, which must have both columns of each."""
     return _slots(_columns(path), path)
+
+
+def code_inventory(path: Path) -> int:
+    """T of slot accuracy: what the file says, else the number of its slots."""
+    import polars
+
+    with _readable(path):
+        said = polars.read_parquet_metadata(path).get(INVENTORY, "")
+    return int(said) if said.isdecimal() and len(said) < 10 else len(code_slots(path))
 
 
 def _columns(path: Path) -> list[str]:

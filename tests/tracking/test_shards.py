@@ -1,0 +1,295 @@
+"""One system in many files: the scores of one file, whatever engine, order and interruption."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+import dialgauge
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.engine import Place
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import write
+from dialgauge.measures import Resampling
+from dialgauge.runs import Run, Store
+from dialgauge.tracking import Results, chosen_measures, required_measures, score_shards
+from dialgauge.tracking.shard_run import RESAMPLED, linearised
+from dialgauge.tracking.stream import write_codes
+from support.shared import shared_folder
+from tracking.corpora import corpora
+from tracking.test_results import compared
+
+DATA = shared_folder("data")
+VALUES = ("north", "south", "east", "west")
+
+
+def talk(number: int) -> Dialogue:
+    """A dialogue of a few turns whose tracker errs now and then."""
+    chance = random.Random(number)
+    turns, gold, predicted = [], {}, {}
+    for _ in range(chance.randint(1, 6)):
+        slot = chance.choice(["area", "stars", "name", "parking"])
+        gold[slot] = (chance.choice(VALUES),)
+        predicted[slot] = gold[slot] if chance.random() < 0.8 else (chance.choice(VALUES),)
+        turns.append(Turn(speaker="user", state={"hotel": dict(gold)}, predicted={"hotel": dict(predicted)}))
+    return Dialogue(id=f"talk{number}", turns=tuple(turns), domains=("hotel", "train"))
+
+
+TALKS = [talk(number) for number in range(120)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The talks in five files of five kinds."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(5):
+        write(TALKS[number::5], folder / f"part-{number}.jsonl", format="native")
+    packers = {1: (gzip, ".gz"), 2: (bz2, ".bz2"), 3: (lzma, ".xz")}
+    for number, (packer, ending) in packers.items():
+        plain = folder / f"part-{number}.jsonl"
+        (folder / f"part-{number}.jsonl{ending}").write_bytes(packer.compress(plain.read_bytes()))
+        plain.unlink()
+    write(TALKS[4::5], folder / "part-4.parquet", format="parquet")
+    (folder / "part-4.jsonl").unlink()
+    (folder / "README.md").write_text("what these are")
+    return folder
+
+
+def scored(sources: Sequence[Path | str], store: Path, place: Place | None = None, **more: Any) -> Results:
+    chosen = more.pop("measures", None)
+    given: dict[str, Any] = {"profile": "canon", "resampling": Resampling(), "name": "mine"} | more
+    return score_shards(
+        [str(source) for source in sources], given.pop("gold", None), measures=chosen_measures(chosen),
+        required=required_measures(chosen), store=Store(store), workers=place or Place("local"), **given,
+    )  # fmt: skip
+
+
+def content(run: Run, store: Path) -> tuple[bytes, dict[str, Any]]:
+    """The bytes of a stored run but for its id, its moment and its command."""
+    stored = Store(store).add(run)
+    facts = stored.manifest
+    kept = {name: getattr(facts, name) for name in facts.__struct_fields__ if name not in ("id", "created", "command")}
+    return stored.table_path("dialogue_scores").read_bytes(), kept
+
+
+def test_many_files_give_the_scores_and_the_signature_of_one(files: Path, tmp_path: Path) -> None:
+    whole = dialgauge.score(None, {"mine": TALKS}, intervals=False)[0]
+    parts = scored([files], tmp_path / "store", resampling=None)[0]
+    assert parts.scores.keys() == whole.scores.keys()
+    for name, score in whole.scores.items():
+        assert parts[name] == pytest.approx(whole[name], rel=1e-14), name
+        assert parts.scores[name].signature == score.signature
+    assert parts.details.counts == whole.details.counts
+    assert parts.details.evidence == whole.details.evidence
+    assert parts.coverage.sentence() == whole.coverage.sentence()
+    together = sorted(whole.run.table("dialogue_scores").rows())
+    assert sorted(parts.run.table("dialogue_scores").rows()) == together
+
+
+def test_equal_bytes_on_every_engine_in_any_order(files: Path, tmp_path: Path) -> None:
+    here = content(scored([files], tmp_path / "a").runs[0], tmp_path / "b")
+    names = sorted(str(path) for path in files.glob("part-*"))
+    for place, sources in (
+        (Place("pool", 1), [str(files)]),
+        (Place("pool", 2), [str(files)]),
+        (Place("pool", 3), names[::-1]),
+        (Place("local"), [names[2], *names]),
+    ):
+        table, facts = content(scored(sources, tmp_path / "a", place).runs[0], tmp_path / "b")
+        assert table == here[0]
+        assert {key: value for key, value in facts.items() if key != "inputs"} == {
+            key: value for key, value in here[1].items() if key != "inputs"
+        }
+        assert [(one.files, one.size, one.sha256) for one in facts["inputs"]] == [
+            (one.files, one.size, one.sha256) for one in here[1]["inputs"]
+        ]
+
+
+def test_gold_apart_in_one_file_or_in_files_of_the_same_names(tmp_path: Path) -> None:
+    gold = [replace(one, turns=tuple(replace(turn, predicted=None) for turn in one.turns)) for one in TALKS]
+    theirs = [replace(one, turns=tuple(replace(turn, state=None) for turn in one.turns)) for one in TALKS[:-3]]
+    whole = dialgauge.score(gold, {"mine": theirs}, intervals=False)[0]
+    for folder, dialogues in (("gold", gold), ("pred", theirs)):
+        (tmp_path / folder).mkdir()
+        for number in range(3):
+            write(dialogues[number * 40 : number * 40 + 40], tmp_path / folder / f"{number}.jsonl", format="native")
+    write(gold, tmp_path / "gold.jsonl", format="native")
+    for reference in (tmp_path / "gold.jsonl", tmp_path / "gold"):
+        parts = scored([tmp_path / "pred"], tmp_path / "store", gold=str(reference), resampling=None)[0]
+        assert {name: parts[name] for name in parts.scores} == pytest.approx(
+            {name: whole[name] for name in whole.scores}, rel=1e-14
+        )
+        assert parts.coverage.missing_dialogues == whole.coverage.missing_dialogues == [one.id for one in TALKS[-3:]]
+        assert parts.coverage.gold_turns == whole.coverage.gold_turns
+        assert parts.signature["gold"] == whole.signature["gold"]
+    with pytest.raises(DialgaugeError, match="3 gold dialogues have no prediction"):
+        scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold"), coverage="empty")
+
+
+def test_a_bad_file_is_named_and_the_others_work_is_kept(files: Path, tmp_path: Path) -> None:
+    good = content(scored([files], tmp_path / "a").runs[0], tmp_path / "b")
+    bad = files / "part-5.jsonl"
+    bad.write_text("nothing of ours\n")
+    with pytest.raises(DialgaugeError, match=r"part-5.jsonl: no known format fits.*5 other files are done and kept"):
+        scored([files], tmp_path / "kept")
+    (work,) = Store(tmp_path / "kept").unfinished()
+    kept = sorted((tmp_path / "kept" / ".work" / work / "shards").iterdir())
+    assert len(kept) == 5
+    bad.unlink()
+    again = scored([files], tmp_path / "kept", Place("pool", 2))
+    assert content(again.runs[0], tmp_path / "b")[0] == good[0]
+    assert Store(tmp_path / "kept").unfinished() == []
+
+
+def test_finished_files_are_not_read_again_and_changed_ones_are(files: Path, tmp_path: Path) -> None:
+    (files / "part-5.jsonl").write_text("nothing of ours\n")
+    with pytest.raises(DialgaugeError):
+        scored([files], tmp_path / "kept")
+    first = files / "part-0.jsonl"
+    (work,) = Store(tmp_path / "kept").unfinished()
+    done = tmp_path / "kept" / ".work" / work / "shards"
+    before = {path.name for path in done.iterdir()}
+    write(TALKS[1:2], first, format="native")  # another dialogue, which is in part-1 too
+    (files / "part-5.jsonl").unlink()
+    with pytest.raises(DialgaugeError, match=r"dialogue talk1: the dialogue is in part-0.jsonl and in part-1.jsonl.gz"):
+        scored([files], tmp_path / "kept")
+    assert len({path.name for path in done.iterdir()} - before) == 1
+
+
+def test_files_that_do_not_go_together(files: Path, tmp_path: Path) -> None:
+    flags = [Dialogue(id="f", turns=(Turn(speaker="user", state={}, judged={"hotel": {"area": True}}),))]
+    write(flags, files / "part-6.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match=r"part-6.jsonl: it holds PRED=gold.flags, but part-0.jsonl holds"):
+        scored([files], tmp_path)
+    states = [Dialogue(id="g", turns=(Turn(speaker="user", state={"hotel": {"area": ("east",)}}),))]
+    write(states, files / "part-6.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match=r"part-6.jsonl: it has predictions but no gold states"):
+        scored([files / "part-6.jsonl"], tmp_path)
+    with pytest.raises(DialgaugeError, match="there is no such file or folder"):
+        scored([tmp_path / "nowhere"], tmp_path)
+
+
+def test_measures_that_sums_cannot_give(files: Path, tmp_path: Path) -> None:
+    with pytest.raises(DialgaugeError, match=r"F1\(average=slot\) cannot be computed: it is no ratio of sums"):
+        scored([files], tmp_path, measures=["F1(average=slot)"])
+    parts = scored([files], tmp_path, profile="verbatim", resampling=None)[0]
+    assert "name them with --ontology" in parts.left_out["SA"]
+    assert "SA" not in parts.scores and parts.signature.get("slots", "") == ""
+    assert parts["JGA"] == pytest.approx(dialgauge.score(None, TALKS, profile="verbatim")[0]["JGA"], rel=1e-14)
+
+
+def test_files_at_an_address(files: Path, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    for path in files.glob("part-*"):
+        memory.pipe(f"/bucket/{tmp_path.name}/{path.name}", path.read_bytes())
+    here = scored([files], tmp_path / "a").runs[0]
+    there = scored([f"memory://bucket/{tmp_path.name}/*"], tmp_path / "a").runs[0]
+    assert there.scores == here.scores
+    assert there.table("dialogue_scores").equals(here.table("dialogue_scores"))
+    assert there.manifest.inputs[0].sha256 == here.manifest.inputs[0].sha256
+    with pytest.raises(DialgaugeError, match="memory://nowhere: there is no such file or folder"):
+        scored(["memory://nowhere"], tmp_path / "a")
+
+
+@settings(max_examples=20, deadline=None)
+@given(corpora(), st.integers(1, 3))
+def test_tables_of_codes_give_the_scores_of_the_dialogues(
+    tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], workers: int
+) -> None:
+    try:
+        found = dialgauge.score(both[0], both[1], measures="default", intervals=False)[0]
+    except DialgaugeError as error:
+        assert "share" in str(error) or "no turn carries" in str(error)
+        return
+    folder = tmp_path_factory.mktemp("codes")
+    try:
+        write_codes(compared(*both), folder / "codes.parquet")
+    except DialgaugeError as error:
+        assert "cannot be written as codes" in str(error) and not compared(*both).coder.identity
+        return
+    scores = scored([folder / "codes.parquet"], folder / "store", resampling=None)[0]
+    assert {name: score.value for name, score in scores.scores.items()} == {
+        name: score.value for name, score in found.scores.items()
+    }
+    assert scores.run.table("dialogue_scores").rows() == found.run.table("dialogue_scores").rows()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"dialogue": [1], "gold:a": [1], "pred:a": [1]}, "needs the columns 'dialogue' and 'turn'"),
+        ({"dialogue": [1], "turn": [0], "gold:a": [1]}, "unpaired: a"),
+        ({"dialogue": [1], "turn": [0], "gold:a": [1.5], "pred:a": [1]}, "'gold:a' must hold whole numbers"),
+        ({"dialogue": [1], "turn": [0], "gold:a": [1], "pred:a": [None]}, "'pred:a' must hold whole numbers"),
+        ({"dialogue": [], "turn": [], "gold:a": [], "pred:a": []}, "has no rows"),
+        ({"a": [1]}, "holds no dialogues"),
+    ],
+)
+def test_tables_that_hold_no_codes(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+    path = tmp_path / "codes.parquet"
+    polars.DataFrame(columns).write_parquet(path)
+    with pytest.raises(DialgaugeError, match=f"codes.parquet.*{message}"):
+        scored([path], tmp_path / "store")
+
+
+def test_tables_of_codes_with_other_slots_are_kept_apart(tmp_path: Path) -> None:
+    for name in "ab":
+        row = {"dialogue": [name], "turn": [0], f"gold:{name}": [1], f"pred:{name}": [1]}
+        polars.DataFrame(row).write_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(DialgaugeError, match=r"b.parquet: it has other slots than a.parquet \(a, b\)"):
+        scored([tmp_path / "*.parquet"], tmp_path / "store")
+
+
+def test_linearised_intervals_are_those_of_resampling_where_there_are_many_dialogues() -> None:
+    from dialgauge.stats import ratio_intervals
+
+    chance = np.random.default_rng(7)
+    below = chance.integers(1, 12, 20_000).astype(float)
+    above = chance.binomial(below.astype(int), chance.beta(3, 2, 20_000)).astype(float)
+    low, high = linearised(above, below, 0.95, (0.0, 1.0))
+    ((left, right),) = ratio_intervals(above[None], below[None], resamples=2000, seed=0, level=0.95, bounds=[(0, 1)])
+    width = right - left
+    assert abs(low - left) < 0.06 * width and abs(high - right) < 0.06 * width
+    assert linearised(np.ones(5), np.ones(5), 0.95, (0.0, 1.0)) == (1.0, 1.0)
+
+
+def test_many_dialogues_get_linearised_intervals_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert RESAMPLED == 50_000
+    monkeypatch.setattr("dialgauge.tracking.shard_run.RESAMPLED", 100)
+    write(TALKS, tmp_path / "all.jsonl", format="native")
+    run = scored([tmp_path / "all.jsonl"], tmp_path / "store").runs[0]
+    assert "interval:0.95-linearised" in run.signature
+    assert any("linearised from the sums of all dialogues" in note for note in run.notes)
+    score = run.scores["JGA"]
+    assert score.low is not None and score.high is not None and score.low < (score.value or 0) < score.high
+
+
+@pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA is not set: no MultiWOZ predictions here")
+def test_a_real_tracker_in_parts_scores_what_it_scores_whole(tmp_path: Path) -> None:
+    assert DATA is not None
+    gold = str(DATA / "multiwoz21" / "test.json.gz")
+    whole = dialgauge.score(gold, [DATA / "dst_predictions" / "augpt.json.gz"], intervals=False)[0]
+    theirs = list(dialgauge.read(DATA / "dst_predictions" / "augpt.json.gz"))
+    (tmp_path / "pred").mkdir()
+    for number in range(4):
+        write(theirs[number::4], tmp_path / "pred" / f"{number}.parquet", format="parquet")
+    parts = scored([tmp_path / "pred"], tmp_path / "store", Place("pool", 2), gold=gold, resampling=None)[0]
+    assert f"{parts['JGA']:.4f}" == f"{whole['JGA']:.4f}" == "0.4948"
+    assert {name: parts[name] for name in parts.scores} == pytest.approx(
+        {name: whole[name] for name in whole.scores}, rel=1e-13
+    )
+    assert parts.signature["gold"] == whole.signature["gold"]
