@@ -106,21 +106,24 @@ def test_a_replay_without_an_answer_says_which(server: ModelServer, capsys: pyte
 def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     server: ModelServer, how: signal.Signals, workers: int
 ) -> None:
-    server.misbehave(*[""] * 20, *["hang"] * workers)
+    """At Ctrl-C answers that are under way are awaited and kept; at ``kill -9`` they are lost, one for each worker."""
+    server.misbehave(*[""] * 20, *["late"] * workers)
     command = [*COMMAND, *words(server, "-n", 4, "--workers", workers, "--out", "talks")]
     stopped = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    # Nobody waits for an answer that is under way: one that arrives after the end cannot be kept.
     assert server.wait_until_hanging(workers), "it never asked so often"
     stopped.send_signal(how)
+    if how == signal.SIGKILL:
+        stopped.wait(60)
+    server.released.set()
     _, told = stopped.communicate(timeout=60)
     assert stopped.returncode in (-how, 130), told
-    paid = dict(server.answered)
-    assert len(paid) == 20
-    server.released.set()
+    kept = len(Path("tape.jsonl").read_bytes().splitlines())
+    assert kept == 20 if how == signal.SIGKILL else kept >= 20 + workers
     again = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert again.returncode == 0, again.stderr
-    assert set(server.answered.values()) == {1}, "a call was paid twice"
     assert len(server.answered) == 4 * 9
+    paid_twice = sum(server.answered.values()) - len(server.answered)
+    assert paid_twice <= (workers if how == signal.SIGKILL else 0)
     # The same as without the interruption.
     with model_server() as fresh:
         whole = [*words(fresh, "-n", 4, "--out", "whole", cassette="fresh.jsonl", store="fresh")]
