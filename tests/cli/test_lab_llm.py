@@ -100,11 +100,21 @@ def test_a_replay_without_an_answer_says_which(server: ModelServer, capsys: pyte
     assert "tape.jsonl has no answer to a request" in " ".join(outcome.err.split())
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the models say when nobody stops them."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    with model_server() as fresh:
+        command = [*COMMAND, *words(fresh, "-n", 4, "--out", "whole")]
+        subprocess.run(command, check=True, capture_output=True, timeout=120, cwd=folder)
+    return (folder / "whole" / "conversations.jsonl").read_bytes()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_stopped_run_resumes_without_repeating_a_paid_call(
-    server: ModelServer, how: signal.Signals, workers: int
+    server: ModelServer, how: signal.Signals, workers: int, uninterrupted: bytes
 ) -> None:
     """At Ctrl-C answers that are under way are awaited and kept; at ``kill -9`` they are lost, one for each worker."""
     server.misbehave(*[""] * 20, *["late"] * workers)
@@ -124,11 +134,7 @@ def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     assert len(server.answered) == 4 * 9
     paid_twice = sum(server.answered.values()) - len(server.answered)
     assert paid_twice <= (workers if how == signal.SIGKILL else 0)
-    # The same as without the interruption.
-    with model_server() as fresh:
-        whole = [*words(fresh, "-n", 4, "--out", "whole", cassette="fresh.jsonl", store="fresh")]
-        subprocess.run([*COMMAND, *whole], check=True, capture_output=True, timeout=120)
-    assert Path("talks/conversations.jsonl").read_bytes() == Path("whole/conversations.jsonl").read_bytes()
+    assert Path("talks/conversations.jsonl").read_bytes() == uninterrupted
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -152,6 +158,7 @@ def test_a_budget_is_exceeded_by_one_call_at_most(
         assert reasons == ["user_done", *["token_budget"] * 5]
         assert [bool(one.turns) for one in only_run().dialogues()] == [True, True, *[False] * 4]
     # With more money it goes on where it stopped.
+    server.reply = standard_reply
     more = dialgauge(capsys, *words(server, "-n", 6, "--workers", workers, budget_tokens=100_000, store="more"))
     assert more.code == 0, more.err
     assert set(server.answered.values()) == {1}
