@@ -93,9 +93,12 @@ def test_an_answer_is_on_the_disk_before_it_is_used(tmp_path: Path, monkeypatch:
     """What was written is forced out, and nobody has the answer before."""
     order: list[str] = []
     real = os.fsync
-    monkeypatch.setattr(
-        os, "fsync", lambda handle: (order.append(f"forced {os.fstat(handle).st_size > 0}"), real(handle))
-    )
+
+    def forced(handle: int) -> None:
+        order.append(f"forced {os.fstat(handle).st_size > 0}")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", forced)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with model_server() as server:
         settings = ChatSettings(endpoint=server.url, model="m", cassette=str(tmp_path / "tape.jsonl"))
