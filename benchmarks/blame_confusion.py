@@ -1,36 +1,39 @@
 """Is the right link blamed? Faults of known kinds are put into conversations of the town, and the cause found for each
 failure is held against the truth.
 
-    python benchmarks/blame_confusion.py [GOALS] [SEED]
+    python benchmarks/blame_confusion.py [GOALS] [SEED] [LEVEL ...]
 
-Prints the confusion matrix of ``docs/lab-blame.md``: without a channel, and with ``mild`` on top. The seed is that of
-the town, its goals and the conversations; 0 is the one that the rules were written with, so another is reported.
+Prints the confusion matrices of ``docs/lab-blame.md``: for agents that exchange acts (``act``) and for the same ones
+that talk through text, NLG and NLU (``text``), without a channel and with ``mild`` on top. The seed is that of the
+town, its goals and the conversations; 0 is the one that the rules were written with, so another is reported.
 """
 
 from __future__ import annotations
 
 import sys
+from itertools import product
 
+from dialgauge.agents import Level
 from dialgauge.lab import open_town
 from dialgauge.lab.blame.broken_links import CAUSES, TITLES
 from dialgauge.lab.blame.validation import TRUE_CAUSES, BlameConfusion, blame_confusion
 from dialgauge.report import Column, Table
 
 GOALS, SEED = 1000, 2
+LEVELS: list[Level] = ["act", "text"]
 
 
 def main() -> None:
-    """Print both matrices."""
-    goals, seed = [int(text) for text in sys.argv[1:]] + [GOALS, SEED][len(sys.argv) - 1 :]
+    """Print the matrices."""
+    given = [int(text) for text in sys.argv[1:3]]
+    goals, seed = given + [GOALS, SEED][len(given) :]
     town = open_town(count=goals, seed=seed)
-    for channel in ("clean", "mild"):
-        rows = [blame_confusion(town, fault, channel=channel, seed=seed) for fault in TRUE_CAUSES]
-        print(
-            matrix(rows, f"{goals} goals, seed {seed}, channel {channel}: failures with one fault").render("markdown")
-        )
-        print(details(rows).render("markdown"))
-        if channel != "clean":
-            print(doubles(rows).render("markdown"))
+    chosen: list[Level] = [level for level in LEVELS if level in sys.argv[3:]] or LEVELS
+    for level, channel in product(chosen, ("clean", "mild")):
+        rows = [blame_confusion(town, fault, channel=channel, seed=seed, level=level) for fault in TRUE_CAUSES]
+        title = f"{goals} goals, seed {seed}, level {level}, channel {channel}: failures with one fault"
+        tables = [matrix(rows, title), details(rows), *([doubles(rows)] if any(row.two_faults for row in rows) else [])]
+        print(*(table.render("markdown") for table in tables), sep="\n", flush=True)
 
 
 def matrix(rows: list[BlameConfusion], title: str) -> Table:

@@ -1,10 +1,14 @@
 """How often intervals hold: real trackers' scores on small samples of dialogues, the whole test set as the truth.
 
 DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py [repetitions] [dialogues ...]
+DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py amounts [repetitions]
 
 Prints Markdown, as docs/measures.md has it. Dialogues are drawn with replacement from MultiWOZ 2.1's test set; the
 trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns, ``SA, 1 in 20`` of
 their wrong slots: trackers near perfection.
+
+``amounts`` is about what has no upper bound, cost and turns of agents, as the tau files have them and made up with
+outliers, and about differences of a handful of tasks.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 from dialgauge import score
 from dialgauge.comparison import paired_scores
 from dialgauge.stats import INTERVAL_METHODS, paired_bootstrap, paired_randomisation, ratio_intervals
+from dialgauge.tasks import score_results
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +51,9 @@ def population(data: Path) -> tuple[Floats, Floats]:
 
 def main() -> None:
     """Print both tables."""
+    if sys.argv[1:2] == ["amounts"]:
+        amounts(int(sys.argv[2]) if len(sys.argv) > 2 else 500)
+        return
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     sizes = [int(text) for text in sys.argv[2:]] or [20, 30, 100, 300]
     num, den = population(Path(os.environ["DIALGAUGE_DATA"]))
@@ -95,6 +103,83 @@ def found(num: Floats, den: Floats, size: int, repetitions: int) -> Floats:
         excluded = tested.low[0, 0] > 0 or tested.high[0, 0] < 0
         counts += [tested.p[0, 0] < 0.05, excluded, drawn_p < 0.05]
     return counts / repetitions
+
+
+def amounts(repetitions: int) -> None:
+    """Print how often intervals of amounts hold and how wide they are, and intervals of differences of few tasks."""
+    print("| tasks | amounts | studentised: holds, width | as they are: holds, width | percentile: holds, width |")
+    print("| ---: | --- | --- | --- | --- |")
+    for size in (10, 20, 50):
+        for name, values in amount_populations(Path(os.environ["DIALGAUGE_DATA"])).items():
+            random, truth = np.random.default_rng(size), values.mean()
+            ends = np.array(
+                [_ends_of_a_mean(values[random.integers(0, len(values), size)], seed) for seed in range(repetitions)]
+            )
+            holds = 100 * ((ends[:, :, 0] <= truth) & (truth <= ends[:, :, 1])).mean(axis=0)
+            widths = np.quantile(ends[:, :, 1] - ends[:, :, 0], (0.5, 0.95), axis=0) / truth
+            cells = (f"{held:.0f}, {mid:.1f} to {far:.1f}" for held, mid, far in zip(holds, *widths, strict=True))
+            print(f"| {size} | {name} |", " | ".join(cells), "|", flush=True)
+    kinds = ("pass^1, 1 trial", "pass^1, 4 trials", "cost")
+    print("\n| tasks |", " | ".join(kinds), "|\n| ---: |" + " ---: |" * len(kinds))
+    for size in (4, 5, 6, 7, 8, 10, 15, 20):
+        shares = (100 * _differences_hold(kind, size, repetitions) for kind in kinds)
+        print(f"| {size} |", " | ".join(f"{share:.0f}" for share in shares), "|", flush=True)
+
+
+def amount_populations(data: Path) -> dict[str, Floats]:
+    """Amounts of tasks: real ones, skewed ones, and ones with a rare outlier."""
+    files = {
+        "gpt-4o": "tau_airline_gpt-4o",
+        "grok-3, one at the step limit": "tau2_airline_grok-3",
+        "grok-3, telecom": "tau2_telecom-workflow_grok-3",
+    }
+    real = {f"turns, {name}": _by_task(data / "tau" / f"{file}.json.gz") for name, file in files.items()}
+    random = np.random.default_rng(0)
+    usual = np.exp(random.normal(0, 0.3, 100_000))
+    outliers = {
+        f"ten times as much, 1 in {share}": usual * np.where(np.arange(len(usual)) % share == 0, 10, 1)
+        for share in (20, 100)
+    }
+    return {**real, "log-normal, sd 1": np.exp(random.normal(0, 1, 100_000)), **outliers}
+
+
+def _by_task(file: Path) -> Floats:
+    [run] = score_results([file], resamples=0)
+    turns = run.table("trials").select("task", "turns").group_by("task", maintain_order=True).mean()
+    return turns["turns"].to_numpy()
+
+
+def _ends_of_a_mean(values: Floats, seed: int) -> list[Floats]:
+    """Intervals: studentised alone (its bounds are not said), as scores have them, and percentiles."""
+    num, den = values[None], np.ones((1, len(values)))
+    given = (((-np.inf, np.inf), "studentised"), ((0.0, np.inf), "studentised"), ((0.0, np.inf), "percentile"))
+    return [ratio_intervals(num, den, seed=seed, bounds=bounds, method=method)[0] for bounds, method in given]
+
+
+def _differences_hold(kind: str, size: int, repetitions: int) -> float:
+    """How often the interval of the difference of two agents holds the true one.
+
+    The test turned round, also where it is not shown because the tasks are too few.
+    """
+    random, held, defined = np.random.default_rng(size), 0, 0
+    for seed in range(repetitions):
+        scores, truth = _two_agents(kind, size, random)
+        tested = paired_randomisation(scores[:, None], np.ones((2, 1, size)), resamples=1000, seed=seed)
+        low, high = tested.low[0, 0], tested.high[0, 0]
+        defined += not np.isnan(low)
+        held += bool(low <= truth <= high)
+    return held / defined
+
+
+def _two_agents(kind: str, size: int, random: np.random.Generator) -> tuple[Floats, float]:
+    """Scores of two agents on tasks of which the second does six in ten that the first does; and the true difference.
+
+    The second costs half as much again.
+    """
+    if kind == "cost":
+        return np.exp(random.normal(0, 0.8, (2, size))) * [[1.0], [1.5]], -0.5 * float(np.exp(0.32))
+    trials, chance = 1 if kind == "pass^1, 1 trial" else 4, random.beta(0.7, 0.9, size)
+    return random.binomial(trials, [chance, 0.6 * chance]) / trials, 0.4 * 0.7 / 1.6
 
 
 if __name__ == "__main__":

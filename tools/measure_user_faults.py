@@ -1,8 +1,8 @@
 """Measures the checks of user faults on the labelled conversations and writes the record that the command prints.
 
-python tools/measure_user_faults.py DATA [--half development] [--date 2026-11-16] [--write]
+python tools/measure_user_faults.py DATA [--part development] [--date 2026-11-16] [--write]
 
-DATA holds the folder ``tau``. Without ``--write`` the record is only printed. ``--half development`` looks at nothing
+DATA holds the folder ``tau``. Without ``--write`` the record is only printed. ``--part development`` looks at nothing
 but the half on which the checks were written.
 """
 
@@ -19,11 +19,13 @@ from dialgauge.formats import read
 from dialgauge.users.faults import check_user
 from dialgauge.users.faults.fault_records import CheckedConversation
 from dialgauge.users.faults.labelled import (
-    DEVELOPMENT,
-    HALVES,
+    FRESH,
+    PARTS,
     RECORD,
     ConversationKey,
     draw,
+    draw_fresh,
+    labels_of,
     load_labels,
     measure,
 )
@@ -57,16 +59,16 @@ def main() -> None:
     """Measure, print, and where asked to, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--half", choices=HALVES, action="append")
+    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    labels = load_labels()
-    if draw(all_conversations(options.data)) != [one.key for one in labels]:
-        raise SystemExit("the labelled conversations are not those that the seed draws")
-    halves = options.half or HALVES
-    wanted = {one.key for one in labels if ("development" if one.number < DEVELOPMENT else "held_out") in halves}
-    record = measure(checked_conversations(options.data, wanted), on=options.date, halves=halves)
+    every = all_conversations(options.data)
+    if draw(every) + draw_fresh(every) != [one.key for one in load_labels() + load_labels(FRESH)]:
+        raise SystemExit("the labelled conversations are not those that the seeds draw")
+    parts = options.part or PARTS
+    wanted = {one.key for part in parts for one in labels_of(part)}
+    record = measure(checked_conversations(options.data, wanted), on=options.date, parts=parts)
     content = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
     sys.stdout.write(content.decode())
     if options.write:

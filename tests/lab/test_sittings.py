@@ -159,21 +159,31 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
     users = [one for one in seen if isinstance(one, UserContext)]
     systems = [one for one in seen if isinstance(one, SystemContext)]
     assert len(users) == len(systems) == len(town.goals)
-    for context in users[:20]:
-        assert any(isinstance(one, TownGoal) for one in _reachable(context, set()))
-        assert not any(isinstance(one, Backend) for one in _reachable(context, set()))
-    for told in systems[:20]:
-        assert any(isinstance(one, Backend) for one in _reachable(told, set()))
-        assert not any(isinstance(one, TownGoal) for one in _reachable(told, set()))
+    for context in users[:10]:
+        kinds = {type(one) for one in _reachable(context, set())}
+        assert TownGoal in kinds and not any(issubclass(kind, Backend) for kind in kinds)
+    for told in systems[:10]:
+        kinds = {type(one) for one in _reachable(told, set())}
+        assert TownGoal not in kinds and any(issubclass(kind, Backend) for kind in kinds)
+
+
+_LONG_RUN = [sys.executable, "-m", "dialgauge", "lab", "run", "-n", "400", "--resamples", "0", "--out"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run gives that nobody killed."""
+    folder = tmp_path_factory.mktemp("whole")
+    command = [*_LONG_RUN, str(folder / "talks"), "--store", str(folder / "store")]
+    assert b"stored as run" in subprocess.run(command, capture_output=True, check=True).stderr
+    return folder / "talks"
 
 
 @pytest.mark.parametrize("moment", [0.3, 0.6, 0.9])
-def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(tmp_path: Path, moment: float) -> None:
-    command = [sys.executable, "-m", "dialgauge", "lab", "run", "-n", "400", "--resamples", "0", "--out"]
-    whole = subprocess.run(
-        [*command, str(tmp_path / "whole"), "--store", str(tmp_path / "one")], capture_output=True, check=True
-    )
-    assert b"stored as run" in whole.stderr
+def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(
+    tmp_path: Path, whole: Path, moment: float
+) -> None:
+    command = _LONG_RUN
     parts = tmp_path / "two"
     broken = subprocess.Popen(
         [*command, str(tmp_path / "again"), "--store", str(parts)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
@@ -185,7 +195,7 @@ def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(tmp_pat
     broken.wait()
     subprocess.run([*command, str(tmp_path / "again"), "--store", str(parts)], capture_output=True, check=True)
     for name in ("conversations.jsonl", "gcdf1/dialogues_001.json"):
-        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        assert (tmp_path / "again" / name).read_bytes() == (whole / name).read_bytes()
 
 
 def anchors(dialogues: list[Dialogue]) -> None:
@@ -336,7 +346,8 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
         lambda name, options: _Odd(what) if name == "odd" else make_agent(name, options),
     )
     monkeypatch.setattr("dialgauge.lab.lab_run.code_of", lambda made: "odd")
-    few = msgspec.structs.replace(town, goals=town.goals[:2])
+    # Who is deaf to alarms holds each conversation up for seconds; that a second one follows is seen with the others.
+    few = msgspec.structs.replace(town, goals=town.goals[: 1 if what is _deaf_to_alarms else 2])
     sitting = msgspec.structs.replace(
         SITTING, system=AgentSpec("odd"), limits=Limits(exchanges=5, acts=12, characters=2000, seconds=0.2)
     )

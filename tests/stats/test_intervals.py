@@ -213,3 +213,33 @@ def test_a_share_that_could_be_negative_has_an_honest_interval_near_its_top() ->
     [[low, high]] = ratio_intervals(num, den, bounds=(-np.inf, 1.0))
     assert (low, high) == tuple(ratio_intervals(num, den, bounds=(0.0, 1.0))[0])
     assert low < 0.95
+
+
+def test_one_outlier_does_not_blow_up_the_interval_of_an_amount() -> None:
+    """Nineteen tasks of some 15 turns and one of 200, as in the airline file of tau2-bench."""
+    turns = np.array([[*range(10, 29), 200]], dtype=float)
+    [[low, high]] = ratio_intervals(turns, np.ones_like(turns), bounds=(0, np.inf))
+    [[_, old]] = ratio_intervals(turns, np.ones_like(turns))
+    mean = turns.mean()
+    assert 0 < low < turns[0, :19].mean() < mean < high < 3 * mean < old
+    assert low * high == pytest.approx(mean**2)
+
+
+def test_the_interval_of_an_amount_without_outliers_is_the_studentised_one() -> None:
+    turns = np.array([np.arange(10, 30)], dtype=float)
+    bounded = ratio_intervals(turns, np.ones_like(turns), bounds=(0, np.inf))
+    assert bounded.tolist() == ratio_intervals(turns, np.ones_like(turns)).tolist()
+
+
+def test_intervals_of_skewed_amounts_hold() -> None:
+    random, held = np.random.default_rng(3), 0
+    for seed in range(200):
+        cost = np.exp(random.normal(0, 0.5, (1, 20)))
+        [[low, high]] = ratio_intervals(cost, np.ones_like(cost), bounds=(0, np.inf), seed=seed)
+        held += low <= np.exp(0.125) <= high
+    assert held >= 180
+
+
+def test_no_cost_at_all_is_no_cost() -> None:
+    nothing = np.zeros((1, 20))
+    assert ratio_intervals(nothing, np.ones_like(nothing), bounds=(0, np.inf)).tolist() == [[0.0, 0.0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,4 +34,34 @@ def tau_file(path: Path, verdicts: Mapping[str, str]) -> Path:
         if mark != "."
     ]
     path.write_text(json.dumps(results))
+    return path
+
+
+def tau2_file(path: Path, rewards: Mapping[str, tuple[str, Sequence[float | None]]], trials: int) -> Path:
+    """A file of tau2-bench: for each task its domain and the rewards of its trials, None for one that is not there."""
+    instructions = {
+        task: {"domain": domain, "reason_for_call": f"You want {task}."} for task, (domain, _) in rewards.items()
+    }
+    content = {
+        "info": {
+            "num_trials": trials,
+            "agent_info": {"llm": "one"},
+            "user_info": {"llm": "two"},
+            "environment_info": {"domain_name": next(iter(rewards.values()))[0]},
+        },
+        "tasks": [{"id": task, "user_scenario": {"instructions": told}} for task, told in instructions.items()],
+        "simulations": [
+            {
+                "task_id": task,
+                "trial": trial,
+                "messages": [{"role": "user", "content": "hello"}],
+                "termination_reason": "user_stop",
+                "reward_info": {"reward": reward},
+            }
+            for task, (_, given) in rewards.items()
+            for trial, reward in enumerate(given)
+            if reward is not None
+        ],
+    }
+    path.write_text(json.dumps(content))
     return path

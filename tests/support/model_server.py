@@ -124,6 +124,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             if name == "hang":
                 server._hanging.release()
                 server.released.wait(60)
+            if name == "late":
+                server._hanging.release()
+                server.released.wait(60)
             if name in ("hang", "close"):
                 server.finished(question, in_full=False)
                 self.close_connection = True

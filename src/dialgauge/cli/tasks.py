@@ -273,8 +273,11 @@ def _named(files: Sequence[str] | None) -> tuple[str, dict[str, str | None]]:
     """The gold file, and the prediction files, each with a name where its own would not tell it apart."""
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import system_name
+    from dialgauge.tasks import refuse_unreadable
 
     if not files or len(files) < 2:
+        for file in files or ():
+            refuse_unreadable(file)
         raise DialgaugeError(
             "name the gold file and at least one file of responses: dialgauge tasks score GOLD PRED..."
         )

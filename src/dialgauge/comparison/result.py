@@ -176,8 +176,15 @@ class Comparison:
     @cached_property
     def _found_eight_times(self) -> Floats:
         found = detectable(self.randomisation.reach, self.randomisation.error)
-        # Swapping the sides of so few dialogues in every way gives no p below alpha, however large the difference.
-        return found if 2.0 ** (1 - len(self.dialogues)) < self.alpha else np.full_like(found, np.nan)
+        return np.full_like(found, np.nan) if self.too_few else found
+
+    @property
+    def too_few(self) -> bool:
+        """Would even the largest difference not be significant? Then the test turned round has no end either.
+
+        Swapping the sides of so few dialogues in every way gives no p below alpha.
+        """
+        return 2.0 ** (1 - len(self.dialogues)) >= self.alpha
 
     @cached_property
     def _reaches(self) -> Floats:
@@ -282,8 +289,8 @@ class Comparison:
             second=self.systems[b],
             measure=self.measures[column],
             difference=float(tested.difference[row, column]),
-            low=float(np.maximum(tested.low[row, column], -width)),
-            high=float(np.minimum(tested.high[row, column], width)),
+            low=np.nan if self.too_few else float(np.maximum(tested.low[row, column], -width)),
+            high=np.nan if self.too_few else float(np.minimum(tested.high[row, column], width)),
             error=float(tested.error[row, column]),
             p_bootstrap=float(self.bootstrap.p[row, column]),
             p_randomisation=float(tested.p[row, column]),

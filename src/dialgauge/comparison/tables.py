@@ -12,6 +12,7 @@ from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, s
 from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.report import SHARE, Cell, Column, Table, mark_best, score_column
 from dialgauge.stats import discriminative_power
+from dialgauge.text import counted
 
 #: Discriminative power is, by its definition, about tests at this level without correction.
 POWER_ALPHA = 0.05
@@ -178,6 +179,11 @@ def pair_table(comparison: Comparison) -> Table:
         f"Wins, ties and losses: {comparison.view.unit}s on which the first system scores better than the second, "
         "equal, or worse.",
     ]
+    if comparison.too_few:
+        table.notes.append(
+            f"No intervals: {counted(len(comparison.dialogues), comparison.view.unit)} are too few for one at "
+            f"{100 * comparison.level:g}%, and for a verdict: to differ on every one of them would not be significant."
+        )
     return table
 
 

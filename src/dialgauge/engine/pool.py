@@ -22,8 +22,8 @@ from dialgauge.engine.units import Batch, Done, Engine, Place, Results, Unit, Wo
 from dialgauge.engine.worker import READY, Crash, serve
 from dialgauge.errors import DialgaugeError
 
-#: Seconds a worker gets to end by itself.
-_PATIENCE = 5.0
+#: Seconds a worker gets to end by itself; one that waits for an answer which is paid for takes up to five.
+_PATIENCE = 6.0
 #: A unit of which so many workers died has failed.
 _DEATHS = 3
 #: So many workers in a row that died before they were ready will not be followed by a better one.

@@ -34,6 +34,10 @@ ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "i
 T = TypeVar("T")
 
 _MOST_PLACES = 20
+#: How msgspec points to a byte, and numbers that are none, outside of texts.
+_BYTE = re.compile(r"\(byte (\d+)\)")
+_NAN = re.compile(rb"-?(?:NaN|Infinity)")
+_NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)')
 #: How msgspec points into the list of turns of one dialogue, whatever the format calls that list.
 _TURN_PATH = re.compile(r"`\$\.\w+\[(\d+)\]")
 
@@ -148,11 +152,24 @@ def decode(
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         decode_utf8(bytes(content), part.name, line)
-        message = f"it is not valid JSON: {error}"
+        message = f"it is not valid JSON: {_no_number(bytes(content), str(error)) or error}"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
     except RecursionError as error:
         message = "the JSON is nested too deeply to be dialogue data"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+
+
+def _no_number(content: bytes, error: str) -> str:
+    """The sentence about a NaN, which many programs write and JSON does not have; empty where it is something else."""
+    place = _BYTE.search(error)
+    found = _NAN.match(content, int(place[1])) if place else None
+    if found is None:
+        return ""
+    lines = content.count(b"\n", 0, found.start()) + 1
+    where = f"line {lines:,}" if lines > 1 else f"byte {found.start():,}"
+    return (
+        f"{found[0].decode()} ({where}) is no JSON value; write null where there is none, or the number that was meant"
+    )
 
 
 def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
@@ -235,10 +252,14 @@ class Peek:
         text = self.head.decode("utf-8", "replace").lstrip()
         if not text.startswith(("{", "[")):
             return None
-        try:
-            return orjson.loads(text)
-        except orjson.JSONDecodeError:
-            return _repaired(text)
+        # With NaN in it a file is no JSON; what format it means to be can be told all the same, and then where it is.
+        for written in (text, _NO_NUMBERS.sub(_as_null, text)):
+            try:
+                return orjson.loads(written)
+            except orjson.JSONDecodeError:
+                if (repaired := _repaired(written)) is not None:
+                    return repaired
+        return None
 
     @cached_property
     def shape(self) -> str:
@@ -286,6 +307,10 @@ class Peek:
         if len(self.lines) == 1 and isinstance(self.json, dict):
             return self.json  # the file is one long line, which takes a while to repair
         return first_object(next((line for line in self.lines if line.strip()), ""))
+
+
+def _as_null(token: re.Match[str]) -> str:
+    return token[0] if token[0].startswith('"') else "null"
 
 
 def _bracket(value: Any) -> str:

@@ -150,8 +150,8 @@ class Tau(DialogueFormat):
         instructions = {str(one.task_id): one.info.task.instruction if one.info.task else "" for _, one in results}
         shared = {"planned_tasks": str(len(instructions)), "task_set": _task_set(instructions)}
         if results:
-            # The file does not say how many trials were planned: as many as any task has.
-            shared["planned_trials"] = str(1 + max(one.trial for _, one in results))
+            # The file does not say how many trials were planned: those that it has, whatever their numbers.
+            shared["planned_trials"] = str(len({one.trial for _, one in results}))
         for name, one in results:
             try:
                 yield _tau_dialogue(one, shared)
@@ -176,10 +176,10 @@ class Tau2(DialogueFormat):
             raise DialgaugeError(f"info, num_trials: {results.info.num_trials} trials cannot be meant", file=part.name)
         tasks = _tasks(results.tasks, part)
         shared = _shared(results.info, tasks)
-        domain = results.info.environment_info.domain_name if results.info.environment_info else ""
+        domains = _domains(results.info, tasks)
         for name, one in _each(_SIMULATION, results.simulations, part, notes):
             try:
-                yield _tau2_dialogue(one, tasks, shared, domain)
+                yield _tau2_dialogue(one, tasks, shared, domains.get(str(one.task_id), domains[""]))
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -330,6 +330,16 @@ def _shared(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
         **({"planned_tasks": str(len(tasks)), "task_set": _task_set(texts)} if tasks else {}),
         **({"policy": _checksum(environment.policy)} if environment.policy else {}),
     }
+
+
+def _domains(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
+    """The domain of each task: the file's, under an empty name, unless its tasks say that they are of several."""
+    whole = info.environment_info.domain_name if info.environment_info else ""
+    said = {}
+    for name, task in tasks.items():
+        given = task.user_scenario.instructions if task.user_scenario else None
+        said[name] = str(given.get("domain") or whole) if isinstance(given, dict) else whole
+    return {"": whole, **(said if len(set(said.values())) > 1 else {})}
 
 
 def _instruction(task: _Task | None) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Conversations of the town with a fault put into them on purpose, and what the fault really did in each.
 
 For instruments that say whose fault a failure was: here the truth is known. A fault is a wrapper around one of the two
-agents, or around the office that the system consults; what it did goes into a ledger that no record shows.
+agents, or around the office that the system consults; what it did goes into a ledger that no record shows. Through text
+the errors of the NLU are on the ledger too, beside those of the channel, and what is not heard is lost behind the NLU.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from dialgauge.agents import Agent, Reply, Scenario, SystemContext, UserContext, converse
+from dialgauge.agents import Agent, Level, Reply, Scenario, SystemContext, UserContext, converse
 from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, TownUser
 from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
 from dialgauge.draws import Draws
@@ -41,8 +42,8 @@ InjectedFault: TypeAlias = Literal[
     "forgetful user", "deaf system", "ignoring policy", "erring policy", "deaf user", "refusing world", "breakdown"
 ]
 INJECTED_FAULTS: tuple[InjectedFault, ...] = get_args(InjectedFault)
-#: Long enough for our own agents, short enough to wait for.
-_HANGING = 0.25
+#: Seconds of a conversation with a breakdown: long enough for our own agents, short enough to wait for.
+_HANGING: dict[Level, float] = {"act": 0.25, "text": 1.0}
 
 
 class _WatchedChannel(Channel):
@@ -64,22 +65,60 @@ class _WatchedChannel(Channel):
         return heard
 
 
+class _TextEars(_WatchedChannel):
+    """What lies between an NLU and the agent that it serves: everybody passes it, and somebody may be deaf."""
+
+    #: Who does not hear what, and to whom it listens.
+    deaf: Callable[[Sequence[Act]], Iterator[Act]] | None = None
+    deaf_to: Speaker = "user"
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel.rates)
+        self.clean = False  # else nobody would ask it
+        #: What the NLU made of each turn, by who had said it.
+        self.parsed: dict[Speaker, list[Sequence[Act]]] = {}
+
+    def damage(
+        self,
+        acts: Sequence[Act],
+        speaker: Speaker,
+        draws: Draws,
+        ontology: Ontology | None = None,
+        before: set[Act] | None = None,
+    ) -> tuple[Act, ...]:
+        self.parsed.setdefault(speaker, []).append(acts)
+        heard = super().damage(acts, speaker, draws, ontology, before)
+        return tuple(self.deaf(heard)) if self.deaf is not None and speaker == self.deaf_to else heard
+
+    def note_misreadings(self, dialogue: Dialogue) -> None:
+        """Put on the ledger where the NLU understood something else than was meant."""
+        for speaker, parsed in self.parsed.items():
+            said = [turn.acts or () for turn in dialogue.turns if turn.speaker == speaker]
+            for meant, read in zip(said, parsed, strict=False):  # nobody hears the last words
+                for one in {*meant} ^ {*read}:
+                    self.ledger.damage(speaker, one.domain)
+
+
 def injected_conversations(
-    town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0
+    town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0, level: Level = "act"
 ) -> tuple[list[Dialogue], InjectedFaults]:
     """One conversation for each goal of a town, with a fault in it, and what the fault did."""
     ledger, ontology = InjectedFaults(), spoken_ontology(town.town)
-    watched = _WatchedChannel(Channel.named(channel).rates)
-    watched.ledger = ledger
-    limits = replace(LAB_LIMITS, seconds=_HANGING) if fault == "breakdown" else LAB_LIMITS
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), seed=seed, limits=limits)
+    limits = replace(LAB_LIMITS, seconds=_HANGING[level]) if fault == "breakdown" else LAB_LIMITS
+    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), seed=seed, limits=limits, level=level)
     held = []
     for goal in town.goals:
         ledger.dialogue = goal.id
+        clear = Channel.named(channel)
+        watched = _TextEars(clear) if level == "text" else _WatchedChannel(clear.rates)
+        watched.ledger = ledger
         draws = Draws(seed, "injected fault", fault, goal.id)
         scenario = town_scenario(town.search, ontology, goal, sitting)
         user, system, scenario = _agents(fault, draws, ledger, watched, scenario)
-        held.append(with_states(converse(user, system, scenario)))
+        dialogue = with_states(converse(user, system, scenario))
+        if isinstance(watched, _TextEars):
+            watched.note_misreadings(dialogue)
+        held.append(dialogue)
     return held, ledger
 
 
@@ -99,9 +138,15 @@ def _agents(
     if fault == "forgetful user":
         return _Forgetful(user, draws, ledger), system, scenario
     if fault == "deaf system":
-        return user, _DeafSystem(system, draws, ledger), scenario
+        deaf_system = _DeafSystem(system, draws, ledger)
+        if isinstance(channel, _TextEars):
+            channel.deaf, channel.deaf_to = deaf_system.hearing, "user"
+        return user, deaf_system, scenario
     if fault == "deaf user":
-        return _DeafUser(user, draws, ledger), system, scenario
+        deaf_user = _DeafUser(user, draws, ledger)
+        if isinstance(channel, _TextEars):
+            channel.deaf, channel.deaf_to = deaf_user.hearing, "system"
+        return deaf_user, system, scenario
     if fault == "breakdown":
         return (*_broken(user, system, draws, ledger), scenario)
     return user, system, scenario
@@ -172,9 +217,10 @@ class _DeafSystem(_Wrapper):
     def respond(self, turn: Turn | None) -> Reply:
         if turn is None or turn.acts is None:
             return super().respond(turn)
-        return super().respond(replace(turn, acts=tuple(self._heard(turn.acts))))
+        return super().respond(replace(turn, acts=tuple(self.hearing(turn.acts))))
 
-    def _heard(self, acts: Sequence[Act]) -> Iterator[Act]:
+    def hearing(self, acts: Sequence[Act]) -> Iterator[Act]:
+        """What is left of what was said."""
         for one in acts:
             kind = (one.name, one.slot)
             if one.slot and kind not in self._said:
@@ -200,13 +246,14 @@ class _DeafUser(_Wrapper):
 
     def respond(self, turn: Turn | None) -> Reply:
         if turn is not None and turn.acts is not None:
-            turn = replace(turn, acts=tuple(self._heard(turn.acts)))
+            turn = replace(turn, acts=tuple(self.hearing(turn.acts)))
         reply = super().respond(turn)
         spoken = [one.domain for one in (reply.turn.acts if reply.turn else None) or () if one.domain in BOOK_SLOTS]
         self._booking = spoken[-1] if spoken else self._booking
         return reply
 
-    def _heard(self, acts: Sequence[Act]) -> Iterator[Act]:
+    def hearing(self, acts: Sequence[Act]) -> Iterator[Act]:
+        """What is left of what was said."""
         for one in acts:
             title, _, intent = one.name.partition("-")
             domain = self._booking if one.domain == "booking" else one.domain
@@ -252,5 +299,5 @@ class _Broken(_Wrapper):
         if self._how == "raises":
             raise ConnectionError("the model is not there any more")
         if self._how == "hangs":
-            time.sleep(10 * _HANGING)
+            time.sleep(10 * max(_HANGING.values()))
         return Reply(turn=None, done=True)

@@ -36,6 +36,9 @@ INTERVAL_METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 #: A resample's variance below this share of the corpus' is no variation, but the last bits of equal sums.
 _NOTHING = 1e-12
 
+#: Up to so many times Student's critical value, the bootstrap's is a correction; beyond, it is one dialogue's doing.
+_STEADY = 1.25
+
 
 @dataclass(frozen=True)
 class BootstrapDraws:
@@ -120,9 +123,11 @@ def studentised_intervals(draws: BootstrapDraws, level: float, bounds: ArrayLike
     """The intervals, (ratios, 2); ``bounds`` are the lowest and highest value, one pair or a pair for each ratio."""
     check_level(level)
     lowest, highest = np.broadcast_to(np.asarray(bounds, dtype=np.float64), (len(draws.ratio), 2)).T
+    amount = (lowest == 0) & np.isposinf(highest) & (draws.ratio > 0)
     # What can fall below 0 in principle, as SA can, but does not, is a share like any other close to its upper bound.
     lowest = np.where(np.isneginf(lowest) & (draws.ratio >= 0) & (draws.ratio <= highest), 0.0, lowest)
-    critical = np.fmax(_upper_quantile(draws.sizes, level), _student(level, draws.scored - 1))
+    student = _student(level, draws.scored - 1)
+    critical = np.fmax(_upper_quantile(draws.sizes, level), student)
     low, high = draws.ratio - critical * draws.error, draws.ratio + critical * draws.error
     width = highest - lowest
     inside = np.isfinite(width) & (draws.ratio >= lowest) & (draws.ratio <= highest)
@@ -131,9 +136,21 @@ def studentised_intervals(draws: BootstrapDraws, level: float, bounds: ArrayLike
     wilson = _wilson(share, error, draws.effective, critical)
     low = np.where(inside, lowest + wilson[0] * np.where(inside, width, 0.0), np.maximum(low, lowest))
     high = np.where(inside, lowest + wilson[1] * np.where(inside, width, 0.0), np.minimum(high, highest))
+    low, high = np.where(amount & (critical > _STEADY * student), _on_log_scale(draws, _STEADY * student), (low, high))
     intervals = np.stack([np.fmin(low, draws.ratio), np.fmax(high, draws.ratio)], axis=1)
     intervals[draws.scored < 2] = np.nan
     return intervals
+
+
+def _on_log_scale(draws: BootstrapDraws, critical: Floats) -> Floats:
+    """Intervals of amounts that rest on one or two dialogues: the ratio divided by a factor, and times it.
+
+    Resamples without the largest dialogue have next to no error, so how far they are from the ratio in such errors says
+    nothing: it made intervals several times as wide, and they held no more often.
+    """
+    with np.errstate(over="ignore"):
+        factor = np.exp(np.nan_to_num(divide(critical * draws.error, draws.ratio)))
+    return np.stack([draws.ratio / factor, draws.ratio * factor])
 
 
 def _wilson(share: Floats, error: Floats, effective: Floats, critical: Floats) -> tuple[Floats, Floats]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         worst_dialogues,
     )
     from dialgauge.tasks.texts import References, read_references, richness
-    from dialgauge.tasks.trials.recognition import are_results
+    from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
     from dialgauge.tasks.trials.trial_scores import score_attempts, score_results
     from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
@@ -83,6 +83,7 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "refuse_unreadable",
     "results_document",
     "richness",
     "score_attempts",

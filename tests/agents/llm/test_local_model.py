@@ -33,11 +33,11 @@ def test_conversations_with_a_real_model(
     sides = [part for side in ("user", "system") for one in SMALL.items() for part in (f"--{side}-set", "=".join(one))]
     words = ["lab", "run", "--user", "llm-user", "--system", "llm-system", "--level", "text", "--exchanges", 1]
     once = ["--system-set", "tool_calls=0", "--resamples", 0, "--seed", 3]
-    for name in ("a", "b"):
-        outcome = dialgauge(capsys, *words, *sides, *once, "-n", 2, "--store", name, "--out", f"{name}-talks")
+    for name, goals in (("a", 2), ("b", 1)):
+        outcome = dialgauge(capsys, *words, *sides, *once, "-n", goals, "--store", name, "--out", f"{name}-talks")
         assert outcome.code == 0, outcome.err
     first, second = (Path(f"{name}-talks", "conversations.jsonl").read_bytes() for name in ("a", "b"))
-    assert first == second
+    assert first.splitlines()[:1] == second.splitlines(), "the same seed says the same, whatever else is asked"
     (run,) = Store(Path("a")).survey().runs
     held = list(run.dialogues())
     assert len(held) == 2

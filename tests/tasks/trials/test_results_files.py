@@ -15,7 +15,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from dialgauge.tasks import coverage_sentences, score_attempts, score_results
 from runs.contract import assert_run_contract
-from support.agent_results import tau_file, tau_result
+from support.agent_results import tau2_file, tau_file, tau_result
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 
@@ -160,8 +160,7 @@ def test_results_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
     """Found by fuzzing: a measure for each of a million trials."""
-    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 999_999, 1.0)]))
-    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    [run] = score_results([tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0])}, trials=1_000_000)], resamples=0)
     assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
     assert "1 of 1,000,000 conversations" in run.details["sentence"]
     assert any("left out above k = 1" in note for note in run.notes)
@@ -196,6 +195,75 @@ def test_one_file_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixtur
     done = dialgauge(capsys, "tasks", "score", tmp_path / "p.json")
     assert done.code == 2
     assert "name the gold file and at least one file of responses" in done.err
+
+
+def test_a_list_with_nothing_in_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "none.json").write_text("[\n]\n")
+    results = tau_file(tmp_path / "r.json", TASKS)
+    for arguments in ([tmp_path / "none.json"], [results, tmp_path / "none.json"]):
+        done = dialgauge(capsys, "tasks", "score", *arguments)
+        assert done.code == 2
+        assert "none.json: it is a list with nothing in it: no conversation was recorded" in done.err
+
+
+@pytest.mark.parametrize("place", [0, 299])
+def test_a_reward_that_is_no_number_is_pointed_at(
+    place: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the beginning of a file, by which its format is told, and far behind it."""
+    results = [tau_result("a", trial, float("nan") if trial == place else 1.0) for trial in range(300)]
+    results[1]["traj"][0]["content"] = "hello, NaN" * 30_000
+    (tmp_path / "r.json").write_text(json.dumps(results, indent=0))
+    line = (tmp_path / "r.json").read_text().split("\n").index('"reward": NaN,') + 1
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
+    assert done.code == 2
+    assert f"r.json: it is not valid JSON: NaN (line {line:,}) is no JSON value; write null" in done.err
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
+    assert done.code == 2
+    assert "r.json: there is no such file" in done.err
+
+
+def test_the_numbers_of_trials_do_not_say_how_many_were_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tau_file(tmp_path / "r.json", {"a": "..++", "b": "..+-"})
+    done = dialgauge(capsys, "tasks", "score", path)
+    assert done.code == 0
+    assert "r: 4 of 4 conversations scored (2 tasks x 2 trials planned)" in done.out
+    assert "the trials are those numbered 2, 3." in done.out
+    [run] = score_results([path], resamples=0)
+    assert run.scores["pass^2"].value == 0.5 and "pass^3" not in run.scores
+
+
+def test_where_a_file_says_how_many_were_planned_that_counts(tmp_path: Path) -> None:
+    """Trials 2 and 3 of four that were planned are half of them; of two that were planned they are all."""
+    rewards = {"a": ("airline", [None, None, 1.0, 1.0])}
+    [half] = score_results([tau2_file(tmp_path / "half.json", rewards, trials=4)], resamples=0)
+    assert "INCOMPLETE: 2 of 4 conversations" in half.details["sentence"]
+    assert half.details["sentence"].endswith("the trials are those numbered 2, 3")
+    [whole] = score_results([tau2_file(tmp_path / "whole.json", rewards, trials=2)], resamples=0)
+    assert whole.coverage.complete and whole.details["planned"]["conversations"] == 2
+
+
+def test_a_trial_that_one_task_has_was_planned_for_all(tmp_path: Path) -> None:
+    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "++.+", "b": "+.++"})], resamples=0)
+    assert "INCOMPLETE: 6 of 8 conversations" in run.details["sentence"]
+
+
+def test_several_domains_in_one_file_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rewards = {"a": ("airline", [1.0, 0.0]), "b": ("airline", [1.0, 1.0]), "c": ("retail", [0.0, 0.0])}
+    path = tau2_file(tmp_path / "r.json", rewards, trials=2)
+    done = dialgauge(capsys, "tasks", "score", path, "--json", "-", "--run", "--store", tmp_path / "store")
+    assert "r: it mixes 2 domains, pass^1: airline 75.00 (2 tasks), retail 0.00 (1 task)." in done.err
+    told = json.loads(done.out)["coverage"]["r"]["domains"]
+    assert told == {"airline": {"pass^1": 0.75, "tasks": 2}, "retail": {"pass^1": 0.0, "tasks": 1}}
+    [run] = Store(tmp_path / "store").list()
+    assert "domain:airline,retail" in run.signature
+    one = tau2_file(tmp_path / "one.json", {"a": ("airline", [1.0])}, trials=1)
+    assert "mixes" not in dialgauge(capsys, "tasks", "score", one).out
 
 
 class TestExpectedValues:

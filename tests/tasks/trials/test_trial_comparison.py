@@ -52,6 +52,21 @@ def test_the_values_are_those_of_the_runs(tmp_path: Path) -> None:
             assert value == pytest.approx(run.scores[measure].value), measure
 
 
+def test_five_tasks_are_too_few_for_an_interval_of_a_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Five tasks changing sides in all ways give no p below 1/16: every difference could be the true one."""
+    for tasks, intervals in ((5, False), (6, True)):
+        a = tau_file(tmp_path / "a.json", {str(task): "++-+"[task % 4 :] + "+++"[: task % 4] for task in range(tasks)})
+        b = tau_file(tmp_path / "b.json", {str(task): "+---" for task in range(tasks)})
+        difference = compare_runs(score_results([a, b], resamples=0), resamples=2000).difference("a", "b", "pass^1")
+        assert np.isfinite([difference.low, difference.high]).all() == intervals
+        done = dialgauge(capsys, "compare", a, b, "-m", "pass^1", "--json", tmp_path / "c.json")
+        assert ("No intervals: 5 tasks are too few for one at 95%" in done.out) != intervals
+        [told] = json.loads((tmp_path / "c.json").read_bytes())["differences"]
+        assert (told["low"] is not None) == intervals
+
+
 def test_tasks_that_only_one_has_are_named_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a = tau_file(tmp_path / "a.json", {"x": "+", "y": "-", "only-a": "+"})
     b = tau_file(tmp_path / "b.json", {"x": "-", "y": "-"})

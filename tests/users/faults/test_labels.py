@@ -15,9 +15,12 @@ from dialgauge.users.faults.fault_presentation import GOOD_ENOUGH
 from dialgauge.users.faults.labelled import (
     DEVELOPMENT,
     DRAWN,
+    FRESH,
+    FRESH_DRAWN,
     SECOND,
     cohen_kappa,
     draw,
+    draw_fresh,
     labeller_agreement,
     load_earlier,
     share,
@@ -43,7 +46,10 @@ def test_labels_are_as_many_and_of_the_form_that_was_agreed() -> None:
     first, second = load_labels(), load_labels(SECOND)
     assert [one.number for one in first] == list(range(DRAWN))
     assert len(second) >= 40 and {one.key for one in second} <= {one.key for one in first}
-    for one in (*first, *second):
+    fresh = load_labels(FRESH)
+    assert [one.number for one in fresh] == list(range(DRAWN, DRAWN + FRESH_DRAWN))
+    assert not {one.key for one in fresh} & {one.key for one in first}
+    for one in (*first, *second, *fresh):
         assert one.blame in BLAME
         assert all(fault.kind in KINDS and fault.note for fault in one.faults)
         if one.blame in ("user", "both"):
@@ -72,21 +78,22 @@ def test_no_check_reports_below_the_precision_that_is_asked_for() -> None:
             assert one.precision.value is None or one.precision.value >= GOOD_ENOUGH, kind
 
 
-def test_the_halves_are_parts_of_the_whole() -> None:
+def test_the_parts_make_the_whole() -> None:
     record = load_record()
     assert record.conversations == {
-        "development": DEVELOPMENT, "held_out": DRAWN - DEVELOPMENT, "twice": len(load_labels(SECOND)),
+        "development": DEVELOPMENT, "held_out": DRAWN - DEVELOPMENT, "fresh": FRESH_DRAWN,
+        "twice": len(load_labels(SECOND)),
     }  # fmt: skip
     for kind in KINDS:
         for count in ("right", "wrong", "missed", "same_message", "not_checked"):
-            halves = [getattr(record.checks[half][kind], count) for half in record.checks]
-            assert sum(halves) == getattr(record.overall[kind], count)
+            parts = [getattr(record.checks[part][kind], count) for part in record.checks]
+            assert sum(parts) == getattr(record.overall[kind], count)
     assert record.agreement == labeller_agreement(load_labels(), load_labels(SECOND))
     assert all(one["held_out"].keys() == KINDS.keys() for one in load_earlier())
 
 
 def test_the_stored_record_is_what_the_checks_give(shared_data: Path, tool: ModuleType) -> None:
-    keys = {one.key for one in load_labels()}
+    keys = {one.key for one in load_labels() + load_labels(FRESH)}
     checked = tool.checked_conversations(shared_data, keys)
     assert measure(checked, on=load_record().measured) == load_record()
 
@@ -95,6 +102,7 @@ def test_the_seed_draws_the_labelled_conversations(shared_data: Path, tool: Modu
     every = tool.all_conversations(shared_data)
     assert draw(every) == [one.key for one in load_labels()]
     assert draw(reversed(every)) == draw(every)
+    assert draw_fresh(reversed(every)) == [one.key for one in load_labels(FRESH)]
 
 
 def test_marked_messages_are_the_users_and_notes_copy_nothing(shared_data: Path) -> None:
@@ -106,7 +114,7 @@ def test_marked_messages_are_the_users_and_notes_copy_nothing(shared_data: Path)
         for one in read(file).dialogues
         if one.outcome
     }
-    for label in (*load_labels(), *load_labels(SECOND)):
+    for label in (*load_labels(), *load_labels(SECOND), *load_labels(FRESH)):
         talk = talks[label.key]
         said = {turn.source for turn in talk.turns if turn.speaker == "user"}
         assert {fault.message for fault in label.faults} <= said, label.key

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.agents.llm.budget import Cost, DialogueBudget, RunBudget
 from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, ToolCall, request_key
 from dialgauge.agents.llm.gate import Gate
+from dialgauge.agents.llm.in_flight import awaited
 from dialgauge.agents.llm.settings import LOCAL, ChatSettings
 from dialgauge.errors import DialgaugeError
 
@@ -77,10 +78,12 @@ class ChatClient:
         if self.settings.endpoint == LOCAL:
             # With parts of other prompts in memory the last digits differ, and with them now and then a word.
             sent["cache_prompt"] = False
-        begun = time.monotonic()
-        with self._gate.passed():
-            answer = completion_of(self._transport.post(sent), request)
-        if self._cassette is not None:
+        begun, transport = time.monotonic(), self._transport
+        if self._cassette is None:
+            with self._gate.passed():
+                return completion_of(transport.post(sent), request)
+        with self._gate.passed(), awaited():
+            answer = completion_of(transport.post(sent), request)
             cost = self.settings.cost(answer.tokens_in, answer.tokens_out)
             seconds = round(time.monotonic() - begun, 3)
             self._cassette.keep(TapeEntry(key=key, request=request, answer=answer, cost=cost, seconds=seconds))

@@ -2,8 +2,8 @@
 
     said ── heard ── acted on ── answered ── heard by the user
 
-Constraints, bookings, requests and taxis go the same way and differ in what acting on them is: a search, a booking,
-an answer, a taxi. The rules for several faults and for ties are in ``docs/decisions/blame.md``.
+What the user gives goes the way of :mod:`~dialgauge.lab.blame.given_values`; here is what became of the whole: nothing
+found, nothing booked, no taxi, no answer. The rules for several faults and for ties are in ``docs/decisions/blame.md``.
 """
 
 from __future__ import annotations
@@ -13,32 +13,14 @@ from typing import Any
 
 from dialgauge.dialogue import Call
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
-from dialgauge.lab.blame.excuses import Excuses
-from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, constrains, same_slot, same_value
-from dialgauge.tasks import TaskFault, TaskOutcome
-from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, TownTask
-
-#: What acts on each part.
-_CALLS = {"constraint": "search", "booking": "book", "taxi": "taxi"}
-_NONE_FOUND = "0 found"
+from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
+from dialgauge.lab.blame.spoken_record import Word, constrains, same_slot, same_value
+from dialgauge.tasks import TaskFault
+from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
 
-class Chain:
+class Chain(GivenValues):
     """The chains of one task."""
-
-    def __init__(
-        self,
-        task: TownTask,
-        outcomes: Mapping[str, TaskOutcome],
-        talk: TalkRecord,
-        blamed: Mapping[str, BrokenLink] | None = None,
-    ) -> None:
-        """``blamed`` has what broke in domains that a taxi goes from or to."""
-        self._task, self._outcome, self._outcomes = task, outcomes[task.domain], outcomes
-        self._blamed = blamed or {}
-        self._talk = talk
-        self._record: DomainRecord = talk.domain(task.domain)
-        self._excuses = Excuses(talk, self._record)
 
     def of_fault(self, fault: TaskFault) -> Iterator[BrokenLink]:
         """The links that broke for one reason why the task failed."""
@@ -80,138 +62,6 @@ class Chain:
                     sentence=f"The system told the {slot} in turn {told[0].turn}, and the user never heard it.",
                 )  # fmt: skip
 
-    # What the user gives: constraints, bookings, taxis
-
-    def _given(self, part: str, slot: str, wanted: str, decided: int | None) -> Iterator[BrokenLink]:
-        """The link that broke for a value that the user was to give; ``decided`` is when it was acted upon."""
-        broken, heard = self._heard(part, slot, wanted, decided)
-        if broken is not None:
-            yield broken
-        elif heard is not None:
-            yield self._acted(part, slot, wanted, heard, self._talk.last if decided is None else decided)
-
-    def _heard(self, part: str, slot: str, wanted: str, decided: int | None) -> tuple[BrokenLink | None, Word | None]:
-        """The broken link between user and system, or what the system heard."""
-        record, says = self._record, self._record.says(slot)
-        right = [word for word in says if same_value(slot, word.value, wanted)]
-        if not right:
-            return self._unsaid(part, slot, wanted, decided), None
-        until = right[-1].turn
-        if decided is None:
-            until = self._talk.last
-        elif right[0].turn < decided:
-            until = decided
-        last = [word for word in says if word.turn <= until][-1]
-        if not same_value(slot, last.value, wanted):
-            heard = record.hears(slot, last.turn - 1)
-            before = [word for word in right if word.turn < last.turn]
-            if self._talk.system_hears and before and (heard is None or not same_value(slot, heard.value, wanted)):
-                return self._misheard(part, slot, before, heard), None
-            if before and heard is not None and self._passed_over(part, slot, heard, last.turn - 1):
-                return self._acted(part, slot, wanted, heard, last.turn - 1), None
-            return self._excuses.said_otherwise(part, slot, wanted, last, self._task.domain), None
-        if not self._talk.system_hears:
-            return self._untraceable(part, slot, right[0].turn), None
-        heard = record.hears(slot, until)
-        if heard is not None and same_value(slot, heard.value, wanted):
-            return None, heard
-        return self._misheard(part, slot, right, heard), None
-
-    def _passed_over(self, part: str, slot: str, heard: Word, until: int) -> bool:
-        """Was what the system did after hearing a slot done without it?"""
-        calls = [call for turn, call in self._record.called(_CALLS[part], until) if turn > heard.turn]
-        return bool(calls) and slot not in calls[-1].arguments
-
-    def _misheard(self, part: str, slot: str, right: list[Word], heard: Word | None) -> BrokenLink:
-        """Said and not heard: dropped, heard as something else, or heard rightly and then overwritten."""
-        said = right[0]
-        overwritten = heard is not None and heard.turn not in {word.turn for word in right}
-        turn = heard.turn if heard is not None and overwritten and heard.turn > said.turn else said.turn
-        what = f"{slot} {heard.value}" if heard is not None else f"no {slot}"
-        return BrokenLink(
-            cause="said_not_heard", part=part, slot=slot, turn=turn, said_turn=said.turn,
-            heard_turn=heard.turn if heard is not None else None,
-            sentence=f"The user said {slot} {said.value} in turn {said.turn}; the system heard {what}"
-            f"{f' in turn {heard.turn}' if heard is not None and heard.turn != said.turn else ''}.",
-        )  # fmt: skip
-
-    def _acted(self, part: str, slot: str, wanted: str, heard: Word, until: int) -> BrokenLink:
-        """Said and heard: was it left out of what the system did, or was what it did wrong?"""
-        calls = self._record.called(_CALLS[part], until)
-        known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn}
-        if not calls or slot not in calls[-1][1].arguments:
-            done = f"the {_CALLS[part]} of turn {calls[-1][0]} left it out" if calls else f"there was no {_CALLS[part]}"
-            turn = next((place for place, _ in calls if place > heard.turn), heard.turn + 1)
-            return BrokenLink(
-                cause="heard_not_acted_on", turn=turn, **known,
-                sentence=f"The system heard {slot} {wanted} in turn {heard.turn}; {done}.",
-            )  # fmt: skip
-        place, call = calls[-1]
-        given = call.arguments[slot]
-        why = (
-            f"the {call.name} of turn {place} was right, and what turn {until} named does not fit"
-            if same_value(slot, given, wanted)
-            else f"the {call.name} of turn {place} has {slot} {given}"
-        )
-        return BrokenLink(
-            cause="acted_on_wrong", turn=max(place, heard.turn), acted_turn=place, **known,
-            sentence=f"The system heard {slot} {wanted} in turn {heard.turn}; {why}.",
-        )  # fmt: skip
-
-    def _unsaid(self, part: str, slot: str, wanted: str, decided: int | None) -> BrokenLink | None:
-        """Never said: perhaps because the system heard it unsaid, or a first try was to be refused and was not."""
-        task = self._task
-        heard = self._record.hears(slot, self._talk.last if decided is None else decided)
-        if heard is not None and not any(word.turn <= heard.turn for word in self._record.says(slot)):
-            return BrokenLink(
-                cause="said_not_heard", part=part, slot=slot, turn=heard.turn, heard_turn=heard.turn,
-                sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
-            )  # fmt: skip
-        firsts = (task.book_first if part == "booking" else task.first) or {}
-        tried = [word for word in self._record.says(slot) if same_value(slot, word.value, firsts.get(slot, ""))]
-        if slot in firsts and tried:
-            return self._first_try(part, slot, wanted, tried)
-        return self._excuses.unsaid(part, slot, wanted)
-
-    def _first_try(self, part: str, slot: str, wanted: str, tried: list[Word]) -> BrokenLink | None:
-        """The user said what was to be refused, and never what comes after. None: no call was made with it."""
-        said, record = tried[0], self._record
-        heard = [word for word in record.heard if word.slot == slot and same_value(slot, word.value, said.value)] or [
-            one for one in [record.hears(slot, self._talk.last)] if one and same_value(slot, one.value, said.value)
-        ]
-        if not heard:
-            if not self._talk.system_hears:
-                return self._untraceable(part, slot, said.turn)
-            return self._misheard(part, slot, tried, record.hears(slot, self._talk.last))
-        intent, name = ("NoBook", "book") if part == "booking" else ("NoOffer", "search")
-        told = record.tells(intent, said.turn)
-        if told:
-            return self._excuses.after_refusal(part, slot, wanted, intent, told)
-        calls = record.called(name, self._talk.last)
-        made = [(turn, call) for turn, call in calls if same_value(slot, call.arguments.get(slot, ""), said.value)]
-        if not made:
-            return self._acted(part, slot, said.value, heard[0], self._talk.last) if calls else None
-        turn, call = made[-1]
-        untold = call.outcome in ("refused", _NONE_FOUND)
-        cause: Cause = "heard_not_acted_on" if untold else "unclear"
-        why = "and that was never told" if untold else "though the goal expects a refusal"
-        return BrokenLink(
-            cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=said.turn,
-            heard_turn=heard[0].turn,
-            acted_turn=turn, sentence=f"The first try with {slot} {said.value} was '{call.outcome}', {why}.",
-        )  # fmt: skip
-
-    def _all_heard(self, part: str, wanted: Mapping[str, str]) -> tuple[list[BrokenLink], int]:
-        """What broke before the system knew all of it; and the turn in which it did."""
-        broken, known = [], 0
-        for slot, value in wanted.items():
-            link, heard = self._heard(part, slot, value, None)
-            if link is not None:
-                broken.append(link)
-            elif heard is not None:
-                known = max(known, heard.turn)
-        return broken, known
-
     # Nothing found, nothing booked, no taxi
 
     def _nothing(self) -> Iterator[BrokenLink]:
@@ -233,7 +83,7 @@ class Chain:
         record = self._record
         searches = record.called("search", self._talk.last)
         for place, call in searches:
-            if call.outcome == _NONE_FOUND and _holds(call, wanted):
+            if call.outcome == NONE_FOUND and _holds(call, wanted):
                 return BrokenLink(
                     cause="refused", part="constraint", turn=place, heard_turn=known, acted_turn=place,
                     sentence=f"The search of turn {place} was for all that was wanted, and the database has nothing.",
@@ -388,12 +238,6 @@ class Chain:
         link, _ = self._heard("constraint", "name", name, turn) if name else (None, None)
         if link is not None and link.cause in ("said_not_heard", "unclear") and link.turn < turn:
             yield link
-
-    def _untraceable(self, part: str, slot: str, turn: int) -> BrokenLink:
-        return BrokenLink(
-            cause="unclear", part=part, slot=slot, turn=turn, said_turn=turn,
-            sentence=f"The user gave or asked for {slot} in turn {turn}; the system does not record what it heard.",
-        )  # fmt: skip
 
 
 def _holds(call: Call, wanted: Mapping[str, str]) -> bool:

@@ -2,7 +2,8 @@
 
 Counted are failed conversations in which the fault really happened. With a channel on top a conversation may have two
 faults. Then the verdict on the domain that the fault befell counts, where that failed; if the channel damaged nothing
-that was said about it, the injected fault is the only truth, and else the channel's is one too.
+that was said about it, the injected fault is the only truth, and else the channel's is one too. Through text the errors
+of the NLU are such damage.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from dialgauge.agents import Level
 from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
 from dialgauge.lab.blame.broken_links import Cause
 from dialgauge.lab.fault_injection import InjectedFault, injected_conversations
@@ -50,9 +52,11 @@ class BlameConfusion(Struct, frozen=True, kw_only=True):
         return self.causes[TRUE_CAUSES[self.fault]] / total if total else float("nan")
 
 
-def blame_confusion(town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0) -> BlameConfusion:
+def blame_confusion(
+    town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0, level: Level = "act"
+) -> BlameConfusion:
     """Hold the conversations, blame, and count."""
-    held, ledger = injected_conversations(town, fault, channel=channel, seed=seed)
+    held, ledger = injected_conversations(town, fault, channel=channel, seed=seed, level=level)
     judged = judge_outcomes(held, town.search, failures=town.failures, calls_recorded=True)
     blamed = blame_conversations(judged, town.search)
     failed = [one for one in blamed if one.domains and one.dialogue in ledger.events]

@@ -30,6 +30,8 @@ _ENDS: dict[str, End] = {
 _PART = "reward["
 #: Longer numbers of trials and tasks were not meant.
 _DIGITS = 7
+#: How many numbers of trials are named.
+_NAMED = 8
 _TurnCount: TypeAlias = Callable[[Turn], int]
 
 
@@ -76,9 +78,24 @@ class Attempts:
 
     @cached_property
     def trials(self) -> int:
-        """How many trials of each task were planned: as the file says, and at least as many as it has."""
-        most = max((max(one.trial + 1 for one in self.attempts), *map(len, self.tasks.values())), default=0)
-        return max(self._planned("planned_trials"), most)
+        """How many trials of each task were planned: as the file says, and at least as many as it has.
+
+        The numbers that trials bear do not matter: trials 2 and 3 of every task are two trials.
+        """
+        return max(self._planned("planned_trials"), len(self.numbers), *map(len, self.tasks.values()), 0)
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """The numbers of trials that any task has."""
+        return sorted({one.trial for one in self.attempts})
+
+    @property
+    def odd_numbers(self) -> str:
+        """The numbers of trials where they do not count up from 0, else empty: then some may lie elsewhere."""
+        if self.numbers == list(range(len(self.numbers))):
+            return ""
+        more = f" and {len(self.numbers) - _NAMED:,} more" if len(self.numbers) > _NAMED else ""
+        return ", ".join(f"{number:,}" for number in self.numbers[:_NAMED]) + more
 
     @property
     def most_scored(self) -> int:
@@ -148,7 +165,20 @@ class Attempts:
             parts.append(f"{self.unjudged:,} not judged")
         if untouched := self.planned_tasks - len(self.tasks):
             parts.append(f"{counted(untouched, 'task')} never begun")
+        if self.odd_numbers:
+            parts.append(f"the trials are those numbered {self.odd_numbers}")
         return ("" if self.coverage.complete else "INCOMPLETE: ") + ", ".join(parts)
+
+    def domains(self) -> dict[str, tuple[float, int]]:
+        """pass^1 and the number of tasks of each domain, where there are several."""
+        tasks: dict[str, list[float]] = {}
+        for places in self.tasks.values():
+            scored = [bool(one.success) for place in places if (one := self.attempts[place]).scored]
+            if scored:
+                name = ",".join(self.dialogues[places[0]].domains) or "no domain"
+                tasks.setdefault(name, []).append(sum(scored) / len(scored))
+        named = {",".join(dialogue.domains) for dialogue in self.dialogues}
+        return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(named) > 1 else {}
 
     def bounds(self) -> tuple[float, float]:
         """pass^1 if all that is missing had failed, and if it had passed."""

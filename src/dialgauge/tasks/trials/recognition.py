@@ -22,11 +22,34 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
         return False
     for other in files[1:]:
         if (named := _format(other)) not in known:
+            _refuse_nothing(other)
             what = f"it is in the format {named}" if named else "it is not such a file"
             raise DialgaugeError(
                 f"{files[0]} holds results of agents, and {what}; name files of one kind", file=str(other)
             )
     return True
+
+
+def refuse_unreadable(file: str | Path) -> None:
+    """Say what is wrong with a file that is not there, or that nothing can be made of; the others pass."""
+    if Path(file).is_dir():
+        return
+    _refuse_nothing(file)
+    for part in resolve(file):
+        recognise(part)
+
+
+def _refuse_nothing(file: str | Path) -> None:
+    """A list of results with nothing in it looks like any other empty list."""
+    if not Path(file).is_file():
+        return
+    parts = resolve(file)
+    if len(parts) == 1 and b"".join(parts[0].head().split()) == b"[]":
+        raise DialgaugeError(
+            "it is a list with nothing in it: no conversation was recorded. Results of tau-bench have an entry for "
+            "each trial of each task",
+            file=str(file),
+        )
 
 
 def _format(file: str | Path) -> str:

@@ -32,6 +32,7 @@ from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, with_interval
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
@@ -98,6 +99,7 @@ def score_attempts(
             "infrastructure": attempts.failed,
             "not_judged": attempts.unjudged,
             "pass_1_if_missing": {"all_failed": low, "all_passed": high},
+            "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
         },
@@ -114,8 +116,8 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
         )
     if not attempts.trials_known:
         notes.append(
-            "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with as "
-            f"many trials as any has ({attempts.trials:,})"
+            "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with the "
+            f"{counted(attempts.trials, 'trial')} that there are of any"
         )
     return notes
 

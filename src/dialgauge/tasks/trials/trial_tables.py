@@ -12,6 +12,7 @@ from dialgauge.report import Cell, Column, Table, score_column
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -30,6 +31,10 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
                 f"{run.name}: the scores are those of the part that is there. Of all that was planned, pass^1 lies "
                 f"between {100 * low:.2f} (if the rest fails) and {100 * high:.2f} (if it passes)."
             )
+        # A run that was stored before domains were told apart has none.
+        if domains := run.details.get("domains"):
+            each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
+            sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
     return sentences
 
 
@@ -130,5 +135,6 @@ def _coverage(run: Run) -> dict[str, Any]:
     return {
         "complete": run.coverage.complete,
         **{key: run.details[key] for key in kept},
+        "domains": run.details.get("domains", {}),
         "units": msgspec.to_builtins(run.coverage.units),
     }

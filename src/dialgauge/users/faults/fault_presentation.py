@@ -117,7 +117,11 @@ def record_table() -> Table:
     record = load_record()
     table = Table("How far the checks can be trusted", ["kind", "on", "precision", "recall"])
     for kind in KINDS:
-        parts = {"held out": record.checks["held_out"][kind], "all": record.overall[kind]}
+        parts = {
+            "fresh": record.checks["fresh"][kind],
+            "held out": record.checks["held_out"][kind],
+            "all": record.overall[kind],
+        }
         if not parts["all"].recall.n and not parts["all"].precision.n:
             table.add(kind, "all", "never reported", "never labelled")
             continue
@@ -131,12 +135,13 @@ def record_table() -> Table:
 
 
 def _record_notes(record: CheckMeasurement) -> list[str]:
-    halves = record.conversations
-    every = halves["development"] + halves["held_out"]
+    parts = record.conversations
+    every = parts["development"] + parts["held_out"] + parts["fresh"]
     notes = [
         f"Checks of texts, measured {record.measured} on {every} labelled conversations of tau-bench and tau2-bench "
-        f"(seed {record.seed}): the {halves['held_out']} held out, then all. Wilson's 95% intervals. n: conversations "
-        "in which the check reports, or the labeller marked, that kind."
+        f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn when the checks were done and "
+        f"measured once, the {parts['held_out']} held out, then all. Wilson's 95% intervals. n: conversations in which "
+        "the check reports, or the labeller marked, that kind."
     ]
     if earlier := load_earlier():
         notes.append(

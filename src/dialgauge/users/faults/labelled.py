@@ -2,7 +2,8 @@
 
 The unit is a kind of fault in a conversation: a check is right where the labeller marked the same kind in the same
 conversation, and ``same_message`` counts where the message is the same too. The first labeller is the truth; the second
-labelled a part of the conversations independently. Checks were written on the development half alone.
+labelled a part of the conversations independently. Checks were written on the development half alone. The fresh part
+was drawn and labelled later, from conversations that nobody had looked at, and after it no check was changed.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ ConversationKey: TypeAlias = tuple[str, str, int]
 
 #: How conversations were drawn, and where the halves part: numbers below are for development.
 SEED, DRAWN, DEVELOPMENT = 16, 120, 60
-FIRST, SECOND, RECORD, EARLIER = "first.jsonl", "second.jsonl", "record.json", "earlier.jsonl"
-HALVES = ("development", "held_out")
+#: How the fresh part was drawn, from what was left.
+FRESH_SEED, FRESH_DRAWN = 17, 30
+FIRST, SECOND, FRESH, RECORD, EARLIER = "first.jsonl", "second.jsonl", "fresh.jsonl", "record.json", "earlier.jsonl"
+PARTS = ("development", "held_out", "fresh")
 _Z = 1.959963984540054
 
 
@@ -101,6 +104,7 @@ class CheckMeasurement(Struct, frozen=True):
 
     measured: str
     seed: int
+    fresh_seed: int
     conversations: dict[str, int]
     checks: dict[str, dict[FaultKind, CheckRecord]]
     #: On all labelled conversations.
@@ -115,8 +119,21 @@ def draw(conversations: Iterable[ConversationKey]) -> list[ConversationKey]:
     return random.Random(SEED).sample(sorted(conversations), DRAWN)  # noqa: S311
 
 
+def draw_fresh(conversations: Iterable[ConversationKey]) -> list[ConversationKey]:
+    """The conversations of the fresh part: none of those that were drawn before."""
+    every = list(conversations)
+    return random.Random(FRESH_SEED).sample(sorted({*every} - {*draw(every)}), FRESH_DRAWN)  # noqa: S311
+
+
+def labels_of(part: str) -> list[LabelledConversation]:
+    """The labels of a part, by the labeller that counts as the truth."""
+    if part == "fresh":
+        return load_labels(FRESH)
+    return [one for one in load_labels() if (one.number < DEVELOPMENT) == (part == "development")]
+
+
 def load_labels(name: str = FIRST) -> list[LabelledConversation]:
-    """The labels that are kept with the checks, of the first or the second labeller."""
+    """The labels that are kept with the checks, of the first or the second labeller, or of the fresh part."""
     lines = resources.files(__package__).joinpath("labels", name).read_bytes().splitlines()
     return [msgspec.json.decode(line, type=LabelledConversation) for line in lines if line.strip()]
 
@@ -134,21 +151,19 @@ def load_earlier() -> list[dict[str, Any]]:
 
 
 def measure(
-    checked: Mapping[ConversationKey, CheckedConversation], *, on: str, halves: Sequence[str] = HALVES
+    checked: Mapping[ConversationKey, CheckedConversation], *, on: str, parts: Sequence[str] = PARTS
 ) -> CheckMeasurement:
     """The record of checks on the labelled conversations; ``on`` is the date."""
     first, second = load_labels(FIRST), load_labels(SECOND)
-    parts = {
-        "development": [one for one in first if one.number < DEVELOPMENT],
-        "held_out": [one for one in first if one.number >= DEVELOPMENT],
-    }
+    labels = {part: labels_of(part) for part in parts}
     return CheckMeasurement(
         measured=on,
         seed=SEED,
-        conversations={half: len(parts[half]) for half in halves} | {"twice": len(second)},
-        checks={half: check_records(checked, parts[half]) for half in halves},
-        overall=check_records(checked, [one for half in halves for one in parts[half]]),
-        against_second=check_records(checked, second) if set(halves) == {*HALVES} else {},
+        fresh_seed=FRESH_SEED,
+        conversations={part: len(labels[part]) for part in parts} | {"twice": len(second)},
+        checks={part: check_records(checked, labels[part]) for part in parts},
+        overall=check_records(checked, [one for part in parts for one in labels[part]]),
+        against_second=check_records(checked, second) if {*parts} == {*PARTS} else {},
         agreement=labeller_agreement(first, second),
     )
 
