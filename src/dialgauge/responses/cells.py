@@ -293,10 +293,17 @@ def jobs_of(
     ]
 
 
-class _JobResult(msgspec.Struct, frozen=True):
-    """A job's cells, by their ids or, from another machine, as they are; and what is to be told about it."""
+class _Cell(msgspec.Struct, frozen=True):
+    """A cell that stands in the store, or the whole of one that was computed on another machine."""
 
-    cells: list[str | bytes]
+    id: str = ""
+    parcel: bytes = b""
+
+
+class _JobResult(msgspec.Struct, frozen=True):
+    """A job's cells, and what is to be told about it."""
+
+    cells: list[_Cell]
     notes: list[str]
 
 
@@ -312,7 +319,7 @@ class _JobWork(Work[None, Job]):
         stored = None if job.fresh else stored_cells(store)
         notes: list[str] = []
         found = cells(_fresh_model(job), load_task(job.data, job.task), job.splits, store, stored, notes.append)
-        return msgspec.msgpack.encode(_JobResult([cell.id for cell in found], notes))
+        return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in found], notes))
 
 
 class _DistantJobWork(Work[None, Job]):
@@ -328,16 +335,16 @@ class _DistantJobWork(Work[None, Job]):
         job = unit.payload
         task, model = load_task(job.data, job.task), _fresh_model(job)
         planned = {split: CellKey.planned(model, task, split) for split in job.splits if split in task.splits}
-        known: dict[str, str | bytes] = {}
+        known: dict[str, _Cell] = {}
         if not job.fresh:
             configs = {split: _sorted(key.config()) for split, key in planned.items()}
-            known = {split: self._stored[config] for split, config in configs.items() if config in self._stored}
+            known = {split: _Cell(self._stored[one]) for split, one in configs.items() if one in self._stored}
         missing = [split for split in planned if split not in known]
         notes: list[str] = []
         with TemporaryDirectory(prefix="dialgauge-") as folder:
             if missing:
                 found = cells(model, task, missing, Store(folder), None, notes.append)
-                known |= {split: packed_run(cell) for split, cell in zip(missing, found, strict=True)}
+                known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, found, strict=True)}
         return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
 
 
@@ -360,7 +367,7 @@ def run_jobs(jobs: Sequence[Job], *, workers: Workers = 1, tell: Tell = silent) 
         for note in result.notes:
             tell(note)
         store = Store(job.store)
-        yield [store.open(cell) if isinstance(cell, str) else store.add(unpacked_run(cell)) for cell in result.cells]
+        yield [store.open(cell.id) if cell.id else store.add(unpacked_run(cell.parcel)) for cell in result.cells]
 
 
 # A training belongs to one model with its options, task, seed and data, whatever splits are asked for. Two processes
