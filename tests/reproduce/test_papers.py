@@ -191,4 +191,4 @@ def test_fga_finds_trippys_average_goal_accuracy_with_the_gold_file(tmp_path: Pa
     (tmp_path / "multiwoz21/test.json").unlink()
     if not som_dst:
         alone = lines(reproduce("fga", tmp_path), "Table 1, Trippy")["AGA"]
-        assert alone.verdict == "cannot be computed" and "test.json.gz is not present" in alone.note
+        assert alone.verdict == "cannot be computed" and "test.json is not present" in alone.note

@@ -91,6 +91,7 @@ def test_an_empty_store_has_an_empty_table_of_runs(store: Store) -> None:
         ("SELECT * FROM scores_by_martians", r"Did you mean|Known: dialogue_scores, dialogues, runs, scores, turns"),
         ("SELECT INTERVAL 1 DAY", "cast the column to VARCHAR"),
         ("SELECT error('stop')", "stop"),
+        ("SELECT CASE WHEN range = 200000 THEN error('late') END FROM range(300000)", "^the query failed: .*late"),
         ("SELECT TIMESTAMP 'infinity' AS a", "a date beyond the years 1 to 9999 in the column 'a'"),
         ("SELECT DATE '-infinity'", "cast the column to VARCHAR"),
         ("SELECT DATE '290000-01-01'", "cast the column to VARCHAR"),

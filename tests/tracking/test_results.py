@@ -107,10 +107,16 @@ def test_several_systems_and_profiles_in_one_go() -> None:
     assert results["b"]["JGA"] == 1.0
     frame = results.frame()
     assert frame.height == 4 * 9
-    assert results.pandas().shape == frame.shape
     shown = results.as_dict(("domain",))
     assert [one["profile"] for one in shown["systems"]] == ["plain", "plain", "canon", "canon"]
     assert "canon" in results.table(compact=True).render("markdown")
+
+
+def test_a_frame_for_pandas() -> None:
+    pytest.importorskip("pandas")
+    gold, theirs = data()
+    results = dialgauge.score(gold, {"a": theirs, "b": gold}, intervals=False)
+    assert results.pandas().shape == results.frame().shape == (2 * 9, results.frame().width)
 
 
 def test_rendering_for_notebooks_escapes_names() -> None:

@@ -269,13 +269,14 @@ class ComparisonOutput:
         if self.table is not None:
             format_of(self.table)
         if self.figures is not None:
-            from dialgauge.report import ENDINGS
+            from dialgauge.report import ENDINGS, check_ending
 
             known = [ending.removeprefix(".") for ending in ENDINGS]
             if self.figure_format not in known:
                 raise DialgaugeError(
                     f"there is no figure format '{self.figure_format}'.{nearest(self.figure_format, known)}"
                 )
+            check_ending(Path(f"figure.{self.figure_format}"))
 
 
 @dataclass(frozen=True)

@@ -171,11 +171,11 @@ def get(
 @app.command()
 def path(name: Name) -> None:
     """Print the folder a dataset is in."""
-    from dialgauge.data import catalogue, data_folder
+    from dialgauge.data import catalogue, data_folder, dataset_folder
     from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
-    place = folder.path(dataset.name)
+    place = dataset_folder(dataset, folder)
     if not place.is_dir():
         raise DialgaugeError(f"{name} is not in {folder.root}; 'dialgauge data get {name}' fetches it")
     out.print(str(place))

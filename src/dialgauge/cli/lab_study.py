@@ -68,11 +68,13 @@ def study(
     The same users pursue the same goals under every condition; each stored conversation has its scores.
     """
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
-    from dialgauge.report import format_of, save_all
+    from dialgauge.report import check_ending, format_of, save_all
     from dialgauge.runs import Store
 
     if table is not None:
         format_of(table)
+    if figures is not None:
+        check_ending(Path(f"study.{figure_format}"))
     place = Store(store)
     place.check_writable()
     loaded = opened_town(goals, database, count, town_seed, "live")

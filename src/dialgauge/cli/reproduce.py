@@ -19,7 +19,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.compare import draw_all
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import PAPERS, Fresh, reproduce
+from dialgauge.reproduce import PAPERS, Fresh, how_to_get, reproduce
 
 app = application("What the papers printed, what dialgauge computes from the data that is present, and a verdict.")
 
@@ -29,7 +29,7 @@ def main(
     paper: Annotated[str, Argument(help=f"Which paper: {', '.join(PAPERS)}.")],
     data: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="Where the datasets lie; without it, $DIALGAUGE_DATA, else none."),
+        Option(metavar="FOLDER", help="Dataset folder. Default: $DIALGAUGE_DATA, else that of 'data get'."),
     ] = None,
     fresh: Annotated[
         bool, Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
@@ -77,7 +77,4 @@ def main(
             out.print(table.render("terminal"))
             out.print()
     if reproduction.is_empty:
-        raise DialgaugeError(
-            f"nothing of {paper} could be computed from the data that is here; name the folder of the datasets with "
-            "--data or DIALGAUGE_DATA; what can be fetched is listed by the command data"
-        )
+        raise DialgaugeError(f"nothing of {paper} could be computed: {how_to_get(paper, data)}")

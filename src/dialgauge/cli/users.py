@@ -175,6 +175,11 @@ def figures(
 
     kinds = [ending.strip() for ending in endings.split(",")]
     check_endings(table, kinds)
+    if folder is not None:
+        from dialgauge.report import check_ending
+
+        for kind in kinds:
+            check_ending(folder / f"figure.{kind}")
     options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
     presented = fresh_or_stored(conversations, run, store, options, workers)
     analyses = paper_figures(presented)

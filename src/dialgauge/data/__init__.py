@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from dialgauge.data.conversion import convert
     from dialgauge.data.datasets import catalogue
     from dialgauge.data.fetch import TransferProgress
-    from dialgauge.data.folder import data_folder
+    from dialgauge.data.folder import Folder, data_folder
     from dialgauge.data.install import Watcher, get, offline, remove
+    from dialgauge.data.places import dataset_file, dataset_folder
     from dialgauge.data.verification import listing, listing_table, verification_table, verify
 
 __all__ = [
     "Anonymiser",
+    "Folder",
     "Report",
     "TransferProgress",
     "Watcher",
@@ -27,6 +29,8 @@ __all__ = [
     "check_kind",
     "convert",
     "data_folder",
+    "dataset_file",
+    "dataset_folder",
     "get",
     "listing",
     "listing_table",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, structs
@@ -54,6 +55,15 @@ class Dataset(Struct, frozen=True, forbid_unknown_fields=True):
     files: tuple[Remote, ...]
     base: str = ""
     members: tuple[Member, ...] = ()
+    #: Other names under which its folder is found, where somebody put it there by hand.
+    also: tuple[str, ...] = ()
+    #: How what was unpacked is arranged; nothing: as it came.
+    layout: Literal["", "multiwoz"] = ""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The names that its folder may have, the one that ``get`` makes first."""
+        return (self.name, *self.also)
 
     @property
     def remotes(self) -> tuple[Remote, ...]:

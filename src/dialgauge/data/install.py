@@ -14,6 +14,7 @@ from msgspec import Struct
 from dialgauge.data.datasets import Dataset, Remote
 from dialgauge.data.fetch import Patience, TransferProgress, fetch
 from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
+from dialgauge.data.multiwoz_layout import arrange
 from dialgauge.data.unpack import unpack
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
@@ -142,6 +143,8 @@ class _Installation:
                 archive = downloads / f"{number:03d}-{remote.file_name}"
                 entries.append(self._download(remote, archive))
                 self._place(remote, archive, content)
+            if self.dataset.layout == "multiwoz":
+                arrange(content)
             files = tuple(_entries(content))
             self._compare_members(files)
             receipt = Receipt(dataset=self.dataset.name, downloads=tuple(entries), files=files)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from dialgauge.data.datasets import Catalogue, Dataset
 from dialgauge.data.folder import RECEIPT, Folder, sha256_of
+from dialgauge.data.places import dataset_folder
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Table
 
@@ -52,7 +53,7 @@ def verify(dataset: Dataset, folder: Folder) -> Verification:
     A folder without a receipt is compared with the catalogue alone; its files may be compressed one by one
     (``NAME.gz``).
     """
-    place = folder.path(dataset.name)
+    place = dataset_folder(dataset, folder)
     if not place.is_dir():
         raise DialgaugeError(
             f"the dataset {dataset.name} is not in {folder.root}; 'dialgauge data get {dataset.name}' fetches it"
@@ -134,7 +135,7 @@ def _item(dataset: Dataset, folder: Folder) -> DatasetState:
         name=dataset.name,
         title=dataset.title,
         here=_here(dataset, folder),
-        path=str(folder.path(dataset.name)),
+        path=str(dataset_folder(dataset, folder)),
         size=size or None,
         size_complete=complete,
         checksums=_checksums(dataset),
@@ -146,7 +147,7 @@ def _item(dataset: Dataset, folder: Folder) -> DatasetState:
 
 
 def _here(dataset: Dataset, folder: Folder) -> str:
-    if not folder.path(dataset.name).is_dir():
+    if not dataset_folder(dataset, folder).is_dir():
         return "no"
     return "yes" if folder.receipt(dataset.name) is not None else "put there by hand"
 
@@ -154,7 +155,7 @@ def _here(dataset: Dataset, folder: Folder) -> str:
 def _checksums(dataset: Dataset) -> str:
     if dataset.checksums_known:
         return "known"
-    return "some files" if dataset.members else "kept at first download"
+    return "some files" if dataset.known_members else "kept at first download"
 
 
 def readable(size: int | None, complete: bool = True) -> str:

@@ -93,7 +93,7 @@ def templates() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise missing_extra("jinja2", "explorer", "The explorer and the report") from error
+        raise missing_extra("jinja2", "explorer", "A web page") from error
     environment = Environment(
         loader=PackageLoader("dialgauge.explorer", "templates"),
         autoescape=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +112,13 @@ def save_all(charts: Mapping[Path, Callable[[], Any]]) -> list[Path]:
 
 
 def check_ending(target: Path) -> str:
-    """The ending of a figure's file, in small letters; an error unless a figure can be written so."""
+    """The ending of a figure's file, in small letters; an error unless a figure can be written so, here and now."""
     ending = target.suffix.lower()
     if ending not in ENDINGS:
         raise DialgaugeError(f"a figure is written as {', '.join(ENDINGS)}; choose such an ending", file=str(target))
+    for module, package in (("altair", "altair"), ("vl_convert", "vl-convert-python")):
+        if find_spec(module) is None and (module == "altair" or ending != ".json"):
+            raise missing_extra(package, "figures", "Drawing a figure")
     return ending
 
 

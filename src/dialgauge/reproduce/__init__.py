@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.reproduce.papers import PAPERS, reproduce
+    from dialgauge.reproduce.papers import PAPERS, how_to_get, reproduce
     from dialgauge.reproduce.reproduction import (
         Comparand,
         Fresh,
@@ -27,6 +27,7 @@ __all__ = [
     "Reproduction",
     "as_json",
     "as_markdown",
+    "how_to_get",
     "item_tables",
     "missing_table",
     "reproduce",

@@ -14,6 +14,7 @@ from dialgauge.report import lambda_sweep, mean_spread
 from dialgauge.reproduce.papers import (
     DROPPED,
     HUMAN_100,
+    NO_TEST,
     PROFILE,
     Sources,
     example,
@@ -40,12 +41,12 @@ _COUNTS = ("exact matches (M1)", "turn-level matches (M2)")
 _HUGE = 100
 _SAMPLE = "SOM-DST, on 100 of the 999 dialogues"
 _FEWER = "the public validation file has one dialogue less"
+_LONG = "all dialogues; papers leave out those with a very long utterance"
 _NOTES = {
+    "train": (_LONG, _LONG, ""),
     "dev": (_FEWER, _FEWER, ""),
     "test": ("without PMUL1455", "without PMUL1455", "7368 / 999 is 7.3754: the paper cuts digits off"),
 }
-_NO_TEST = "multiwoz21/test.json.gz is not present"
-_TRAIN = "the training split of MultiWOZ 2.1 is not part of the data folder"
 
 
 def reproduce(data: Path | None) -> Reproduction:
@@ -108,7 +109,8 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
             record.figures["fga_lambda_sweep"] = partial(_sweep_figure, sample)
     if sources.human_100() is None:
         record.missing.append(
-            f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100}"
+            f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100} "
+            "(dialgauge data get dst_predictions)"
         )
 
 
@@ -143,7 +145,7 @@ def _full_row(
         elif with_gold is not None and name in with_gold[0].scores:
             record.printed(part, name, text, with_gold[0][name], note=with_gold[1])
         else:
-            record.impossible(part, name, text, f"flags alone do not give it, and {_NO_TEST}")
+            record.impossible(part, name, text, f"flags alone do not give it, and {NO_TEST}")
 
 
 def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]) -> None:
@@ -215,10 +217,10 @@ def _rankings(record: Reproduction, rows: dict[str, list[str]]) -> None:
 
 def _table_2(record: Reproduction, table: dict[str, list[str]], sources: Sources) -> None:
     titles = ("conversations", "turns", "turns per conversation")
-    for split, file in (("train", None), ("dev", "val"), ("test", "test")):
-        dialogues = sources.multiwoz(file) if file else None
+    for split, file in (("train", "train"), ("dev", "val"), ("test", "test")):
+        dialogues = sources.multiwoz(file)
         if dialogues is None:
-            why = _TRAIN if file is None else f"multiwoz21/{file}.json.gz is not present"
+            why = f"multiwoz-2.1/{file}.json is not present (dialgauge data get multiwoz-2.1)"
             record.missing.append(why)
             for title, text in zip(titles, table[split], strict=True):
                 record.impossible("Table 2", f"{split}, {title}", text, why)
@@ -233,7 +235,7 @@ def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> No
     part, what = "Section 2.2", "slot accuracy of predicting nothing"
     dialogues = sources.multiwoz("test")
     if dialogues is None:
-        record.impossible(part, what, printed, _NO_TEST)
+        record.impossible(part, what, printed, NO_TEST)
         return
     scores = score(dialogues, {"nothing": silent(dialogues)}, measures="SA", profile=PROFILE, intervals=False)
     record.printed(part, what, printed, scores[0]["SA"], note="999 test dialogues; printed as about 81%")

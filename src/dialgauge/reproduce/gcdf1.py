@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dialgauge.data import dataset_file
 from dialgauge.formats import SPECIAL
 from dialgauge.reproduce.gcdf1_again import experiment_again
 from dialgauge.reproduce.papers import published
@@ -23,9 +24,7 @@ from dialgauge.users import (
     score_users,
 )
 
-_CONVERSATIONS = "gcdf1/conversations"
-_MAP = "gcdf1/multiwoz21_canonical_map.json.gz"
-_GOALS = "multiwoz21/test.json.gz"
+_CONVERSATIONS, _MAP = "conversations", "multiwoz21_canonical_map.json"
 _TABLES: dict[str, tuple[str, MeasureName]] = {
     "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
     "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
@@ -37,9 +36,12 @@ def reproduce(data: Path | None) -> Reproduction:
     """Both tables, every figure, and the counts in the text."""
     paper = published("gcdf1")
     record = Reproduction("gcdf1", paper["title"], paper["citation"])
-    folder, values = _present(data, _CONVERSATIONS), _present(data, _MAP)
+    folder, values = dataset_file(data, "gcdf1", _CONVERSATIONS), dataset_file(data, "gcdf1", _MAP)
     if folder is None or values is None:
-        record.missing.append(f"the released conversations and their canonical map: {_CONVERSATIONS} and {_MAP}")
+        record.missing.append(
+            f"the released conversations and their canonical map: gcdf1/{_CONVERSATIONS} and gcdf1/{_MAP} "
+            "(dialgauge data get gcdf1)"
+        )
         for key, (part, _) in _TABLES.items():
             for domain, theirs in paper[key].items():
                 record.impossible(part, domain, theirs, "the conversations are not present")
@@ -51,18 +53,16 @@ def reproduce(data: Path | None) -> Reproduction:
         _figure(record, figures[key], bars)
     _text(record, paper, figures, run)
     _map(record, paper["map"], values)
-    goals = _present(data, _GOALS)
+    goals = dataset_file(data, "multiwoz-2.1", "test.json")
     if goals is None:
-        record.missing.append(f"the goals and the database, to hold the conversations again: {_GOALS}")
+        record.missing.append(
+            "the goals and the database, to hold the conversations again: multiwoz-2.1/test.json and multiwoz-2.1/db "
+            "(dialgauge data get multiwoz-2.1)"
+        )
     else:
         experiment_again(record, folder, values, goals)
     record.figures = {f"gcdf1_figure{key}": partial(draw, figure) for key, figure in figures.items()}
     return record
-
-
-def _present(data: Path | None, name: str) -> Path | None:
-    path = data / name if data is not None else None
-    return path if path is not None and path.exists() else None
 
 
 def _tables(record: Reproduction, paper: dict[str, Any], run: Run) -> None:

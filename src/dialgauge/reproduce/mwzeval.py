@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from dialgauge.data import dataset_file
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.tasks import (
     PublishedRow,
@@ -55,8 +56,8 @@ _NOTES = {
 def reproduce(data: Path | None) -> Reproduction:
     """All rows of the table, each with the active domains with which it was made."""
     record = Reproduction("mwzeval", _TITLE, _CITATION)
-    gold = _present(data, "multiwoz21/test.json")
-    files = {name: _present(data, f"dst_predictions/{name}.json") for name in published_rows()}
+    gold = dataset_file(data, "multiwoz-2.1", "test.json")
+    files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in published_rows()}
     _missing(record, gold, files)
     options = TaskOptions(measures=("default", "richness"), resamples=0)
     evaluation = TaskEvaluation(gold, options=options) if gold else None
@@ -74,16 +75,16 @@ def reproduce(data: Path | None) -> Reproduction:
     return record
 
 
-def _present(data: Path | None, name: str) -> Path | None:
-    names = [data / f"{name}{ending}" for ending in ("", ".gz")] if data else []
-    return next((path for path in names if path.exists()), None)
-
-
 def _missing(record: Reproduction, gold: Path | None, files: Mapping[str, Path | None]) -> None:
     if gold is None:
-        record.missing.append("the gold file and its database: multiwoz21/test.json and multiwoz21/db")
+        record.missing.append(
+            "the gold file and its database: multiwoz-2.1/test.json and multiwoz-2.1/db "
+            "(dialgauge data get multiwoz-2.1)"
+        )
     if absent := [f"{name}.json" for name, path in files.items() if path is None]:
-        record.missing.append(f"predictions in dst_predictions: {', '.join(absent)}")
+        record.missing.append(
+            f"predictions in dst_predictions: {', '.join(absent)} (dialgauge data get dst_predictions)"
+        )
     record.missing.append("the references mwz22, and the gold states of MultiWOZ 2.2 for policies")
 
 

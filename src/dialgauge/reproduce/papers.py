@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from dialgauge.data import Folder, catalogue, data_folder, dataset_file, dataset_folder
 from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
@@ -31,18 +32,38 @@ PAPERS = {
 #: Papers whose module also takes ``fresh``.
 TRAINED = ("babi",)
 
+#: The datasets that a paper's numbers are computed from, as ``dialgauge data get`` names them.
+DATASETS = {
+    "fga": ("multiwoz-2.1", "dst_predictions"),
+    "rsa": ("multiwoz-2.1", "dst_predictions"),
+    "babi": ("babi",),
+    "gcdf1": ("gcdf1", "multiwoz-2.1"),
+    "mwzeval": ("multiwoz-2.1", "dst_predictions"),
+}
+
 ENVIRONMENT = "DIALGAUGE_DATA"
 
 
-def data_folder(given: str | Path | None) -> Path | None:
-    """The folder with the datasets: the one named, else ``$DIALGAUGE_DATA``, else none."""
-    named = given if given is not None else os.environ.get(ENVIRONMENT) or None
-    if named is None:
-        return None
-    folder = Path(named)
+def data_root(given: str | Path | None) -> Path | None:
+    """The folder with the datasets: the one named, else that of ``dialgauge data get``, if it is there."""
+    if given is None and not os.environ.get(ENVIRONMENT):
+        usual = data_folder().root
+        return usual if usual.is_dir() else None
+    folder = data_folder().root if given is None else Path(given)
     if not folder.is_dir():
         raise DialgaugeError("there is no such folder; name the one that holds the datasets", file=str(folder))
     return folder
+
+
+def how_to_get(paper: str, data: str | Path | None = None) -> str:
+    """For a paper of which nothing could be computed: what to get, and by which commands."""
+    root = data_root(data)
+    folder = Folder(root) if root is not None else data_folder()
+    absent = [name for name in DATASETS[paper] if not dataset_folder(catalogue().find(name), folder).is_dir()]
+    if not absent:
+        return f"the files that it needs are not in the datasets {' and '.join(DATASETS[paper])} of {folder.root}"
+    commands = " and ".join(f"'dialgauge data get {name}'" for name in absent)
+    return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in {folder.root}; run {commands}"
 
 
 def reproduce(paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None) -> Reproduction:
@@ -56,18 +77,26 @@ def reproduce(paper: str, data: str | Path | None = None, *, fresh: Fresh | None
         raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
     module = importlib.import_module(PAPERS[paper])
     chosen = {} if fresh is None else {"fresh": fresh}
-    result = module.reproduce(data_folder(data), **chosen)
+    result = module.reproduce(data_root(data), **chosen)
     if not isinstance(result, Reproduction):
         raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")
     return result
 
 
-# Which data of the papers is present, and where. Layout: FOLDER/multiwoz21 and FOLDER/dst_predictions.
+# Which data of the papers is present, and where.
+
+#: Said where the test dialogues are missing.
+NO_TEST = "multiwoz-2.1/test.json is not present"
 
 #: TRADE-style preprocessing drops this dialogue (one utterance is too long), so papers report 999 of 1,000.
 DROPPED = "PMUL1455"
 
-HUMAN_100 = "somdst_human100.tar.gz"
+#: As fetched, a folder; or packed, by hand.
+HUMAN_100 = "human_evaluation_files"
+_HUMAN_100_PACKED = "somdst_human100.tar.gz"
+
+
+_PREDICTIONS = "dst_predictions"
 
 
 class Sources:
@@ -76,27 +105,23 @@ class Sources:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
-    def _file(self, *parts: str) -> Path | None:
-        path = self.folder.joinpath(*parts) if self.folder else None
-        return path if path is not None and path.exists() else None
-
     def human_100(self) -> list[Dialogue] | None:
         """SOM-DST's states for the 100 dialogues of the FGA paper's human evaluation, gold beside them."""
-        path = self._file("dst_predictions", HUMAN_100)
+        names = (HUMAN_100, _HUMAN_100_PACKED)
+        path = next((found for name in names if (found := dataset_file(self.folder, _PREDICTIONS, name))), None)
         return read(path).dialogues if path else None
 
     def multiwoz(self, split: str) -> list[Dialogue] | None:
-        """The dialogues of MultiWOZ 2.1 (``test`` or ``val``), without the one that papers drop."""
-        path = self._file("multiwoz21", f"{split}.json.gz") or self._file("multiwoz21", f"{split}.json")
+        """The dialogues of MultiWOZ 2.1 (``test``, ``val`` or ``train``), without the one that papers drop."""
+        path = dataset_file(self.folder, "multiwoz-2.1", f"{split}.json")
         if path is None:
             return None
         return [dialogue for dialogue in read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
 
     def predictions(self, *names: str) -> list[Dialogue] | None:
         """A system's predictions on the whole test set: ``dst_predictions/NAME.*``, the first name that is there."""
-        folder = self._file("dst_predictions")
-        for name in names if folder else ():
-            for path in sorted(folder.glob(f"{name}.*") if folder else ()):
+        for name in names if self.folder else ():
+            for path in sorted(self.folder.glob(f"{_PREDICTIONS}/{name}.*") if self.folder else ()):
                 return read(path).dialogues
         return None
 

@@ -11,7 +11,17 @@ from msgspec.structs import replace
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.report import correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
-from dialgauge.reproduce.papers import HUMAN_100, PROFILE, Sources, example, marks, published, silent, user_turns
+from dialgauge.reproduce.papers import (
+    HUMAN_100,
+    NO_TEST,
+    PROFILE,
+    Sources,
+    example,
+    marks,
+    published,
+    silent,
+    user_turns,
+)
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
 from dialgauge.tracking import SystemScores, score, slots_per_dialogue
@@ -20,7 +30,7 @@ from dialgauge.tracking import SystemScores, score, slots_per_dialogue
 _MEASURES = {"JGA": "JGA", "SA": "SA", "F1": "F1(average=turn)", "RSA": "RSA"}
 _SAMPLE_NOTE = "another training of SOM-DST, on 100 of the 999 dialogues; 95% bootstrap interval"
 _OTHERS = ("augpt", "dots", "mintl", "ubar")
-_NO_TEST = "multiwoz21/test.json.gz is not present"
+_GET = "dialgauge data get dst_predictions"
 _ABSENT = f"dst_predictions/{HUMAN_100} is not present"
 
 
@@ -32,7 +42,7 @@ def reproduce(data: Path | None) -> Reproduction:
     sample = sources.human_100()
     record.missing.append("predictions of the ten models of Table 1 on the 999 test dialogues (not released)")
     if sample is None:
-        record.missing.append(f"SOM-DST's states for 100 dialogues: dst_predictions/{HUMAN_100}")
+        record.missing.append(f"SOM-DST's states for 100 dialogues: dst_predictions/{HUMAN_100} ({_GET})")
     scores = _scored(sample) if sample else None
     _figure_1(record, paper["figure1"], scores)
     _figure_2(record, paper["figure2"], sources)
@@ -95,8 +105,10 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
     part, what = "Figure 2", f"share of test dialogues with fewer than {figure['slots']} slots"
     test = sources.multiwoz("test")
     if test is None:
-        record.missing.append("the test dialogues of MultiWOZ 2.1: multiwoz21/test.json.gz")
-        record.impossible(part, what, figure["share"], _NO_TEST)
+        record.missing.append(
+            "the test dialogues of MultiWOZ 2.1: multiwoz-2.1/test.json (dialgauge data get multiwoz-2.1)"
+        )
+        record.impossible(part, what, figure["share"], NO_TEST)
         return
     scores = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
     counts = slots_per_dialogue(scores.counts).tolist()
@@ -165,7 +177,7 @@ def _figure_3(record: Reproduction, figure: dict[str, str], scores: SystemScores
     part, what = "Figure 3", "over turns, JGA correlates less with RSA than with SA"
     test = sources.multiwoz("test")
     if test is None:
-        record.impossible(part, "turns of the test set", figure["turns"], _NO_TEST)
+        record.impossible(part, "turns of the test set", figure["turns"], NO_TEST)
     else:
         record.printed(part, "turns of the test set", figure["turns"], user_turns(test), note="without PMUL1455")
     if scores is None:

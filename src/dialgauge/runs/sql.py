@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     import duckdb
     import polars
 
-#: What polars makes another value of without a word.
-_MANGLED = re.compile(r"UHUGEINT|TIME WITH TIME ZONE|TIMESTAMP_S\b|BIT\b(?!\()")
+#: What polars makes another value of without a word, or panics over.
+_MANGLED = re.compile(r"INTERVAL|UHUGEINT|TIME WITH TIME ZONE|TIMESTAMP_S\b|BIT\b(?!\()")
 #: The days of Python's calendar, counted from 1970, less one at each end for the time zone.
 _FIRST_DAY, _LAST_DAY = -719_161, 2_932_895
 _PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+#: What polars writes before an error of the database that comes after the first rows.
+_FOREIGN = "got external error: "
 _NAP = 0.05  # seconds
 _THREADS = 2  # of a query whose memory is limited
 
@@ -85,16 +87,12 @@ def too_large(memory: int | None) -> DialgaugeError:
 
 def _answer(connection: duckdb.DuckDBPyConnection, query: str, rows: int | None) -> polars.DataFrame:
     import duckdb
-    from polars.exceptions import PolarsError
 
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise DialgaugeError("the store can be asked but not changed: give exactly one SELECT")
     connection.execute("BEGIN TRANSACTION READ ONLY")
-    try:
-        frame = _interruptible(connection, lambda: _fetched(connection.sql(query), rows))
-    except PolarsError as error:
-        raise _unfit(f"a type that has no place in a table ({str(error).split('. ')[0]})") from error
+    frame = _interruptible(connection, lambda: _fetched(connection.sql(query), rows))
     for column in frame:
         if _has_odd_dates(column):
             raise _unfit(f"a date beyond the years 1 to 9999 in the column '{column.name}'")
@@ -102,11 +100,35 @@ def _answer(connection: duckdb.DuckDBPyConnection, query: str, rows: int | None)
 
 
 def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFrame:
+    import duckdb
+    import polars as pl
+    from polars.exceptions import PanicException, PolarsError
+
     for column, kind in zip(answer.columns, answer.types, strict=True):
         if odd := _MANGLED.search(str(kind)):
             raise _unfit(f"the type {odd[0]} in the column '{column}'")
-    frame: polars.DataFrame = (answer if rows is None else answer.limit(rows)).pl()
-    return frame
+    wanted = answer if rows is None else answer.limit(rows)
+    try:
+        return pl.DataFrame(_ArrowStream(wanted.__arrow_c_stream__()))
+    except (PolarsError, PanicException) as error:
+        if (text := str(error)).startswith(_FOREIGN):
+            late = duckdb.OutOfMemoryException if "Out of Memory" in text else duckdb.Error
+            raise late(text.removeprefix(_FOREIGN)) from error
+        raise _unfit(f"a type that has no place in a table ({str(error).split('. ')[0]})") from error
+
+
+class _ArrowStream:
+    """Rows by Arrow's C interface, because DuckDB's own ``.pl()`` needs pyarrow.
+
+    Polars remembers the class of what it was given for good. Remembering DuckDB's would keep that module alive until
+    after the interpreter's end, and DuckDB 2 prints forty lines about it.
+    """
+
+    def __init__(self, capsule: object) -> None:
+        self.capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.capsule
 
 
 def _unfit(what: str) -> DialgaugeError:

@@ -111,6 +111,6 @@ def test_a_server_that_crashed_is_started_anew() -> None:
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dialgauge.agents.llm.local_model.find_spec", lambda name: None)
     with pytest.raises(
-        DialgaugeError, match=r"needs the package xllamacpp: run  pip install 'dialgauge\[local-model\]'"
+        DialgaugeError, match=r"needs the package xllamacpp; install it with: pip install 'dialgauge\[local-model\]'"
     ):
         ChatClient(ChatSettings(endpoint="local"))

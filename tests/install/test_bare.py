@@ -1,0 +1,137 @@
+"""``pip install dialgauge`` alone: every command runs, or says in one sentence which extra it needs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from dialgauge.cli import COMMANDS
+from fuzz.commands import CALLS, sandbox
+from install.fresh import BareInstall
+from support.town import responses, write_town
+
+
+class BareCall(NamedTuple):
+    """A call of a command, with the exit code that it must have; 2 means the sentence about the extra."""
+
+    command: str
+    words: tuple[str, ...]
+    code: int = 0
+    #: The extra that it cannot work without, or (with another code than 2) that it names beside its work.
+    extra: str | None = None
+
+
+_TASKS = ("town/gold.json", "town/responses.json", "--resamples", "9")
+
+#: Calls that succeed, or fail for want of an extra or of data; what is not here is called as in the fuzz tests.
+OWN_CALLS = (
+    BareCall("data check", ("gold.jsonl",)),
+    BareCall("data get", ("babi",), 2),  # there is no network in these tests
+    BareCall("data rm", ("babi",), 2),
+    BareCall("data path", ("babi",), 2),
+    BareCall("data verify", (), 2),
+    BareCall("demo", ("--out", "demo", "--dialogs", "10"), extra="explorer"),
+    BareCall("babi models", (), extra="neural"),
+    BareCall("babi evaluate", ("--data", "corpus", "--task", "1", "--model", "tfidf", "--store", "new")),
+    BareCall("babi evaluate", ("--data", "corpus", "--task", "1", "--model", "memn2n"), 2, "neural"),
+    BareCall("babi table", ("--data", "corpus", "--tasks", "1", "--models", "nearest,rules", "--store", "new")),
+    BareCall("babi train", ("--data", "corpus", "--task", "1", "--model", "nearest", "--out", "model")),
+    BareCall("babi train", ("--data", "corpus", "--task", "1", "--model", "memn2n", "--out", "model"), 2, "neural"),
+    BareCall("babi interact", ("--data", "corpus", "--task", "1", "--model", "rules", "--dialogs", "2")),
+    BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
+    BareCall("babi attention", ("--load", "missing"), 2),
+    BareCall("babi convert-dstc2", ("missing", "--out", "converted.txt"), 2),
+    BareCall("users score", ("talks/gcdf1", "--resamples", "9")),
+    BareCall("users explain", ("talks/gcdf1", "TOWN0001", "--talk")),
+    BareCall("users find", ("talks/gcdf1", "--domain", "hotel")),
+    BareCall("users figures", ("talks/gcdf1",)),
+    BareCall("users figures", ("talks/gcdf1", "--out", "drawn"), 2, "figures"),
+    BareCall("reproduce", ("fga", "--figures", "drawn"), 2, "figures"),
+    BareCall("users faults", ("talks/conversations.jsonl",)),
+    BareCall("tasks score", _TASKS, extra="tasks"),
+    BareCall("tasks score", (*_TASKS, "--measures", "BLEU"), 2, "tasks"),
+    BareCall("tasks explain", (*_TASKS[:2], "MUL0001")),
+    BareCall("compare", CALLS["compare"]),
+    BareCall("compare", (*CALLS["compare"], "--figures", "drawn"), 2, "figures"),
+    BareCall("lab run", CALLS["lab run"]),
+    BareCall(
+        "lab run", ("-n", "1", "--system", "llm-system", "--endpoint", "local", "--store", "new"), 2, "local-model"
+    ),
+    BareCall("lab study", CALLS["lab study"]),
+    BareCall("lab study", (*CALLS["lab study"], "--figures", "drawn"), 2, "figures"),
+    BareCall("lab train", ("town/gold.json", "--out", "nlu.npz", "--practice", "9", "--epochs", "1"), 2),  # no acts
+    BareCall("lab blame", ("2", "--store", "lab")),
+    BareCall("lab track", ("gold.jsonl", "--out", "answers.jsonl", "--endpoint", "local"), 2, "local-model"),
+    BareCall("explore", ("--store", "store"), 2, "explorer"),
+    BareCall("report", ("2", "--store", "store", "--out", "report.html"), 2, "explorer"),
+    BareCall("leaderboard", ("store",), 2, "explorer"),
+    BareCall("runs compare", ("{first}", "{second}", "--store", "two", "--resamples", "9")),
+    BareCall("reproduce", ("fga",)),
+    BareCall("reproduce", ("mwzeval",), 2),
+)
+ALL_CALLS = (
+    *OWN_CALLS,
+    *(BareCall(name, words) for name, words in CALLS.items() if name not in {call.command for call in OWN_CALLS}),
+)
+
+
+@pytest.fixture(scope="module")
+def place(bare: BareInstall, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small files of every kind, some of them made by the fresh install."""
+    folder = tmp_path_factory.mktemp("work") / "files"
+    shutil.copytree(sandbox(), folder)
+    (folder / "data").mkdir()
+    write_town(folder / "town")
+    (folder / "town" / "responses.json").write_text(json.dumps(responses()))
+    for words in (
+        ["babi", "simulate", "--out", "corpus", "--dialogs", "3", "--tasks", "1"],
+        ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--store", "two"],
+        ["lab", "run", "-n", "3", "--resamples", "0", "--store", "lab", "--out", "talks"],
+    ):
+        done = bare.run(words, folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_command_is_tried() -> None:
+    commands = set()
+    for first in COMMANDS:
+        own = importlib.import_module(f"dialgauge.cli.{first}").app.commands
+        commands |= {first} if len(own) == 1 else {f"{first} {second}" for second in own}
+    assert commands == {call.command for call in ALL_CALLS}
+
+
+@pytest.mark.parametrize("call", ALL_CALLS, ids=lambda call: " ".join((call.command, *call.words)))
+def test_a_command_runs_or_names_the_extra_it_needs(
+    bare: BareInstall, place: Path, tmp_path: Path, call: BareCall
+) -> None:
+    folder = tmp_path / "files"
+    shutil.copytree(place, folder)
+    first, second = sorted(path.parent.name for path in (folder / "two").glob("*/run.json"))
+    words = [word.format(first=first, second=second) for word in call.words]
+    done = bare.run([*call.command.split(), *words], folder)
+    said = done.stdout + done.stderr
+    assert done.returncode == call.code, said
+    assert "Traceback" not in said and "ModuleNotFoundError" not in said and "nanobind" not in said, said
+    named = set(re.findall(r"pip install 'dialgauge\[([a-z-]+)\]'", said))
+    assert named == ({call.extra} if call.extra else set())
+    if call.code == 2:
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_what_is_not_required_is_not_there(bare: BareInstall, place: Path) -> None:
+    extras = ("torch", "pyarrow", "pandas", "altair", "jinja2", "sacrebleu")
+    code = f"from importlib.util import find_spec; print([name for name in {extras} if find_spec(name)])"
+    assert bare.python(code, place).stdout == "[]\n"
+
+
+def test_a_pandas_frame_names_its_extra(bare: BareInstall, place: Path) -> None:
+    code = "import dialgauge; dialgauge.score('gold.jsonl', {'x': 'pred.json'}, intervals=False).pandas()"
+    done = bare.python(code, place)
+    assert done.stderr.splitlines()[-1].endswith("pip install 'dialgauge[pandas]'")

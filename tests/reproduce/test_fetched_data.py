@@ -1,0 +1,127 @@
+"""What ``dialgauge data get`` writes is what ``dialgauge reproduce`` and the other commands find."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.data import install
+from dialgauge.data.multiwoz_layout import arrange
+from dialgauge.formats import read
+from support.commands import dialgauge
+from support.town import ROWS, gold_file, responses
+
+Capture = pytest.CaptureFixture[str]
+
+
+def multiwoz_archive() -> bytes:
+    """MultiWOZ as published: all dialogues in one file, lists of ids, the database beside them."""
+    test = gold_file()
+    others = {"PMUL0003.json": test["MUL0001.json"], "PMUL0004.json": test["MUL0001.json"]}
+    files = {
+        "data.json": json.dumps(test | others),
+        "testListFile.txt": "\n".join(test),
+        "valListFile.txt": "PMUL0003.json\n",
+        "ontology.json": "{}",
+    } | {f"{domain}_db.json": json.dumps(rows) for domain, rows in ROWS.items()}
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(f"MultiWOZ_2.1/{name}", content)
+    return held.getvalue()
+
+
+def human_evaluation_archive() -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as packed:
+        packed.writestr("FGA-1/README.md", "text")
+        packed.writestr("FGA-1/human_evaluation_files/MUL0001.json.txt", "text")
+    return held.getvalue()
+
+
+@pytest.fixture
+def mirror(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of all datasets, with downloads from a mirror in memory that has small files of the same names."""
+
+    def fetch(url: str, target: Path, **_: Any) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if url.endswith("MultiWOZ_2.1.zip"):
+            target.write_bytes(multiwoz_archive())
+        elif url.endswith(".zip"):
+            target.write_bytes(human_evaluation_archive())
+        else:
+            target.write_text(json.dumps(responses()))
+
+    monkeypatch.setattr(install, "fetch", fetch)
+    monkeypatch.delenv("DIALGAUGE_OFFLINE", raising=False)
+    monkeypatch.setenv("DIALGAUGE_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_multiwoz_comes_in_splits_with_its_database_beside_them(mirror: Path, capsys: Capture) -> None:
+    assert dialgauge(capsys, "data", "get", "multiwoz-2.1").code == 0
+    folder = mirror / "multiwoz-2.1"
+    assert dialgauge(capsys, "data", "path", "multiwoz-2.1").out == f"{folder}\n"
+    held = {split: [one.id for one in read(folder / f"{split}.json").dialogues] for split in ("train", "val", "test")}
+    assert held == {"train": ["PMUL0004.json"], "val": ["PMUL0003.json"], "test": list(gold_file())}
+    assert json.loads((folder / "test.json").read_text()) == gold_file()
+    assert not (folder / "data.json").exists() and (folder / "db" / "hotel_db.json").is_file()
+    assert dialgauge(capsys, "data", "verify", "multiwoz-2.1").code == 0
+
+
+def test_an_archive_without_lists_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text("{}")
+    (tmp_path / "testListFile.txt").write_text("a")
+    arrange(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "testListFile.txt"]
+
+
+def test_reproduce_says_what_to_get_and_finds_what_was_got(mirror: Path, capsys: Capture) -> None:
+    nothing = dialgauge(capsys, "reproduce", "mwzeval")
+    assert nothing.code == 2
+    assert nothing.err.strip() == (
+        f"dialgauge: nothing of mwzeval could be computed: multiwoz-2.1 and dst_predictions are not in {mirror}; "
+        "run 'dialgauge data get multiwoz-2.1' and 'dialgauge data get dst_predictions'"
+    )
+    for name in ("multiwoz-2.1", "dst_predictions"):
+        assert f"dialgauge data get {name}" in " ".join(nothing.out.split())
+        assert dialgauge(capsys, "data", "get", name, "--accept-change").code == 0
+    found = dialgauge(capsys, "reproduce", "mwzeval", "--json", "-")
+    assert found.code == 0, found.err
+    record = json.loads(found.out)
+    assert record["tally"]["cannot be computed"] == 0
+    assert not any("data get" in line for line in record["missing"])
+
+
+def test_the_commands_of_a_task_find_the_database_beside_the_fetched_goals(mirror: Path, capsys: Capture) -> None:
+    for name in ("multiwoz-2.1", "dst_predictions"):
+        dialgauge(capsys, "data", "get", name, "--accept-change")
+    gold, predictions = mirror / "multiwoz-2.1" / "test.json", mirror / "dst_predictions" / "ubar.json"
+    scored = dialgauge(capsys, "tasks", "score", gold, predictions, "--resamples", "9")
+    assert scored.code == 0, scored.err
+
+
+def test_the_usual_folder_is_looked_into_without_any_setting(
+    mirror: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, ``reproduce`` looked nowhere unless DIALGAUGE_DATA or --data named a folder."""
+    monkeypatch.delenv("DIALGAUGE_DATA")
+    monkeypatch.setenv("XDG_DATA_HOME", str(mirror))
+    monkeypatch.setenv("HOME", str(mirror))
+    assert "'dialgauge data get multiwoz-2.1'" in dialgauge(capsys, "reproduce", "mwzeval").err
+    dialgauge(capsys, "data", "get", "multiwoz-2.1")
+    dialgauge(capsys, "data", "get", "dst_predictions", "--accept-change")
+    assert dialgauge(capsys, "reproduce", "mwzeval").code == 0
+
+
+def test_a_folder_of_the_older_name_and_gzipped_files_are_found(shared_data: Path, capsys: Capture) -> None:
+    listed = dialgauge(capsys, "data", "list", "--json", "-")
+    here = {item["name"]: item["here"] for item in json.loads(listed.out)}
+    assert here["multiwoz-2.1"] == here["dst_predictions"] == here["gcdf1"] == "put there by hand"
+    assert here["multiwoz-2.4"] == "no"
+    assert dialgauge(capsys, "data", "path", "multiwoz-2.1").out.strip() == str(shared_data / "multiwoz21")
