@@ -16,7 +16,7 @@ Capture = pytest.CaptureFixture[str]
 
 def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> None:
     report = tmp_path / "report.json"
-    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--format", "both", "--json", report)
+    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--to", "both", "--json", report)
     outcome = dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "a", *options)
     assert outcome.code == 0
     assert "dialog-babi-task5-full-dialogs-tst-OOV.txt" in outcome.out
@@ -219,7 +219,7 @@ def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
     target, candidates, report = tmp_path / "out.txt", tmp_path / "candidates.txt", tmp_path / "report.json"
     outcome = dialgauge(
         capsys,
-        "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--format", "babi",
+        "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--to", "babi",
         "--candidates", candidates, "--report", report,
     )  # fmt: skip
     assert outcome.code == 0

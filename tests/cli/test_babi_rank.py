@@ -205,10 +205,11 @@ def test_several_seeds_with_settings(capsys: pytest.CaptureFixture[str], data: P
 def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     call = (
         "babi", "table", "--data", data, "--models", "rules,nearest", "--tasks", "1,2", "--json", tmp_path / "t.json",
-        "--markdown", tmp_path / "t.md", "--latex", tmp_path / "t.tex", "--html", tmp_path / "t.html",
     )  # fmt: skip
-    outcome = dialgauge(capsys, *call)
+    outcome = dialgauge(capsys, *call, "--table", tmp_path / "t.html")
     assert outcome.code == 0, outcome.err
+    for name in ("t.md", "t.tex"):
+        assert dialgauge(capsys, *call, "--table", tmp_path / name).code == 0
     first = cells_of(tmp_path / "t.json")
     assert {(cell["task"], cell["split"], cell["model"]) for cell in first} == {
         (task, split, model) for task in (1, 2) for split in ("dev", "tst", "tst-OOV") for model in ("rules", "nearest")

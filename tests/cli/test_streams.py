@@ -116,7 +116,7 @@ def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding
         {"id": "Ω—日本\U0001f600", "turns": [{"speaker": "user", "text": "Ω", "state": {"Ω": {"日": ["x"]}}}]}
     )
     (folder / "odd.jsonl").write_text(line + "\n", encoding="utf-8")
-    for command in ("dialgauge data check odd.jsonl", "dialgauge score --explain-measures", "dialgauge runs --help"):
+    for command in ("dialgauge data check odd.jsonl", "dialgauge explain measures", "dialgauge runs --help"):
         done = shell(folder, command, PYTHONIOENCODING=encoding)
         assert done.returncode == 0, done.stderr.decode(errors="replace")
     missing = shell(folder, "dialgauge score gold.jsonl '日本.json'", PYTHONIOENCODING=encoding)
@@ -293,13 +293,13 @@ def test_names_that_are_not_utf8_may_become_ids_and_reasons(
     bad = {**good, "dialogue_id": "d2", "turns": [*good["turns"], *good["turns"]]}  # the user speaks twice in a row
     talks = os.fsdecode(b"odd\xff.json")
     (tmp_path / talks).write_text(json.dumps([good, bad]))
-    for words in (["users", "score", talks], ["users", "find", talks], ["users", "score", talks, "--store", "runs"]):
+    for words in (["users", "score", talks], ["users", "find", talks], ["users", "score", talks, "--run", "--store", "runs"]):
         outcome = dialgauge(capsys, *words)
         assert outcome.code == 1, outcome.err
         assert "1 of 2 dialogues could not be scored" in outcome.err
     log = os.fsdecode(b"log\xff.txt")
     (tmp_path / log).write_bytes(EXAMPLES["babi"])
-    assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--from", "babi").code == 0
+    assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--format", "babi").code == 0
     assert json.loads((tmp_path / "out.jsonl").read_bytes())["id"].startswith("log\\udcff")
 
 

@@ -93,8 +93,8 @@ def test_other_words_stand_for_a_setting() -> None:
     ("text", "message"),
     [
         ("JGAA", "no measure named 'JGAA'. Did you mean 'JGA'"),
-        ("FGA@-1", "not negative"),
-        ("FGA@nan", "not negative"),
+        ("FGA@-1", "must be ≥ 0 (got -1)"),
+        ("FGA@nan", "must be ≥ 0 (got nan)"),
         ("FGA@x", "is a number"),
         ("hits@0", "whole number from 1"),
         ("hits@2.5", "whole number from 1"),

@@ -64,8 +64,8 @@ def test_any_fga_parses_back(rate: float, rule: str, over: str) -> None:
     ("text", "message"),
     [
         ("JGAA", "no measure named 'JGAA'. Did you mean 'JGA'"),
-        ("FGA@-1", "not negative"),
-        ("FGA@nan", "not negative"),
+        ("FGA@-1", "must be ≥ 0 (got -1)"),
+        ("FGA@nan", "must be ≥ 0 (got nan)"),
         ("FGA@x", "is a number"),
         ("JGA@1", "takes no '@'"),
         ("FGA@1(lambda=2)", "twice"),

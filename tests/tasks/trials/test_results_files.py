@@ -169,7 +169,7 @@ def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
 
 def test_stored_runs_are_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, store = tau_file(tmp_path / "r.json", TASKS), tmp_path / "store"
-    scored = dialgauge(capsys, "tasks", "score", path, "--store", store, "--resamples", 20)
+    scored = dialgauge(capsys, "tasks", "score", path, "--run", "--store", store, "--resamples", 20)
     [run] = Store(store).list()
     again = dialgauge(capsys, "tasks", "score", "--from", run.id, "--store", store)
     assert again.out == scored.out

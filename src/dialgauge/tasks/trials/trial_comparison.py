@@ -193,10 +193,10 @@ def _tables(comparison: Comparison) -> list[Table]:
     if not len(table):
         return []
     table.notes.append(
-        "Shown 8 in 10: the smallest true difference that this many tasks and trials show with 80% power, as far as "
-        "this one pair tells how much tasks vary (another pair may give a third more or less). Needed: how "
-        "many trials of each of these tasks, or how many tasks like these with as many trials, would show the "
-        "difference seen 8 times in 10, if it is the true one."
+        "Shown 8 in 10: the smallest true difference that this many tasks and trials detect with 80% power, as far as "
+        "this one pair tells how much tasks vary (another pair may give a third more or less). Needed: how many "
+        "trials of each of these tasks, or how many tasks like these with as many trials, would detect the "
+        "difference seen with 80% power, if it is the true one."
     )
     return [table]
 
