@@ -140,8 +140,8 @@ def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     outcome = dialgauge(capsys, "compare", "--systems", systems)
     assert "Mean and spread of 3 systems" in outcome.out
     refused = dialgauge(capsys, "compare", "gold.json", "--systems", systems, "--sweep", "--show", 2).err
-    assert "so leave out GOLD PRED PRED, --sweep, --show" in refused
-    assert "name the gold file" in dialgauge(capsys, "compare", "-m", "JGA").err
+    assert "; leave out GOLD PRED PRED, --sweep, --show" in refused
+    assert "give a gold file" in dialgauge(capsys, "compare", "-m", "JGA").err
 
 
 def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,7 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
     [
         (["--to", "markdwn"], "unknown output format 'markdwn' for --to. Did you mean 'markdown'?"),
         (["--table", "all.doc"], "a table is written as .md, .tex, .html, .csv, .json"),
-        (["--figures", "drawn", "--figure-format", "bmp"], "no figure format 'bmp'"),
+        (["--figures", "drawn", "--figure-format", "bmp"], "unknown --figure-format 'bmp'"),
         (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'"),
         (["--show-by", "JGA"], "--show-by needs --show N"),
         (["--rated", "good"], "--rated needs --ratings FILE"),

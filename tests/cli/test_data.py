@@ -89,7 +89,7 @@ def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path
 
 def test_formats_lists_all(capsys: Capture, tmp_path: Path) -> None:
     done = dialgauge(capsys, "data", "formats", "--json", tmp_path / "formats.json")
-    rows = {row["name"]: row for row in json.loads((tmp_path / "formats.json").read_text())}
+    rows = {row["name"]: row for row in json.loads((tmp_path / "formats.json").read_text())["formats"]}
     assert done.code == 0 and "dialgauge JSONL" in done.out
     assert rows["native"]["writes"] and not rows["multiwoz"]["writes"]
 
@@ -114,12 +114,12 @@ class TestDatasets:
         assert dialgauge(capsys, "data", "path", "toy").code == 2
         got = dialgauge(capsys, "data", "get", "toy")
         assert got.code == 0 and got.out.strip() == str(tmp_path / "data" / "toy")
-        assert "unpublished is not published" in got.err and "Someone: A Toy. 2026." in got.err
+        assert "No checksum is published for" in got.err and "Someone: A Toy. 2026." in got.err
         assert dialgauge(capsys, "data", "path", "toy").out == got.out
         again = dialgauge(capsys, "data", "get", "toy", "--offline")
-        assert again.code == 0 and "already here" in again.err
+        assert again.code == 0 and "already downloaded" in again.err
         listed = dialgauge(capsys, "data", "list", "--json", "-")
-        assert json.loads(listed.out)[0]["here"] == "yes"
+        assert json.loads(listed.out)["datasets"][0]["here"] == "yes"
         assert "Someone: A Toy" not in dialgauge(capsys, "data", "list").out
         assert dialgauge(capsys, "data", "verify", "toy").code == 0
         (tmp_path / "data" / "toy" / "known.jsonl").write_text("changed")

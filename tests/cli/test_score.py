@@ -52,7 +52,7 @@ def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, P
     assert "JGA" in done.out and "50.00" in done.out and "canon@1" in done.out
     assert "2 of 2 gold turns in 1 dialogue scored" in done.err
     found = scores(target)
-    assert list(found)[:3] == ["signature", "coverage", "systems"]
+    assert list(found)[:4] == ["schema", "signature", "coverage", "systems"]
     system = found["systems"][0]
     assert (system["name"], system["dialogues"], system["turns"]) == ("mine", 1, 2)
     assert list(system["scores"]) == DEFAULTS
@@ -93,7 +93,7 @@ def test_gold_inside_the_predictions(
         assert done.code == 0, done.err
         assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
     done = dialgauge(capsys, "score", files[0], files[2], "--json", target)
-    assert "its own gold states are not used" in done.err
+    assert "ignoring its own gold states" in done.err
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.0
 
 
@@ -306,7 +306,7 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
         (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
         (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
         (("--resamples", "9999999999"), "--resamples"),
-        (("--sgd-exact",), "name them with --schema FILE"),
+        (("--sgd-exact",), "add --schema FILE"),
         (("--schema", "s.json", "--sgd-matching", "difflip"), "Did you mean 'difflib'"),
         (("--schema", "s.json", "--sgd-matching", "difflib", "--sgd-exact"), "contradict each other"),
     ],

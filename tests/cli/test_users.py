@@ -148,13 +148,13 @@ def test_a_dialogue_that_could_not_be_read_is_explained_by_the_reason(capsys: Ca
 
 def test_find_speaks_of_any_measure_and_of_whole_labels(capsys: Capture, talks: Path) -> None:
     low = dialgauge(capsys, "users", "find", talks, "--measure", "I-GCDF1 recall", "--max-score", "0.5", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(low.out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(low.out)["rows"]] == ["loop"]
     fault = dialgauge(capsys, "users", "find", talks, "--fault", "user policy", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(fault.out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(fault.out)["rows"]] == ["loop"]
     lost = ("--measure", "I-GCDF1 lost to user policy", "--min-score", "0.1", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)["rows"]] == ["loop"]
     two = dialgauge(capsys, "users", "find", talks, "--behaviour", "unmatched")
-    assert "'unmatched' means multiple_constraint_informs/unmatched and constraints_not_in_goal/unmatched" in two.err
+    assert "'unmatched' matches multiple_constraint_informs/unmatched and constraints_not_in_goal/unmatched" in two.err
     wrong = dialgauge(capsys, "users", "find", talks, "--measure", "R-GCDF1 recal", "--max-score", "0.5")
     assert (wrong.code, "Did you mean 'R-GCDF1 recall'" in wrong.err) == (2, True)
 
@@ -191,7 +191,7 @@ def test_a_stored_run_is_explained_and_drawn_like_fresh_conversations(
     for arguments in (("explain", "loop"), ("explain", moved, "loop", *run), ("figures",), ("figures", moved, *run)):
         wrong = dialgauge(capsys, "users", *arguments)
         assert wrong.code == 2
-        assert "--run" in wrong.err
+        assert "--from RUN" in wrong.err
 
 
 def test_only_runs_of_users_are_presented(capsys: Capture, tmp_path: Path) -> None:
@@ -224,9 +224,9 @@ def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Pa
     in_files = dialgauge(capsys, "users", "find", talks, *conditions)
     in_run = dialgauge(capsys, "users", "find", "--from", run, "--store", store, *conditions)
     assert in_files.out == in_run.out
-    assert [row["dialogue"] for row in json.loads(in_files.out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(in_files.out)["rows"]] == ["loop"]
     both = dialgauge(capsys, "users", "find", talks, "--from", run, "--store", store)
-    assert (both.code, "not both" in both.err) == (2, True)
+    assert (both.code, "give either conversations or a stored run" in both.err) == (2, True)
     names = dialgauge(capsys, "explain", "behaviours")
     assert "failed_sys_nlu" in names.out
 

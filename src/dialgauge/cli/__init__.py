@@ -27,7 +27,7 @@ COMMANDS = {
     "runs": "the run store: list, show, annotate, compare, remove",
     "sql": "query all stored runs with SQL",
     "explain": "what profiles, measures and behaviours mean",
-    "schema": "JSON Schemas of what --json writes",
+    "schema": "JSON Schemas of all JSON outputs",
     "config": "show the project file (dialgauge.toml) in effect",
 }
 

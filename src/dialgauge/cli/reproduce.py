@@ -83,5 +83,5 @@ def main(
     if reproduction.is_empty:
         raise DialgaugeError(
             f"nothing of {paper} could be computed from the data found; give the dataset folder with --data or "
-            "DIALGAUGE_DATA ('dialgauge data list' shows what can be downloaded)"
+            "DIALGAUGE_DATA; the command data lists what can be downloaded"
         )

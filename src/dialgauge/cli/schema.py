@@ -8,7 +8,7 @@ from dialgauge.cli.common import out
 from dialgauge.cli.options import Argument, application
 from dialgauge.schemas import schema_id, schema_names, schema_text
 
-app = application("The JSON Schemas of what --json writes.")
+app = application("The JSON Schemas of all JSON outputs.")
 
 
 @app.command()
