@@ -139,7 +139,7 @@ def main(
     }
     if systems is not None:
         needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--store": store, "--measures": measures, "--view": view}
+        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--view": view}
         _refuse("--systems compares only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0

@@ -37,6 +37,8 @@ TYPED_ONLY = frozenset({
     "accept-change", "address", "allow-remote", "cassette", "endpoint", "engine", "force", "host", "judge", "judge-set",
     "key-env", "load", "port", "run", "set", "system-set", "url", "user-set", "view", "yes",
 })  # fmt: skip
+#: What also holds for results that exist already; how to score does not.
+_SHOWING = ("figure-format", "store", "wide")
 _LARGEST = 100_000
 
 
@@ -93,9 +95,10 @@ def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence
         if key not in options:
             raise DialgaugeError(f"unknown key '{key}' in [{command}].{nearest(key, options)}", file=str(path))
     words: list[str] = []
+    stored = any(word.partition("=")[0] in ("--from", "--systems") for word in typed)
     for key, value in {**taken, **section}.items():
         _refuse_unsafe(path, key, options[key])
-        if not _was_typed(options[key], typed):
+        if not _was_typed(options[key], typed) and not (stored and key not in _SHOWING):
             words += _words(path, key, value, options[key])
     return words
 
