@@ -67,7 +67,7 @@ def test_a_finished_model_is_replaced_only_when_asked_to(
     assert dialgauge(capsys, *call, data, "--set", "hops=2", "--force").code == 0
     assert json.loads((learned / "ranker.json").read_text())["options"]["hops"] == "2"
     saved = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", learned, "--save", learned)
-    assert (saved.code, "stored already" in saved.err) == (2, True)
+    assert (saved.code, "already saved" in saved.err) == (2, True)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

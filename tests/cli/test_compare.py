@@ -98,7 +98,9 @@ def test_the_hash_seed_does_not_matter(files: list[Path], tmp_path: Path) -> Non
 def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "runs"
     dialgauge(capsys, "score", "self", *files[:2], "--run", "--store", store, "--no-intervals")
-    ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)["runs"]]
+    ids = [
+        run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)["runs"]
+    ]
     outcome = dialgauge(capsys, "compare", *ids, "--store", store, "--resamples", 200, "--show", 1, "--sweep")
     assert outcome.code == 0
     assert "good is better" in outcome.out
@@ -275,7 +277,9 @@ def test_stored_runs_that_lack_dialogues(
 ) -> None:
     store = tmp_path / "runs"
     dialgauge(capsys, "score", gold, *files[:2], short, "--run", "--store", store, "--no-intervals")
-    ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)["runs"]]
+    ids = [
+        run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)["runs"]
+    ]
     for command in (["compare"], ["runs", "compare"]):
         outcome = dialgauge(capsys, *command, *ids, "--store", store, "--resamples", 50)
         assert outcome.code == 1

@@ -15,6 +15,7 @@ from dialgauge.data.datasets import Catalogue, Dataset, Remote
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.formats.corpus import write
 from support.commands import dialgauge
+from support.published import assert_published
 from support.web import Answer, Site, serving
 
 Capture = pytest.CaptureFixture[str]
@@ -121,7 +122,9 @@ class TestDatasets:
         listed = dialgauge(capsys, "data", "list", "--json", "-")
         assert json.loads(listed.out)["datasets"][0]["here"] == "yes"
         assert "Someone: A Toy" not in dialgauge(capsys, "data", "list").out
-        assert dialgauge(capsys, "data", "verify", "toy").code == 0
+        verified = dialgauge(capsys, "data", "verify", "toy", "--json", "-")
+        assert verified.code == 0
+        assert_published(verified.out, "data-verify")
         (tmp_path / "data" / "toy" / "known.jsonl").write_text("changed")
         verified = dialgauge(capsys, "data", "verify")
         assert verified.code == 1 and "toy/known.jsonl: changed" in verified.out

@@ -68,7 +68,11 @@ CALLS = {
     "babi-train": ("babi train --data babi --out model --set epochs=1 --set dim=4",),
     "babi-attention": ("babi attention --data babi --load model --turn 1",),
     "babi-interact": ("babi interact --model rules --task 1 --dialogs 2",),
-    "data-check": ("data check gold.jsonl", "data check gold.jsonl broken.json", "data check good.jsonl --gold gold.jsonl"),
+    "data-check": (
+        "data check gold.jsonl",
+        "data check gold.jsonl broken.json",
+        "data check good.jsonl --gold gold.jsonl",
+    ),
     "data-convert": ("data convert gold.jsonl converted.jsonl --to native --force",),
     "data-formats": ("data formats",),
     "data-list": ("data list",),

@@ -332,7 +332,19 @@ def test_a_stored_run_is_shown_as_the_scored_one_was(
     store, views = tmp_path / "runs", ("--by", "domain", "--by", "turn", "--faults", "--worst", 1)
     scored, shown = tmp_path / "scored.json", tmp_path / "shown.json"
     first = dialgauge(
-        capsys, "score", files[0], files[1], "-m", "all", *views, "--sensitivity", "--json", scored, "--run", "--store", store
+        capsys,
+        "score",
+        files[0],
+        files[1],
+        "-m",
+        "all",
+        *views,
+        "--sensitivity",
+        "--json",
+        scored,
+        "--run",
+        "--store",
+        store,
     )
     run = package.Store(store).list()[0].id
     again = dialgauge(capsys, "score", "--from", run, "--store", store, *views, "--json", shown)

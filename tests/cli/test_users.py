@@ -152,7 +152,9 @@ def test_find_speaks_of_any_measure_and_of_whole_labels(capsys: Capture, talks: 
     fault = dialgauge(capsys, "users", "find", talks, "--fault", "user policy", "--json", "-")
     assert [row["dialogue"] for row in json.loads(fault.out)["rows"]] == ["loop"]
     lost = ("--measure", "I-GCDF1 lost to user policy", "--min-score", "0.1", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)["rows"]] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)["rows"]] == [
+        "loop"
+    ]
     two = dialgauge(capsys, "users", "find", talks, "--behaviour", "unmatched")
     assert "'unmatched' matches multiple_constraint_informs/unmatched and constraints_not_in_goal/unmatched" in two.err
     wrong = dialgauge(capsys, "users", "find", talks, "--measure", "R-GCDF1 recal", "--max-score", "0.5")
@@ -278,7 +280,9 @@ def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path,
     better = tmp_path / "better.json"
     package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")
     store = tmp_path / "runs"
-    result = dialgauge(capsys, "users", "score", talks, better, "--run", "--store", store, "--json", tmp_path / "both.json")
+    result = dialgauge(
+        capsys, "users", "score", talks, better, "--run", "--store", store, "--json", tmp_path / "both.json"
+    )
     signature = json.loads((tmp_path / "both.json").read_text())["signature"]
     assert "mode:reference|profile:" in signature
     assert "turns:" not in signature

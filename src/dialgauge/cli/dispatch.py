@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import CommandGroup
+from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
 from dialgauge.cli.renamed import renamed_option
 from dialgauge.errors import DialgaugeError, nearest
@@ -68,7 +68,8 @@ def _stores_on_request(group: CommandGroup, words: list[str]) -> bool:
     name = command_name(group, words)
     if name is None or not any(word.startswith("--store") for word in words):
         return False
-    return any(one.options == ("--run",) for one in command_parameters(group.commands[name]))
+    parameters = command_parameters(group.commands[name])
+    return any(isinstance(one.declaration, Option) and one.options == ("--run",) for one in parameters)
 
 
 def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str]:
