@@ -143,7 +143,8 @@ def _drops(baseline: Run, run: Run) -> Iterator[str]:
 
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
-        err.print(f"--fail-on-drop: {note}")
+        if "--missing" not in note:  # which compare has, and this check not
+            err.print(f"--fail-on-drop: {note}")
     worse = list(_significantly_worse(comparison))
     for difference, p in worse:
         yield f"{run.name}: {_told(comparison, difference, p, baseline)}"
@@ -169,18 +170,27 @@ def _told(comparison: Comparison, one: Difference, p: float, baseline: Run) -> s
     score = comparison.scores.run_score(one.measure)
     column = comparison.measures.index(one.measure)
     old, new = (_shown(score, float(comparison.values[place, column])) for place in (0, 1))
-    ends = sorted((abs(one.low), abs(one.high)))
-    size, low, high = (_shown(score, value, points=True) for value in (abs(one.difference), *ends))
+    low, high = sorted((abs(one.low), abs(one.high)))
+    size, ends = _size(score, abs(one.difference)), _size(score, low, high)
     verb = "dropped" if one.higher_is_better else "rose"
     return (
         f"{one.measure} {verb} by {size} from {old} to {new} compared with {baseline.id} "
-        f"(95% interval {low} to {high}, p = {p:.2g}, {len(comparison.dialogues)} dialogues)"
+        f"(95% interval {ends}, p = {p:.2g}, {len(comparison.dialogues)} dialogues)"
     )
 
 
-def _shown(score: Score | None, value: float, *, points: bool = False) -> str:
+def _shown(score: Score | None, value: float) -> str:
+    return f"{value:.2%}" if _is_share(score) else f"{value:.4g}"
+
+
+def _size(score: Score | None, *values: float) -> str:
+    """Differences, of shares in points."""
+    if _is_share(score):
+        return f"{' to '.join(f'{100 * value:.2f}' for value in values)} points"
+    return " to ".join(f"{value:.4g}" for value in values)
+
+
+def _is_share(score: Score | None) -> bool:
     from dialgauge.report import SHARE
 
-    if score is None or score.unit != SHARE:
-        return f"{value:.4g}"
-    return f"{100 * value:.2f}{' points' if points else '%'}"
+    return score is not None and score.unit == SHARE
