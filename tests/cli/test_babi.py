@@ -104,7 +104,7 @@ def test_anonymise_says_what_it_cannot_do(tmp_path: Path, capsys: Capture) -> No
     assert "names that are on no list" in outcome.out
     twice = ("--out", tmp_path / "x", "--candidates", tmp_path / "x")
     refused = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", *twice)
-    assert (refused.code, "--out and --candidates are one file" in refused.err) == (2, True)
+    assert (refused.code, "--out and --candidates name the same file" in refused.err) == (2, True)
 
 
 def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:

@@ -129,7 +129,7 @@ class TestDatasets:
         verified = dialgauge(capsys, "data", "verify")
         assert verified.code == 1 and "toy/known.jsonl: changed" in verified.out
         removed = dialgauge(capsys, "data", "rm", "toy")
-        assert removed.code == 0 and "was removed" in removed.err
+        assert removed.code == 0 and "removed A toy" in removed.err
         assert "is not in" in dialgauge(capsys, "data", "rm", "toy").err
         assert dialgauge(capsys, "data", "verify").code == 2
 
