@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
+    TableOption,
+    check_table,
     err,
     frame_csv,
     frame_json,
@@ -16,6 +18,7 @@ from dialgauge.cli.common import (
     frame_table,
     out,
     write_file,
+    write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
@@ -35,6 +38,7 @@ def sql(
     query: Annotated[str, Argument(metavar="QUERY", help="One SELECT (DuckDB SQL); - to read it from stdin.")],
     csv: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as CSV; - for stdout.")] = None,
     json: JsonOption = None,
+    table: TableOption = None,
     parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
     limit: Annotated[
         int | None, Option(min=0, help=f"Maximum number of rows. Default: all in files, {_SHOWN} on screen.")
@@ -48,6 +52,7 @@ def sql(
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
+    check_table(table)
     if store is not None and not store.exists():
         err.print(f"no run store at {store}; all tables are empty")
     problems: list[DialgaugeError] = []
@@ -58,7 +63,8 @@ def sql(
     for file, encode in files:
         if file is not None:
             write_file(file, encode(frame))
-    if not any(file for file, _ in files):
+    write_table_file([frame_table("", frame)], table)
+    if not any(file for file, _ in files) and table is None:
         _show(frame, _SHOWN if limit is None else limit)
     for problem in problems:
         err.print(f"left out: {problem}")
@@ -69,7 +75,9 @@ def sql(
 def _show(frame: polars.DataFrame, rows: int) -> None:
     out.print(frame_table("", frame.head(min(rows, frame.height))).render("terminal"))
     if frame.height > rows:
-        err.print(f"{rows:,} of {frame.height:,} rows; --limit shows more, --csv, --json and --parquet write all")
+        err.print(
+            f"{rows:,} of {frame.height:,} rows; show more with --limit, or write all with --csv, --json or --parquet"
+        )
 
 
 def _document(frame: polars.DataFrame) -> bytes:
