@@ -107,7 +107,7 @@ def evaluate(
     device: DeviceOption = None,
     seed: Annotated[
         int | None,
-        Option(min=0, help="Random seed for the model and, with --logs, of the train/test split. Default: 0."),
+        Option(min=0, help="Random seed for the model and, with --logs, for the train/test split. Default: 0."),
     ] = None,
     seeds: Annotated[int, Option(min=1, help="Number of seeds, starting at --seed.")] = 1,
     measures: Annotated[

@@ -36,7 +36,7 @@ def train(
     model: Annotated[str, Option(help="Model name (see 'dialgauge babi models').")] = "memn2n",
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
     seed: Annotated[
-        int, Option(min=0, help="Random seed for the model and, with --logs, of the train/test split.")
+        int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
     ] = 0,
     given: SetOption = None,
     preset: PresetOption = None,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 from dialgauge.cli.common import err
 from dialgauge.cli.options import Option
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, Difference
@@ -175,7 +176,7 @@ def _told(comparison: Comparison, one: Difference, p: float, baseline: Run) -> s
     verb = "dropped" if one.higher_is_better else "rose"
     return (
         f"{one.measure} {verb} by {size} from {old} to {new} compared with {baseline.id} "
-        f"(95% interval {ends}, p = {p:.2g}, {len(comparison.dialogues)} dialogues)"
+        f"(95% interval {ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
     )
 
 

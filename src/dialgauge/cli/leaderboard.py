@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import err, out
+from dialgauge.cli.common import StoreOption, err, out
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.options import Option, OutputFile, application
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 
@@ -16,12 +16,12 @@ app = application("All runs of a store as one static page; only runs measured th
 
 @app.command()
 def leaderboard(
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="Run store folder.")],
     html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path(
         "leaderboard.html"
     ),
     kind: Annotated[str | None, Option(help="Only runs of this kind, for example tracking.")] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "Leaderboard",
+    store: StoreOption = None,
 ) -> None:
     """Write a leaderboard: runs with the same signature in one table, with intervals, significance letters and ranks.
 
@@ -29,14 +29,15 @@ def leaderboard(
     """
     from dialgauge.explorer import write_leaderboard
 
-    if not folder.is_dir():
-        raise DialgaugeError("this run store does not exist", file=str(folder))
-    survey = Store(folder).survey()
+    place = Store(store)
+    if not place.folder.is_dir():
+        raise DialgaugeError("this run store does not exist; name it with --store", file=str(place.folder))
+    survey = place.survey()
     for problem in survey.problems:
         err.print(f"left out: {problem}")
     runs = [run for run in survey.runs if kind in (None, run.kind)]
     if not runs:
-        raise DialgaugeError(f"this store holds no {kind + ' ' if kind else ''}runs", file=str(folder))
+        raise DialgaugeError(f"this store holds no {kind + ' ' if kind else ''}runs", file=str(place.folder))
     with err.status("comparing runs"):
         write_leaderboard(html, runs, title=title)
     out.print(f"Open {html.resolve().as_uri()}")
