@@ -55,6 +55,15 @@ def test_it_is_looked_for_up_to_the_root_of_the_repository_and_no_further(projec
     assert find_project_file(outside) is None
 
 
+def test_a_folder_that_is_gone_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert find_project_file() is None
+    assert dialgauge(capsys, "explain", "profile", "canon").code == 0
+
+
 def test_what_it_sets_is_used_said_and_overruled(capsys: Capture, project: Path) -> None:
     path = write(project, '[defaults]\nstore = "kept"\n[score]\nprofile = ["trade"]\nmeasures = ["JGA"]\n')
     done = dialgauge(capsys, *SCORE, "--run")

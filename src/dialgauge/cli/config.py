@@ -21,7 +21,7 @@ def config(json: JsonOption = None, table: TableOption = None) -> None:
     from dialgauge.report import Table
 
     check_table(table)
-    path = find_project_file(Path.cwd())
+    path = find_project_file()
     content = read_project_file(path) if path is not None else {}
     shown = Table(f"Project file {path}", ["section", "option", "value"])
     for section, key, value in _settings(content):

@@ -74,11 +74,9 @@ def _stores_on_request(group: CommandGroup, words: list[str]) -> bool:
 
 def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str]:
     """The words with those of the project file before them; what was taken is said."""
-    from pathlib import Path
-
     from dialgauge.cli.project_file import find_project_file, project_words
 
-    path = find_project_file(Path.cwd())
+    path = find_project_file()
     if path is None or "--help" in words:
         return words
     added = project_words(path, group, name, words)

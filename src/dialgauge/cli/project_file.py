@@ -42,8 +42,15 @@ _SHOWING = ("figure-format", "store", "wide")
 _LARGEST = 100_000
 
 
-def find_project_file(folder: Path) -> Path | None:
-    """The file in the folder or, inside a repository, in the nearest parent up to its root."""
+def find_project_file(folder: Path | None = None) -> Path | None:
+    """The file in the current folder or, inside a repository, in the nearest parent up to its root."""
+    try:
+        return _found(folder or Path.cwd())
+    except OSError:  # a folder that is gone, or that nobody may look into
+        return None
+
+
+def _found(folder: Path) -> Path | None:
     if (folder / FILE_NAME).is_file():
         return folder / FILE_NAME
     inside = [folder, *folder.parents]
