@@ -25,7 +25,7 @@ def config(json: JsonOption = None, table: TableOption = None) -> None:
     content = read_project_file(path) if path is not None else {}
     shown = Table(f"Project file {path}", ["section", "option", "value"])
     for section, key, value in _settings(content):
-        shown.add(section, key, str(value))
+        shown.add(section, key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     if path is None:
         err.print(f"no {FILE_NAME} here or in the folders above, up to the repository root")
     else:
