@@ -9,6 +9,7 @@ from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+from dialgauge.text import counted
 
 
 def register(app: CommandGroup) -> None:
@@ -57,5 +58,5 @@ def track(
         tracked = track_corpus(dialogues, slots, asked, predictions, seed=seed, workers=workers, on_dialogue=advance)
     err.print(f"wrote {predictions} ({tracked.answers:,} turns); requests and answers are in {kept}")
     for dialogue, why in list(tracked.failed.items())[:1]:
-        err.print(f"could not track {len(tracked.failed):,} dialogues; the first is {dialogue}: {why}")
+        err.print(f"could not track {counted(len(tracked.failed), 'dialogue')}; the first is {dialogue}: {why}")
     return EXIT_INCOMPLETE if tracked.failed else 0
