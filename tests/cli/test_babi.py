@@ -16,7 +16,7 @@ Capture = pytest.CaptureFixture[str]
 
 def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> None:
     report = tmp_path / "report.json"
-    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--format", "both", "--json", report)
+    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--to", "both", "--json", report)
     outcome = dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "a", *options)
     assert outcome.code == 0
     assert "dialog-babi-task5-full-dialogs-tst-OOV.txt" in outcome.out
@@ -91,7 +91,7 @@ def test_anonymise_never_writes_over_what_it_reads(
     options = [item for pair in targets.items() for item in pair]
     refused = dialgauge(capsys, "babi", "anonymise", log, *options)
     assert refused.code == 2
-    assert f"{option} would write over" in refused.err
+    assert f"{option} would overwrite" in refused.err
     assert log.read_text() == LINE
     assert not (tmp_path / "clean.jsonl").exists()
 
@@ -100,11 +100,11 @@ def test_anonymise_says_what_it_cannot_do(tmp_path: Path, capsys: Capture) -> No
     (tmp_path / "log.jsonl").write_text(LINE.replace("hi John", "ask Quimby, CB2 1TN"))
     outcome = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", "--out", tmp_path / "clean.jsonl")
     assert outcome.code == 0, outcome.err
-    assert "Left as they are, but written like names: Quimby" in outcome.out
+    assert "Kept, but capitalised like names: Quimby" in outcome.out
     assert "names that are on no list" in outcome.out
     twice = ("--out", tmp_path / "x", "--candidates", tmp_path / "x")
     refused = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", *twice)
-    assert (refused.code, "--out and --candidates are one file" in refused.err) == (2, True)
+    assert (refused.code, "--out and --candidates name the same file" in refused.err) == (2, True)
 
 
 def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
@@ -130,13 +130,13 @@ def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--tasks", "0-3"), "--tasks takes numbers from 1 to 5"),
-        (("--tasks", "3-1"), "--tasks takes numbers from 1 to 5"),
+        (("--tasks", "0-3"), "--tasks expects numbers from 1 to 5"),
+        (("--tasks", "3-1"), "--tasks expects numbers from 1 to 5"),
         (("--splits", "train"), "there is no split 'train'"),
-        (("--fields", "one"), "--fields takes TASK:FROM-TO"),
+        (("--fields", "one"), "--fields expects TASK:FROM-TO"),
         (("--fields", "1:4-2"), "the smaller first"),
         (("--updates", "3:1-2"), "not for task 3"),
-        (("--info", "1,2"), "--info takes three numbers"),
+        (("--info", "1,2"), "--info expects three numbers"),
         (("--accept", "2"), "between 0 and 1"),
         (("--min-results", "9"), "no request of half A has more than"),
         (("--world", "restaurnt"), "Did you mean 'restaurant'"),
@@ -219,7 +219,7 @@ def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
     target, candidates, report = tmp_path / "out.txt", tmp_path / "candidates.txt", tmp_path / "report.json"
     outcome = dialgauge(
         capsys,
-        "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--format", "babi",
+        "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--to", "babi",
         "--candidates", candidates, "--report", report,
     )  # fmt: skip
     assert outcome.code == 0
@@ -244,7 +244,7 @@ def test_anonymise_as_a_chat_log(tmp_path: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [("person", "takes KIND=FILE"), ("persn=x.txt", "Did you mean 'person'"), ("org=nowhere.txt", "nowhere.txt")],
+    [("person", "expects KIND=FILE"), ("persn=x.txt", "Did you mean 'person'"), ("org=nowhere.txt", "nowhere.txt")],
 )
 def test_anonymise_refuses(tmp_path: Path, capsys: Capture, option: str, said: str) -> None:
     log = tmp_path / "log.jsonl"

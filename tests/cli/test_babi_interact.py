@@ -63,20 +63,20 @@ def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[
     save_ranker(ranker, tmp_path / "m", 6)
     outcome = dialgauge(capsys, "babi", "interact", "--load", tmp_path / "m")
     assert outcome.code == 2
-    assert "its model was fitted on task 6, real calls, which nobody simulates" in outcome.err
+    assert "the model was trained on task 6 (real calls), which cannot be simulated" in outcome.err
 
 
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ((), "give --load FOLDER (a fitted model) or --data FOLDER"),
+        ((), "give --load FOLDER (a trained model) or --data FOLDER"),
         (("--world", "utopia", "--data", "DATA", "--task", "1"), "no file named 'utopia'"),
         (("--half", "C", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
         (("--accept", "7", "--data", "DATA", "--task", "1"), "acceptance probability"),
-        (("--model", "rulez"), "there is no model or agent named 'rulez'. Did you mean 'rules'"),
-        (("--model", "nearest"), "give --data FOLDER, dialogs to fit nearest on"),
+        (("--model", "rulez"), "unknown model or agent 'rulez'. Did you mean 'rules'"),
+        (("--model", "nearest"), "give --data FOLDER (dialogs to train nearest on)"),
         (("--model", "rules", "--set", "dim=3"), "there is no setting 'dim' of rules"),
-        (("--model", "rules", "--url", "http://x"), "is not ours to choose, load or set"),
+        (("--model", "rules", "--url", "http://x"), "--url names the bot; drop --model, --load"),
     ],
 )
 def test_interact_mistakes(
@@ -136,4 +136,4 @@ def test_an_agent_of_another_package_talks(tmp_path: Path) -> None:
         "2 conversations ended because an agent failed: the agent greeter raised RuntimeError: out of order" in broken
     )
     unknown = run(tmp_path, "babi", "interact", "--model", "greter", code=2)
-    assert "there is no model or agent named 'greter'. Did you mean 'greeter'" in unknown
+    assert "unknown model or agent 'greter'. Did you mean 'greeter'" in unknown

@@ -91,7 +91,7 @@ def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixt
 
 
 def test_chat_logs_have_no_tasks(capsys: pytest.CaptureFixture[str]) -> None:
-    refused(dialgauge(capsys, "babi", "evaluate", "--logs", "x.jsonl", "--task", 2), "chat logs have none")
+    refused(dialgauge(capsys, "babi", "evaluate", "--logs", "x.jsonl", "--task", 2), "chat logs have no tasks")
 
 
 def test_tasks_can_be_a_range(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
@@ -120,14 +120,19 @@ def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], 
     model = tmp_path / "model"
     evaluate = ("babi", "evaluate", "--data", data, "--split", "tst")
     assert dialgauge(capsys, *evaluate, "--model", "nearest", "--task", 2, "--save", model).code == 0
-    refused(dialgauge(capsys, *evaluate, "--load", model, "--model", "tfidf"), "it holds the model nearest, not tfidf")
-    refused(dialgauge(capsys, *evaluate, "--load", model, "--seed", 3), "was fitted with seed 0; leave the seed out")
-    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "leave --seeds out")
+    refused(
+        dialgauge(capsys, *evaluate, "--load", model, "--model", "tfidf"),
+        "the folder holds the model nearest, not tfidf",
+    )
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--seed", 3), "was trained with seed 0; drop the seed")
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "drop --seeds")
     refused(
         dialgauge(capsys, "babi", "chat", "--data", data, "--load", model, "--model", "rules"),
-        "it holds the model nearest",
+        "the folder holds the model nearest",
     )
-    refused(dialgauge(capsys, "babi", "interact", "--load", model, "--model", "rules"), "it holds the model nearest")
+    refused(
+        dialgauge(capsys, "babi", "interact", "--load", model, "--model", "rules"), "the folder holds the model nearest"
+    )
     refused(
         dialgauge(capsys, "babi", "interact", "--load", model, "--task", 1), "was fitted on task 2 and cannot answer"
     )
@@ -156,7 +161,7 @@ def test_save_and_load(capsys: pytest.CaptureFixture[str], data: Path, tmp_path:
     assert first[0]["scores"] == again[0]["scores"]
     assert first[0]["model"] == again[0]["model"] == "nearest"
     refused(dialgauge(capsys, *common, "--task", "2", "--load", tmp_path / "model"), "fitted on task 1")
-    refused(dialgauge(capsys, *common, "--load", tmp_path / "model", "--set", "dim=3"), "fitted already")
+    refused(dialgauge(capsys, *common, "--load", tmp_path / "model", "--set", "dim=3"), "already trained")
     refused(dialgauge(capsys, *common, "--load", tmp_path), "it holds no model")
 
 
@@ -205,10 +210,11 @@ def test_several_seeds_with_settings(capsys: pytest.CaptureFixture[str], data: P
 def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     call = (
         "babi", "table", "--data", data, "--models", "rules,nearest", "--tasks", "1,2", "--json", tmp_path / "t.json",
-        "--markdown", tmp_path / "t.md", "--latex", tmp_path / "t.tex", "--html", tmp_path / "t.html",
     )  # fmt: skip
-    outcome = dialgauge(capsys, *call)
+    outcome = dialgauge(capsys, *call, "--table", tmp_path / "t.html")
     assert outcome.code == 0, outcome.err
+    for name in ("t.md", "t.tex"):
+        assert dialgauge(capsys, *call, "--table", tmp_path / name).code == 0
     first = cells_of(tmp_path / "t.json")
     assert {(cell["task"], cell["split"], cell["model"]) for cell in first} == {
         (task, split, model) for task in (1, 2) for split in ("dev", "tst", "tst-OOV") for model in ("rules", "nearest")
@@ -268,13 +274,13 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ("extra", "sentence"),
     [
         (("--model", "rulez"), "there is no model named 'rulez'. Did you mean 'rules'"),
-        (("--split", "test"), "there is no split 'test' to evaluate on; there are dev, tst, tst-OOV"),
-        (("--set", "dim"), "--set takes NAME=VALUE"),
+        (("--split", "test"), "unknown split 'test'; choose from dev, tst, tst-OOV"),
+        (("--set", "dim"), "--set expects NAME=VALUE"),
         (("--set", "dim=3"), "there is no setting 'dim' of rules"),
         (("--url", "http://127.0.0.1:9/"), "the bot at http://127.0.0.1:9/ did not answer"),
-        (("--url", "http://127.0.0.1:9/", "--load", "model"), "is not ours to choose, load, save or set"),
-        (("--url", "http://127.0.0.1:9/", "--save", "model"), "is not ours to choose, load, save or set"),
-        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "is not ours to choose, load, save or set"),
+        (("--url", "http://127.0.0.1:9/", "--load", "model"), "--url names the bot; drop --model, --load, --save"),
+        (("--url", "http://127.0.0.1:9/", "--save", "model"), "--url names the bot; drop --model, --load, --save"),
+        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "--url names the bot; drop --model, --load, --save"),
         (("--task", "3"), "no dialog files of task 3"),
         (("--logs", "x.jsonl"), "give either --data FOLDER"),
         (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
@@ -302,11 +308,11 @@ def test_a_loaded_model_that_does_not_learn_has_no_device(
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--tasks", "one"), "--tasks takes numbers from 1 to 6, such as 1-6 or 1,3, not 'one'"),
-        (("--tasks", "3-1"), "not '3-1'"),
-        (("--tasks", "9"), "--tasks takes numbers from 1 to 6"),
+        (("--tasks", "one"), "--tasks expects numbers from 1 to 6, for example 1-6 or 1,3 (got 'one')"),
+        (("--tasks", "3-1"), "(got '3-1')"),
+        (("--tasks", "9"), "--tasks expects numbers from 1 to 6"),
         (("--models", ","), "names nothing"),
-        (("--splits", "tst,all"), "there is no split 'all'"),
+        (("--splits", "tst,all"), "unknown split 'all'"),
     ],
 )
 def test_mistakes_in_a_table(
@@ -337,14 +343,14 @@ def test_a_model_goes_to_other_data_and_worlds(capsys: pytest.CaptureFixture[str
     assert in_folder["scores"]["per-response"]["value"] == in_world["scores"]["per-response"]["value"]
     assert in_folder["data"] == in_world["data"]
     assert in_world["fitted"] == load_task(data, 1).training_digest() != load_task(other, 1).training_digest()
-    assert "tfidf was fitted on task 1 elsewhere" in outcome.err
+    assert "tfidf was trained on task 1 elsewhere" in outcome.err
     assert dialgauge(capsys, *load, "--data", other, "--task", 2, "--transfer").code == 0
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--transfer",), "--transfer takes a fitted model elsewhere"),
+        (("--transfer",), "--transfer needs a trained model"),
         (("--world", "bakery"), "give either --world, or --data or --logs"),
     ],
 )

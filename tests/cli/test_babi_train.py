@@ -67,7 +67,7 @@ def test_a_finished_model_is_replaced_only_when_asked_to(
     assert dialgauge(capsys, *call, data, "--set", "hops=2", "--force").code == 0
     assert json.loads((learned / "ranker.json").read_text())["options"]["hops"] == "2"
     saved = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", learned, "--save", learned)
-    assert (saved.code, "stored already" in saved.err) == (2, True)
+    assert (saved.code, "already saved" in saved.err) == (2, True)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -145,12 +145,12 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
     outcome = dialgauge(
         capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialog", 2, "--turn", 3,
-        "--figure", tmp_path / "map.svg", "--json", tmp_path / "a.json",
+        "--figures", tmp_path / "maps", "--json", tmp_path / "a.json", "--run",
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
     assert "Attention in task1-tst-0002, reply 3" in outcome.out
     assert "hop 1" in outcome.out
-    assert (tmp_path / "map.svg").read_text().startswith("<svg")
+    assert (tmp_path / "maps" / "attention3.svg").read_text().startswith("<svg")
     (system,) = json.loads((tmp_path / "a.json").read_text())["systems"]
     (seen,) = system["attention"]
     assert seen["turn"] == 3
@@ -198,16 +198,15 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
     assert "there is no split 'tst-OOV' in chat logs; found: trn, dev, tst" in unknown.err
     wrong = dialgauge(capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m")
     assert wrong.code == 2
-    assert "its model was fitted on chat logs; give them with --logs FILE" in wrong.err
+    assert "the model was trained on chat logs; give them with --logs FILE" in wrong.err
 
 
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--dialog", "99"), "has 12 dialogs, so there is no dialog 99"),
-        (("--turn", "99"), "so there is no reply 99"),
-        (("--figure", "x.svg"), "name it with --turn"),
-        (("--figure", "x.gif", "--turn", "1"), "a figure is written as"),
+        (("--dialog", "99"), "has 12 dialogs, so no dialog 99"),
+        (("--turn", "99"), "so no reply 99"),
+        (("--figures", "x", "--figure-format", "gif"), "unknown --figure-format 'gif'"),
         (("--split", "tast"), "there is no split 'tast' in task 1; found: trn, dev, tst, tst-OOV"),
     ],
 )

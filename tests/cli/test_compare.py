@@ -54,7 +54,7 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
     outcome = dialgauge(
         capsys, "compare", "self", *files, "--resamples", 100, "-m", "JGA,SA", "--correlation", "kendall", "--sweep",
         "--show", 2, "--show-by", "SA", "--ratings", ratings, "--rated", "bad", "--table", tmp_path / "all.tex",
-        "--json", tmp_path / "all.json", "--figures", tmp_path / "drawn", "--format", "markdown",
+        "--json", tmp_path / "all.json", "--figures", tmp_path / "drawn", "--to", "markdown",
     )  # fmt: skip
     assert outcome.code == 0
     assert "**Correlation with human ratings: bad**" in outcome.out
@@ -66,7 +66,7 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("output", ["markdown", "latex", "csv", "json"])
 def test_formats_on_standard_output(output: str, files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 50, "--format", output, "-m", "JGA")
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 50, "--to", output, "-m", "JGA")
     start = {"markdown": "**Systems", "latex": "% needs", "csv": "system,JGA", "json": "["}[output]
     assert outcome.out.startswith(start)
     if output == "json":
@@ -97,8 +97,10 @@ def test_the_hash_seed_does_not_matter(files: list[Path], tmp_path: Path) -> Non
 
 def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "runs"
-    dialgauge(capsys, "score", "self", *files[:2], "--store", store, "--no-intervals")
-    ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)]
+    dialgauge(capsys, "score", "self", *files[:2], "--run", "--store", store, "--no-intervals")
+    ids = [
+        run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)["runs"]
+    ]
     outcome = dialgauge(capsys, "compare", *ids, "--store", store, "--resamples", 200, "--show", 1, "--sweep")
     assert outcome.code == 0
     assert "good is better" in outcome.out
@@ -111,7 +113,7 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
         (["--correlation", "pearsn"], "Did you mean 'pearson'"),
         (["--show", "2", "--show-by", "XYZ"], "share no measure 'XYZ'"),
         (["--level", "2"], "between 0 and 1"),
-        (["--format", "pdf"], "no table format 'pdf'"),
+        (["--to", "pdf"], "unknown output format 'pdf'"),
         (["--table", "x.doc"], "choose such an ending"),
         (["--ratings", "absent.csv", "--rated", "good"], "absent.csv: it cannot be read"),
         (["-m", "JGAA"], "no measure named 'JGAA'"),
@@ -140,8 +142,8 @@ def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     outcome = dialgauge(capsys, "compare", "--systems", systems)
     assert "Mean and spread of 3 systems" in outcome.out
     refused = dialgauge(capsys, "compare", "gold.json", "--systems", systems, "--sweep", "--show", 2).err
-    assert "so leave out GOLD PRED PRED, --sweep, --show" in refused
-    assert "name the gold file" in dialgauge(capsys, "compare", "-m", "JGA").err
+    assert "; leave out GOLD PRED PRED, --sweep, --show" in refused
+    assert "give a gold file" in dialgauge(capsys, "compare", "-m", "JGA").err
 
 
 def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,9 +163,9 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--format", "markdwn"], "no table format 'markdwn'. Did you mean 'markdown'?"),
+        (["--to", "markdwn"], "unknown output format 'markdwn' for --to. Did you mean 'markdown'?"),
         (["--table", "all.doc"], "a table is written as .md, .tex, .html, .csv, .json"),
-        (["--figures", "drawn", "--figure-format", "bmp"], "no figure format 'bmp'"),
+        (["--figures", "drawn", "--figure-format", "bmp"], "unknown --figure-format 'bmp'"),
         (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'"),
         (["--show-by", "JGA"], "--show-by needs --show N"),
         (["--rated", "good"], "--rated needs --ratings FILE"),
@@ -274,8 +276,10 @@ def test_stored_runs_that_lack_dialogues(
     gold: Path, files: list[Path], short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "runs"
-    dialgauge(capsys, "score", gold, *files[:2], short, "--store", store, "--no-intervals")
-    ids = [run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)]
+    dialgauge(capsys, "score", gold, *files[:2], short, "--run", "--store", store, "--no-intervals")
+    ids = [
+        run["id"] for run in json.loads(dialgauge(capsys, "runs", "list", "--store", store, "--json", "-").out)["runs"]
+    ]
     for command in (["compare"], ["runs", "compare"]):
         outcome = dialgauge(capsys, *command, *ids, "--store", store, "--resamples", 50)
         assert outcome.code == 1

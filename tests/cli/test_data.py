@@ -15,6 +15,7 @@ from dialgauge.data.datasets import Catalogue, Dataset, Remote
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.formats.corpus import write
 from support.commands import dialgauge
+from support.published import assert_published
 from support.web import Answer, Site, serving
 
 Capture = pytest.CaptureFixture[str]
@@ -89,7 +90,7 @@ def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path
 
 def test_formats_lists_all(capsys: Capture, tmp_path: Path) -> None:
     done = dialgauge(capsys, "data", "formats", "--json", tmp_path / "formats.json")
-    rows = {row["name"]: row for row in json.loads((tmp_path / "formats.json").read_text())}
+    rows = {row["name"]: row for row in json.loads((tmp_path / "formats.json").read_text())["formats"]}
     assert done.code == 0 and "dialgauge JSONL" in done.out
     assert rows["native"]["writes"] and not rows["multiwoz"]["writes"]
 
@@ -114,19 +115,21 @@ class TestDatasets:
         assert dialgauge(capsys, "data", "path", "toy").code == 2
         got = dialgauge(capsys, "data", "get", "toy")
         assert got.code == 0 and got.out.strip() == str(tmp_path / "data" / "toy")
-        assert "unpublished is not published" in got.err and "Someone: A Toy. 2026." in got.err
+        assert "No checksum is published for" in got.err and "Someone: A Toy. 2026." in got.err
         assert dialgauge(capsys, "data", "path", "toy").out == got.out
         again = dialgauge(capsys, "data", "get", "toy", "--offline")
-        assert again.code == 0 and "already here" in again.err
+        assert again.code == 0 and "already downloaded" in again.err
         listed = dialgauge(capsys, "data", "list", "--json", "-")
-        assert json.loads(listed.out)[0]["here"] == "yes"
+        assert json.loads(listed.out)["datasets"][0]["here"] == "yes"
         assert "Someone: A Toy" not in dialgauge(capsys, "data", "list").out
-        assert dialgauge(capsys, "data", "verify", "toy").code == 0
+        verified = dialgauge(capsys, "data", "verify", "toy", "--json", "-")
+        assert verified.code == 0
+        assert_published(verified.out, "data-verify")
         (tmp_path / "data" / "toy" / "known.jsonl").write_text("changed")
         verified = dialgauge(capsys, "data", "verify")
         assert verified.code == 1 and "toy/known.jsonl: changed" in verified.out
         removed = dialgauge(capsys, "data", "rm", "toy")
-        assert removed.code == 0 and "was removed" in removed.err
+        assert removed.code == 0 and "removed A toy" in removed.err
         assert "is not in" in dialgauge(capsys, "data", "rm", "toy").err
         assert dialgauge(capsys, "data", "verify").code == 2
 

@@ -188,7 +188,7 @@ def test_no_key_header_or_environment_in_any_file(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--level", "act"], "llm-system has words and no acts; add --level text"),
+        (["--level", "act"], "llm-system speaks text, not dialogue acts; add --level text"),
         (["--system-set", "key_env=NOT_SET_ANYWHERE"], "the environment variable that key_env names is not set"),
         (
             ["--system-set", "budget_tokens=5", "--system-set", "mode=off", "--system-set", "cassette="],
@@ -196,7 +196,7 @@ def test_no_key_header_or_environment_in_any_file(
         ),
         (
             ["--user", "llm-system", "--user-set", "model=m", "--user-set", "endpoint=local"],
-            "cannot take the user's place",
+            "llm-system is a system agent; it cannot be the user",
         ),
         (["--system-set", "endpoint="], "needs the setting endpoint"),
     ],
@@ -338,7 +338,7 @@ def test_what_cannot_be_tracked_is_told_and_taken_up_again(
     server.misbehave("", "", "", "status:400")
     outcome = track(capsys, server)
     assert outcome.code == 1
-    assert "not tracked: 1 dialogues, the first D1" in " ".join(outcome.err.split())
+    assert "could not track 1 dialogue; the first is D1" in " ".join(outcome.err.split())
     assert len(read("states.jsonl").dialogues) == 2
     assert track(capsys, server).code == 0
     assert set(server.answered.values()) == {1}
@@ -376,4 +376,4 @@ def test_an_endpoint_for_both_sides_and_what_it_cost(server: ModelServer, capsys
 def test_an_endpoint_without_a_language_model(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "lab", "run", "-n", 1, "--key-env", "X")
     assert outcome.code == 2
-    assert "--key-env is for language models" in outcome.err
+    assert "--key-env only applies to language models" in outcome.err

@@ -73,7 +73,7 @@ def test_every_command_has_a_module_and_a_help_page(capsys: pytest.CaptureFixtur
 def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "rnus")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "dialgauge: there is no command 'rnus'. Did you mean 'runs'?\n"
+    assert outcome.err == "dialgauge: unknown command 'rnus'. Did you mean 'runs'?\n"
 
 
 def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +151,7 @@ def test_exits_and_interrupts_have_their_codes(
         assert outcome.err.endswith("dialgauge: stopped\n")
     answers(raises(KeyboardInterrupt()))
     outcome = dialgauge(capsys, "probe")
-    assert (outcome.code, outcome.err) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
+    assert (outcome.code, outcome.err) == (130, "dialgauge: interrupted; finished work is kept\n")
 
 
 def test_text_from_files_is_never_markup(
@@ -194,7 +194,7 @@ def test_an_interrupt_from_the_keyboard_is_one_line(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
-    assert (process.returncode, told) == (130, "dialgauge: stopped by the keyboard; finished work is kept\n")
+    assert (process.returncode, told) == (130, "dialgauge: interrupted; finished work is kept\n")
 
 
 def modules_of(*arguments: object, heavy: tuple[str, ...], folder: Path) -> str:

@@ -19,7 +19,10 @@ from dialgauge.cli.options import Option
 
 SOURCE = Path(dialgauge.__file__).parent
 #: Options of every command.
-EVERYWHERE = {"--help", "--version", "--debug"}
+EVERYWHERE = {"--help", "--version", "--debug", "--no-project-file", "--install-completion", "--show-completion"}
+EVERYWHERE |= {"--complete"}  # what the completion scripts ask
+#: Modules whose texts are not said to a user as they stand: the parsers, and the table of options that are gone.
+SILENT = ("parse.py", "options.py", "renamed.py", "completion.py", "project_file.py")
 #: Which commands say what a room has to say. What any command may say must name the command beside the option.
 ROOMS = {
     "agents": ("babi", "lab"),
@@ -86,7 +89,7 @@ def speakers(path: Path) -> tuple[str, ...]:
 
 def mentions() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for path in sorted(SOURCE.rglob("*.py")):
-        if path.parts[-2:] in (("cli", "parse.py"), ("cli", "options.py")):
+        if path.parts[-2] == "cli" and path.name in SILENT:
             continue
         for line, text in texts(path):
             named = _COMMAND.search(text)

@@ -36,5 +36,5 @@ def test_an_input_is_never_written_over(
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     outcome = dialgauge(capsys, *words)
     assert (outcome.code, outcome.out) == (2, "")
-    assert "would write over a file that the command reads" in outcome.err
+    assert "would overwrite an input of this command" in outcome.err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

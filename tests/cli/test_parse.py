@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import Argument, CommandGroup, Option, application
-from dialgauge.cli.parse import _parameters, quick_call, typer_command
+from dialgauge.cli.parse import command_parameters, quick_call, typer_command
 from support.commands import dialgauge
 
 Given = dict[str, Any]
@@ -23,7 +23,7 @@ GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in
 WORDS = [
     (name, command, function) for name, group in GROUPS.items() for command, function in group.commands.items()
 ]  # fmt: skip
-PARAMETERS = {(name, command): _parameters(function) for name, command, function in WORDS}
+PARAMETERS = {(name, command): command_parameters(function) for name, command, function in WORDS}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -90,12 +90,12 @@ def test_listing_shows_scores_and_coverage(place: Place) -> None:
 def test_listing_for_programs(place: Place, tmp_path: Path) -> None:
     id_ = place.add("augpt")
     printed = place.run("runs", "list", "--json", "-")
-    (row,) = json.loads(printed.out)
+    (row,) = json.loads(printed.out)["runs"]
     assert (row["id"], row["scores"]["JGA"]["value"], row["scores"]["JGA"]["low"]) == (id_, 4 / 6, 0.5)
     assert row["tables"] == {"dialogues": 2, "turns": 4, "dialogue_scores": 2}
     assert row["coverage"]["units"]["turns"]["scored"] == 6
     assert place.run("runs", "list", "--json", tmp_path / "list.json").code == 0
-    assert json.loads((tmp_path / "list.json").read_text()) == [row]
+    assert json.loads((tmp_path / "list.json").read_text())["runs"] == [row]
 
 
 def test_listing_goes_on_past_damage_and_exits_with_1(place: Place) -> None:
@@ -149,7 +149,7 @@ def test_annotating_a_run_and_its_dialogues(place: Place) -> None:
     assert "\x1b[31m" not in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert "Annotations" not in place.run("runs", "show", other).out
-    (row, _) = json.loads(place.run("runs", "list", "--json", "-").out)
+    (row, _) = json.loads(place.run("runs", "list", "--json", "-").out)["runs"]
     assert (row["tags"], row["note"]) == (["baseline", "half"], note)
     written = json.loads(place.run("runs", "show", id_, "--json", "-").out)["annotations"]
     assert written["dialogues"] == {"b": {"labels": ["wrong area"], "note": "x"}}
@@ -170,8 +170,8 @@ def test_an_empty_text_removes_an_annotation(place: Place) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "nothing to write down: give --tag, --label or --note"),
-        (["--dialogue", "a"], "nothing to write down"),
+        ([], "nothing to annotate: give --tag, --label or --note"),
+        (["--dialogue", "a"], "nothing to annotate"),
         (["--label", "x"], "--label is for dialogues: give --dialogue too"),
         (["--dialogue", "a", "--tag", "x"], "--tag is for runs"),
         (["--dialogue", "nobody", "--note", "x"], "has no dialogue 'nobody'"),
@@ -306,10 +306,10 @@ def test_sql_writes_files_for_programs(place: Place, tmp_path: Path) -> None:
         "total": "1",
         "quoted": 'a,"b',
     }
-    (record,) = json.loads((tmp_path / "a.json").read_text())
+    (record,) = json.loads((tmp_path / "a.json").read_text())["rows"]
     assert (record["list"], record["nothing"], record["day"], record["total"]) == ([1, 2], None, "2026-11-15", 1)
     assert polars.read_parquet(tmp_path / "a.parquet")["list"].to_list() == [[1, 2]]
-    assert json.loads(place.run("sql", "SELECT 1 AS x", "--json", "-").out) == [{"x": 1}]
+    assert json.loads(place.run("sql", "SELECT 1 AS x", "--json", "-").out)["rows"] == [{"x": 1}]
 
 
 def test_sql_leaves_damaged_runs_out_and_exits_with_1(place: Place) -> None:
@@ -348,7 +348,7 @@ def test_comparing_stored_runs_is_one_command_under_two_names(place: Place, tmp_
     assert [system["run"] for system in content["systems"]] == ids
     assert content["systems"][0]["scores"]["JGA"]["value"] == 4 / 6
     refused = place.run("compare", *ids, "--profile", "exact", "--coverage", "empty")
-    assert "stored runs are scored already, so leave out --profile, --coverage" in refused.err
+    assert "stored runs are already scored; leave out --profile, --coverage" in refused.err
 
 
 def test_runs_of_different_kinds_are_refused(place: Place) -> None:
@@ -360,7 +360,7 @@ def test_runs_of_different_kinds_are_refused(place: Place) -> None:
 def test_sql_sees_scores_with_unit_and_direction(place: Place) -> None:
     place.add("augpt")
     query = "SELECT measure, value, unit, higher_is_better FROM scores ORDER BY measure LIMIT 2"
-    assert json.loads(place.run("sql", query, "--json", "-").out) == [
+    assert json.loads(place.run("sql", query, "--json", "-").out)["rows"] == [
         {"measure": "JGA", "value": 4 / 6, "unit": "share", "higher_is_better": True},
         {"measure": "SA", "value": 0.9, "unit": "share", "higher_is_better": True},
     ]

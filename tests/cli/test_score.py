@@ -52,7 +52,7 @@ def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, P
     assert "JGA" in done.out and "50.00" in done.out and "canon@1" in done.out
     assert "2 of 2 gold turns in 1 dialogue scored" in done.err
     found = scores(target)
-    assert list(found)[:3] == ["signature", "coverage", "systems"]
+    assert list(found)[:4] == ["schema", "signature", "coverage", "systems"]
     system = found["systems"][0]
     assert (system["name"], system["dialogues"], system["turns"]) == ("mine", 1, 2)
     assert list(system["scores"]) == DEFAULTS
@@ -93,7 +93,7 @@ def test_gold_inside_the_predictions(
         assert done.code == 0, done.err
         assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
     done = dialgauge(capsys, "score", files[0], files[2], "--json", target)
-    assert "its own gold states are not used" in done.err
+    assert "ignoring its own gold states" in done.err
     assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.0
 
 
@@ -147,7 +147,7 @@ def test_each_system_is_told_of_its_own_names(
 def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     from dialgauge.runs import Store
 
-    done = dialgauge(capsys, "score", files[0], files[1], "--store", tmp_path / "runs")
+    done = dialgauge(capsys, "score", files[0], files[1], "--run", "--store", tmp_path / "runs")
     assert "stored as run" in done.err
     manifests = Store(tmp_path / "runs").list()
     assert [one.name for one in manifests] == ["mine"]
@@ -155,10 +155,10 @@ def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Pa
 
 
 def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "H:MM" in dialgauge(capsys, "score", "--explain-profile", "canon").out
-    listed = dialgauge(capsys, "score", "--explain-profile", "list").out
+    assert "H:MM" in dialgauge(capsys, "explain", "profile", "canon").out
+    listed = dialgauge(capsys, "explain", "profile").out
     assert "canon_nodc" in listed and "convlab3" in listed
-    assert "1 - exp(-lambda x)" in dialgauge(capsys, "score", "--explain-measures").out
+    assert "1 - exp(-lambda x)" in dialgauge(capsys, "explain", "measures").out
 
 
 def test_names_of_files_that_are_called_alike(
@@ -181,14 +181,13 @@ def test_names_of_files_that_are_called_alike(
         (["self"], "name the gold file"),
         (["GOLD"], "no gold states of its own"),
         (["GOLD", "PRED", "-m", "JGAA"], "Did you mean 'JGA'"),
-        (["GOLD", "PRED", "-m", "FGA@-1"], "not negative"),
+        (["GOLD", "PRED", "-m", "FGA@-1"], "must be ≥ 0 (got -1)"),
         (["GOLD", "PRED", "-p", "cannon"], "Did you mean 'canon'"),
         (["GOLD", "PRED", "--coverage", "union"], "no coverage policy 'union'"),
         (["GOLD", "PRED", "--by", "domains"], "no view by 'domains'"),
         (["GOLD", "missing.json"], "there is no"),
         (["GOLD", "OTHER"], "share no dialogue"),
         (["GOLD", "PRED", "--pred-format", "nativ"], "Did you mean 'native'"),
-        (["--explain-profile", "cannon"], "Did you mean 'canon'"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -275,7 +274,7 @@ def test_official_scores_are_kept_and_signed(
 ) -> None:
     gold, theirs, schema = sgd_files
     target, store = tmp_path / "out.json", tmp_path / "runs"
-    options = ("--schema", schema, "--json", target, "--store", store, "--no-intervals")
+    options = ("--schema", schema, "--json", target, "--run", "--store", store, "--no-intervals")
     done = dialgauge(capsys, "score", gold, theirs, *options)
     assert done.code == 0
     system = scores(target)["systems"][0]
@@ -307,7 +306,7 @@ def test_excluded_dialogues_are_out_of_the_official_scores_too(
         (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
         (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
         (("--resamples", "9999999999"), "--resamples"),
-        (("--sgd-exact",), "name them with --schema FILE"),
+        (("--sgd-exact",), "add --schema FILE"),
         (("--schema", "s.json", "--sgd-matching", "difflip"), "Did you mean 'difflib'"),
         (("--schema", "s.json", "--sgd-matching", "difflib", "--sgd-exact"), "contradict each other"),
     ],
@@ -333,7 +332,19 @@ def test_a_stored_run_is_shown_as_the_scored_one_was(
     store, views = tmp_path / "runs", ("--by", "domain", "--by", "turn", "--faults", "--worst", 1)
     scored, shown = tmp_path / "scored.json", tmp_path / "shown.json"
     first = dialgauge(
-        capsys, "score", files[0], files[1], "-m", "all", *views, "--sensitivity", "--json", scored, "--store", store
+        capsys,
+        "score",
+        files[0],
+        files[1],
+        "-m",
+        "all",
+        *views,
+        "--sensitivity",
+        "--json",
+        scored,
+        "--run",
+        "--store",
+        store,
     )
     run = package.Store(store).list()[0].id
     again = dialgauge(capsys, "score", "--from", run, "--store", store, *views, "--json", shown)
@@ -348,7 +359,7 @@ def test_official_scores_are_shown_from_a_stored_run(
 ) -> None:
     gold, theirs, schema = sgd_files
     store = tmp_path / "runs"
-    first = dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--store", store)
+    first = dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--run", "--store", store)
     run = package.Store(store).list()[0].id
     assert dialgauge(capsys, "score", "--from", run, "--store", store).out == first.out
     assert "SGD's official scores" in first.out
@@ -358,7 +369,7 @@ def test_official_scores_are_shown_from_a_stored_run(
     ("arguments", "message"),
     [
         (["--from", "20"], "there is no run '20'"),
-        (["GOLD", "--from", "RUN", "-p", "canon"], "so leave out GOLD PRED, --profile"),
+        (["GOLD", "--from", "RUN", "-p", "canon"], "leave out GOLD PRED, --profile"),
         (["--from", "OTHER"], "cannot be shown as scores of a tracker: it is of responses"),
     ],
 )

@@ -99,8 +99,8 @@ def test_a_closed_stream_leaves_its_number_to_no_file(folder: Path) -> None:
     [
         ("dialgauge score - pred.jsonl <&-", "standard input is closed; name a file"),
         ("dialgauge data check - <&-", "standard input is closed; name a file"),
-        ("dialgauge sql - <&-", "standard input is closed; give the query"),
-        (f"{SCORE} --run --store r && dialgauge runs rm 2 --store r <&-", "--yes goes on without asking"),
+        ("dialgauge sql - <&-", "standard input is closed; pass the query"),
+        (f"{SCORE} --run --store r && dialgauge runs rm 2 --store r <&-", "add --yes to skip the question"),
     ],
 )
 def test_a_closed_standard_input_is_one_sentence(folder: Path, line: str, words: str) -> None:
@@ -116,7 +116,7 @@ def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding
         {"id": "Ω—日本\U0001f600", "turns": [{"speaker": "user", "text": "Ω", "state": {"Ω": {"日": ["x"]}}}]}
     )
     (folder / "odd.jsonl").write_text(line + "\n", encoding="utf-8")
-    for command in ("dialgauge data check odd.jsonl", "dialgauge score --explain-measures", "dialgauge runs --help"):
+    for command in ("dialgauge data check odd.jsonl", "dialgauge explain measures", "dialgauge runs --help"):
         done = shell(folder, command, PYTHONIOENCODING=encoding)
         assert done.returncode == 0, done.stderr.decode(errors="replace")
     missing = shell(folder, "dialgauge score gold.jsonl '日本.json'", PYTHONIOENCODING=encoding)
@@ -155,7 +155,7 @@ def test_every_option_that_names_an_output_is_declared_as_one(command: object, o
         (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "choose such an ending"),
         (["score", "gold.jsonl", "pred.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
         (["users", "score", "gold.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
-        (["reproduce", "fga", "--figures", "new", "--figure-format", "gif"], "choose such an ending"),
+        (["reproduce", "fga", "--figures", "new", "--figure-format", "gif"], "unknown --figure-format 'gif'"),
         (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
         (["sql", "SELECT 1", "--csv", "."], "this is a folder"),
         (["sql", "SELECT 1", "--parquet=."], "this is a folder"),
@@ -202,7 +202,7 @@ COMMAND_LINES = [
     ["data", "check", "."],
     ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
     ["users", "score", "talks.json", "--verdicts"],
-    ["users", "figures", "talks.json", "--out", "[/bold]\x1b[31m"],
+    ["users", "figures", "talks.json", "--figures", "[/bold]\x1b[31m"],
     ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogs", "2"],
     ["babi", "anonymise", "log.jsonl", "--out", "[/bold]\x1b[31m"],
     ["data", "convert", "gold.jsonl", "[/bold]\x1b[31m", "--to", "native"],
@@ -293,13 +293,17 @@ def test_names_that_are_not_utf8_may_become_ids_and_reasons(
     bad = {**good, "dialogue_id": "d2", "turns": [*good["turns"], *good["turns"]]}  # the user speaks twice in a row
     talks = os.fsdecode(b"odd\xff.json")
     (tmp_path / talks).write_text(json.dumps([good, bad]))
-    for words in (["users", "score", talks], ["users", "find", talks], ["users", "score", talks, "--store", "runs"]):
+    for words in (
+        ["users", "score", talks],
+        ["users", "find", talks],
+        ["users", "score", talks, "--run", "--store", "runs"],
+    ):
         outcome = dialgauge(capsys, *words)
         assert outcome.code == 1, outcome.err
         assert "1 of 2 dialogues could not be scored" in outcome.err
     log = os.fsdecode(b"log\xff.txt")
     (tmp_path / log).write_bytes(EXAMPLES["babi"])
-    assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--from", "babi").code == 0
+    assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--format", "babi").code == 0
     assert json.loads((tmp_path / "out.jsonl").read_bytes())["id"].startswith("log\\udcff")
 
 
@@ -335,7 +339,7 @@ def test_several_files_that_cannot_be_read_are_told_beside_json(
 ) -> None:
     outcome = dialgauge(capsys, "data", "check", tmp_path / "a", tmp_path / "b", "--json", "-")
     assert outcome.code == 2
-    assert outcome.err.endswith("there is no such file or folder; and so with 1 other file\n")
+    assert outcome.err.endswith("there is no such file or folder; the same goes for 1 other file\n")
     assert len(json.loads(outcome.out)["unread"]) == 2
 
 

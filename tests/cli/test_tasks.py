@@ -81,17 +81,16 @@ def test_warnings_are_said(capsys: Capture, gold: Path, tmp_path: Path) -> None:
         ([], "dialgauge tasks score GOLD PRED..."),
         (["MINE", "GOLD"], "GOLD comes first: dialgauge tasks score GOLD PRED..."),
         (["GOLD", "GOLD"], "comes first: dialgauge tasks score GOLD PRED..."),
-        (["GOLD", "MINE", "MINE"], "named twice"),
+        (["GOLD", "MINE", "MINE"], "given twice"),
         (["GOLD", "MINE", "--domains", "lists"], "--domains is one of file, state, placeholders"),
         (["GOLD", "MINE", "--missing", "no"], "--missing is one of skip, fail"),
-        (["GOLD", "MINE", "--by", "turn"], "--by domain"),
+        (["GOLD", "MINE", "--by", "turn"], "--by accepts only 'domain'"),
         (["GOLD", "MINE", "-m", "Sucess"], "Did you mean 'Success'"),
         (["GOLD", "MINE", "--references", "MINE"], "--references-are"),
         (["GOLD", "MINE", "--references-are", "raw"], "--references FILE"),
         (["GOLD", "MINE", "--table", "x.doc"], ".md"),
         (["GOLD", "MINE", "--database", "nowhere"], "restaurant_db.json"),
-        (["GOLD", "MINE", "--explain", "SNG0003"], "Did you mean 'SNG0002.json'?"),
-        (["GOLD", "MINE", "--from", "2026"], "a stored run is scored already, so leave out GOLD PRED"),
+        (["GOLD", "MINE", "--from", "2026"], "--from shows a run that is already scored; leave out GOLD PRED"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_with_2(
@@ -118,19 +117,19 @@ def test_a_gold_file_without_database_says_how_to_name_it(
 
 def test_a_stored_run_shows_what_the_files_showed(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
     store = tmp_path / "runs"
-    fresh = dialgauge(capsys, "tasks", "score", gold, mine, "--store", store, "--worst", 2)
+    fresh = dialgauge(capsys, "tasks", "score", gold, mine, "--run", "--store", store, "--worst", 2)
     (run,) = Store(store).list()
     stored = dialgauge(capsys, "tasks", "score", "--from", run.id, "--store", store, "--worst", 2)
     assert (stored.code, stored.out) == (0, fresh.out)
     lacking = dialgauge(capsys, "tasks", "score", "--from", run.id, "--store", store, "--by", "domain")
     assert lacking.code == 2
     assert "--by domain" in lacking.err
-    explained = dialgauge(capsys, "tasks", "explain", "mul0001", "--run", run.id, "--store", store)
+    explained = dialgauge(capsys, "tasks", "explain", "mul0001", "--from", run.id, "--store", store)
     assert explained.code == 0
     assert explained.out == dialgauge(capsys, "tasks", "explain", gold, mine, "mul0001").out
-    assert explained.out == dialgauge(capsys, "tasks", "score", gold, mine, "--explain", "mul0001").out
+    assert explained.out == dialgauge(capsys, "tasks", "explain", gold, mine, "mul0001").out
     assert "rule set grounded" in explained.out
-    for arguments in (["mul0001"], [gold, mine, "mul0001", "--run", run.id], [gold, "mul0001"]):
+    for arguments in (["mul0001"], [gold, mine, "mul0001", "--from", run.id], [gold, "mul0001"]):
         assert dialgauge(capsys, "tasks", "explain", *arguments, "--store", store).code == 2
 
 
@@ -139,7 +138,7 @@ def test_two_runs_compare(capsys: Capture, gold: Path, mine: Path, tmp_path: Pat
     other["sng0002"][0]["response"] = "sorry ."
     (tmp_path / "other.json").write_text(json.dumps(other))
     store = tmp_path / "runs"
-    dialgauge(capsys, "tasks", "score", gold, mine, tmp_path / "other.json", "--store", store)
+    dialgauge(capsys, "tasks", "score", gold, mine, tmp_path / "other.json", "--run", "--store", store)
     ids = [run.id for run in Store(store).list()]
     result = dialgauge(
         capsys, "compare", *ids, "--store", store, "--show", 1, "--show-by", "Success", "--resamples", 50

@@ -38,7 +38,7 @@ def test_failures_in_files_whose_names_are_not_utf8_are_stored(capsys: Capture, 
     (tmp_path / "sound.json").rename(folder / os.fsdecode(b"bad-\xfe.json"))
     store = tmp_path / "runs"
     result = dialgauge(
-        capsys, "users", "score", folder, "--store", store, "--resamples", 0, "--table", tmp_path / "t.md"
+        capsys, "users", "score", folder, "--run", "--store", store, "--resamples", 0, "--table", tmp_path / "t.md"
     )
     assert result.code == 1, result.err
     (manifest,) = Store(store).list()
@@ -118,7 +118,7 @@ def test_explanations(capsys: Capture, talks: Path) -> None:
     assert "repeated-penalised" in whole.out
     assert "heard Train-Inform(phone=1)" in whole.out
     assert "Loops" in whole.out
-    inside = dialgauge(capsys, "users", "score", talks, "--explain", "loop")
+    inside = dialgauge(capsys, "users", "explain", talks, "loop")
     assert "area=north" in inside.out
     wrong = dialgauge(capsys, "users", "explain", talks, "lop")
     assert (wrong.code, "Did you mean 'loop'" in wrong.err) == (2, True)
@@ -148,13 +148,15 @@ def test_a_dialogue_that_could_not_be_read_is_explained_by_the_reason(capsys: Ca
 
 def test_find_speaks_of_any_measure_and_of_whole_labels(capsys: Capture, talks: Path) -> None:
     low = dialgauge(capsys, "users", "find", talks, "--measure", "I-GCDF1 recall", "--max-score", "0.5", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(low.out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(low.out)["rows"]] == ["loop"]
     fault = dialgauge(capsys, "users", "find", talks, "--fault", "user policy", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(fault.out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(fault.out)["rows"]] == ["loop"]
     lost = ("--measure", "I-GCDF1 lost to user policy", "--min-score", "0.1", "--json", "-")
-    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)] == ["loop"]
+    assert [row["dialogue"] for row in json.loads(dialgauge(capsys, "users", "find", talks, *lost).out)["rows"]] == [
+        "loop"
+    ]
     two = dialgauge(capsys, "users", "find", talks, "--behaviour", "unmatched")
-    assert "'unmatched' means multiple_constraint_informs/unmatched and constraints_not_in_goal/unmatched" in two.err
+    assert "'unmatched' matches multiple_constraint_informs/unmatched and constraints_not_in_goal/unmatched" in two.err
     wrong = dialgauge(capsys, "users", "find", talks, "--measure", "R-GCDF1 recal", "--max-score", "0.5")
     assert (wrong.code, "Did you mean 'R-GCDF1 recall'" in wrong.err) == (2, True)
 
@@ -170,7 +172,7 @@ def test_what_cannot_be_meant_is_one_sentence(capsys: Capture, talks: Path, tmp_
 
 def stored(capsys: Capture, talks: Path, store: Path) -> str:
     """The id of the conversations scored and stored."""
-    result = dialgauge(capsys, "users", "score", talks, "--store", store)
+    result = dialgauge(capsys, "users", "score", talks, "--run", "--store", store)
     return result.err.split("stored as run ")[1].split()[0]
 
 
@@ -178,7 +180,7 @@ def test_a_stored_run_is_explained_and_drawn_like_fresh_conversations(
     capsys: Capture, talks: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "runs"
-    run = ("--run", stored(capsys, talks, store), "--store", store)
+    run = ("--from", stored(capsys, talks, store), "--store", store)
     talks.rename(tmp_path / "moved.json")  # everything comes from the store
     moved = tmp_path / "moved.json"
     fresh = dialgauge(capsys, "users", "explain", moved, "loop", "--talk")
@@ -191,18 +193,18 @@ def test_a_stored_run_is_explained_and_drawn_like_fresh_conversations(
     for arguments in (("explain", "loop"), ("explain", moved, "loop", *run), ("figures",), ("figures", moved, *run)):
         wrong = dialgauge(capsys, "users", *arguments)
         assert wrong.code == 2
-        assert "--run" in wrong.err
+        assert "--from RUN" in wrong.err
 
 
 def test_only_runs_of_users_are_presented(capsys: Capture, tmp_path: Path) -> None:
     other = Store(tmp_path / "runs").add(new_run(kind="tracking", name="x"))
-    wrong = dialgauge(capsys, "users", "figures", "--run", other.id, "--store", tmp_path / "runs")
+    wrong = dialgauge(capsys, "users", "figures", "--from", other.id, "--store", tmp_path / "runs")
     assert (wrong.code, "is not a run of 'dialgauge users score'" in wrong.err) == (2, True)
 
 
 def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     result = dialgauge(
-        capsys, "users", "figures", talks, "--by-slot", "--out", tmp_path / "plots", "--as", "svg,json",
+        capsys, "users", "figures", talks, "--by-slot", "--figures", tmp_path / "plots", "--figure-format", "svg,json",
         "--json", tmp_path / "numbers.json", "--table", tmp_path / "all.md",
     )  # fmt: skip
     assert result.code == 0
@@ -218,16 +220,16 @@ def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path
 
 def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     store = tmp_path / "runs"
-    kept = dialgauge(capsys, "users", "score", talks, "--store", store)
+    kept = dialgauge(capsys, "users", "score", talks, "--run", "--store", store)
     run = kept.err.split("stored as run ")[1].split()[0]
     conditions = ("--domain", "hotel", "--min-repeats", "2", "--end", "loop", "--json", "-")
     in_files = dialgauge(capsys, "users", "find", talks, *conditions)
-    in_run = dialgauge(capsys, "users", "find", "--run", run, "--store", store, *conditions)
+    in_run = dialgauge(capsys, "users", "find", "--from", run, "--store", store, *conditions)
     assert in_files.out == in_run.out
-    assert [row["dialogue"] for row in json.loads(in_files.out)] == ["loop"]
-    both = dialgauge(capsys, "users", "find", talks, "--run", run, "--store", store)
-    assert (both.code, "not both" in both.err) == (2, True)
-    names = dialgauge(capsys, "users", "find", "--behaviours")
+    assert [row["dialogue"] for row in json.loads(in_files.out)["rows"]] == ["loop"]
+    both = dialgauge(capsys, "users", "find", talks, "--from", run, "--store", store)
+    assert (both.code, "give either conversations or a stored run" in both.err) == (2, True)
+    names = dialgauge(capsys, "explain", "behaviours")
     assert "failed_sys_nlu" in names.out
 
 
@@ -236,7 +238,7 @@ def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Pa
     [
         ("score", ("--table", "scores.xyz"), "choose such an ending"),
         ("figures", ("--table", "scores.xyz"), "choose such an ending"),
-        ("figures", ("--as", "svg,gif"), "cannot be drawn as 'gif'"),
+        ("figures", ("--figure-format", "svg,gif"), "unknown --figure-format 'gif'"),
         ("score", ("other.json", "--reference", "out.json"), "one user model"),
     ],
 )
@@ -269,8 +271,8 @@ def test_what_cannot_be_searched_is_said(capsys: Capture, tmp_path: Path) -> Non
     assert fresh.code == 1
     assert "1 of 2 dialogues could not be scored" in fresh.err
     assert "1 conversation\n" in fresh.err
-    run = dialgauge(capsys, "users", "score", path, "--store", store).err.split("stored as run ")[1].split()[0]
-    stored = dialgauge(capsys, "users", "find", "--run", run, "--store", store)
+    run = dialgauge(capsys, "users", "score", path, "--run", "--store", store).err.split("stored as run ")[1].split()[0]
+    stored = dialgauge(capsys, "users", "find", "--from", run, "--store", store)
     assert (stored.code, stored.err) == (1, fresh.err)
 
 
@@ -278,7 +280,9 @@ def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path,
     better = tmp_path / "better.json"
     package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")
     store = tmp_path / "runs"
-    result = dialgauge(capsys, "users", "score", talks, better, "--store", store, "--json", tmp_path / "both.json")
+    result = dialgauge(
+        capsys, "users", "score", talks, better, "--run", "--store", store, "--json", tmp_path / "both.json"
+    )
     signature = json.loads((tmp_path / "both.json").read_text())["signature"]
     assert "mode:reference|profile:" in signature
     assert "turns:" not in signature

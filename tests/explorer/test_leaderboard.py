@@ -61,7 +61,7 @@ def test_the_command_writes_one_static_page(
     stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "board.html"
-    outcome = dialgauge(capsys, "leaderboard", stored[0].folder, "-o", target, "--title", HOSTILE)
+    outcome = dialgauge(capsys, "leaderboard", "--store", stored[0].folder, "-o", target, "--title", HOSTILE)
     text = target.read_text("utf-8")
     assert outcome.code == 0 and target.as_uri() in outcome.out
     assert "<img" not in text and "<script" not in text and "default-src 'none'" in text
@@ -70,15 +70,17 @@ def test_the_command_writes_one_static_page(
 
 
 def test_what_cannot_be_ranked_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no such folder" in dialgauge(capsys, "leaderboard", tmp_path / "none").err
+    assert "does not exist" in dialgauge(capsys, "leaderboard", "--store", tmp_path / "none").err
     (tmp_path / "empty").mkdir()
-    outcome = dialgauge(capsys, "leaderboard", tmp_path / "empty", "--kind", "lab", "-o", tmp_path / "b.html")
+    outcome = dialgauge(
+        capsys, "leaderboard", "--store", tmp_path / "empty", "--kind", "lab", "-o", tmp_path / "b.html"
+    )
     assert outcome.code == 2 and "no lab runs" in outcome.err and not (tmp_path / "b.html").exists()
 
 
 def test_damaged_runs_are_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, (run, other) = tracking_store(tmp_path / "runs", count=8)
     (run.path / "run.json").write_text("{")
-    outcome = dialgauge(capsys, "leaderboard", store.folder, "-o", tmp_path / "b.html")
+    outcome = dialgauge(capsys, "leaderboard", "--store", store.folder, "-o", tmp_path / "b.html")
     assert outcome.code == 1 and run.id in outcome.err
     assert other.name in (tmp_path / "b.html").read_text("utf-8")

@@ -150,7 +150,7 @@ def test_invalid_outputs_are_scored_and_said(capsys: pytest.CaptureFixture[str],
                "Sorry!", {"hotel": {"stars": "4", "area": "centre", "name": "N/A"}}]  # fmt: skip
     (tmp_path / "mine.jsonl").write_bytes(lines(*enumerate(answers)))
     arguments = ("score", tmp_path / "gold.json", tmp_path / "mine.jsonl", "-m", "JGA", "--no-intervals")
-    strict = run(capsys, *arguments, "--json", tmp_path / "a.json", "--store", tmp_path / "runs")
+    strict = run(capsys, *arguments, "--json", tmp_path / "a.json", "--run", "--store", tmp_path / "runs")
     found = json.loads((tmp_path / "a.json").read_text())["systems"][0]
     assert (strict.code, found["turns"], found["scores"]["JGA"]["value"]) == (0, 4, 0.25)
     assert {one["what"]: (one["count"], one["places"]) for one in found["remarks"]} == {

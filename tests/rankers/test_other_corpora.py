@@ -164,7 +164,7 @@ def test_on_the_command_line(
     assert evaluated.code == 0, evaluated.err
     (system,) = json.loads((tmp_path / "e.json").read_text())["systems"]
     assert system["scores"]["per-response"]["value"] > 0.6  # training ends when the three dialogues of dev are right
-    shown = dialgauge(capsys, "babi", "attention", *given, "--load", tmp_path / "m", "--turn", 2)
+    shown = dialgauge(capsys, "babi", "attention", *given, "--load", tmp_path / "m", "--turn", 2, "--run")
     assert "broken" in shown.out
     roles = [[one.role for one in manifest.inputs] for manifest in Store().list()]
     assert roles == [["dialogues", "candidates", "facts"]] * 3
@@ -172,4 +172,4 @@ def test_on_the_command_line(
         assert_run_contract(Store().open(manifest.id))
     misplaced = dialgauge(capsys, "babi", "evaluate", "--data", tmp_path, "--facts", tmp_path / "facts.tsv")
     assert misplaced.code == 2
-    assert "--candidates and --facts go with --logs" in misplaced.err
+    assert "--candidates and --facts only apply to --logs" in misplaced.err

@@ -39,7 +39,7 @@ def test_the_family_and_its_names() -> None:
     assert str(parse_measure("hits@3")) == "hits@3"
     assert str(parse_measure("hits")) == "hits@10"
     assert [str(one) for one in reply_measures(["default,hits@1"])] == [*DEFAULT, "hits@1"]
-    with pytest.raises(DialgaugeError, match="whole number from 1"):
+    with pytest.raises(DialgaugeError, match="whole number ≥ 1"):
         parse_measure("hits@0.5")
     with pytest.raises(DialgaugeError, match=r"JGA is a measure of tracking|no measure named 'JGA'"):
         reply_measures(["JGA"])

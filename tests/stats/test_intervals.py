@@ -195,7 +195,11 @@ def test_intervals_of_a_share_stay_between_0_and_1(pairs: list[tuple[int, int]],
 
 @pytest.mark.parametrize(
     ("keywords", "message"),
-    [({"resamples": 0}, "at least 1"), ({"seed": -1}, "not negative"), ({"level": 1.0}, "between 0 and 1")],
+    [
+        ({"resamples": 0}, "at least 1"),
+        ({"seed": -1}, "must be a whole number ≥ 0"),
+        ({"level": 1.0}, "between 0 and 1"),
+    ],
 )
 def test_bad_settings_are_sentences(keywords: dict[str, float], message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):

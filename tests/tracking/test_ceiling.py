@@ -63,7 +63,7 @@ def test_sensitivity_says_it_too_and_so_does_a_stored_run(capsys: pytest.Capture
     for path, dialogues in zip(paths, (gold, theirs), strict=True):
         dialgauge.write(dialogues, path, format="native")
     store = tmp_path / "runs"
-    options = ("-m", "JGA", "--no-intervals", "--store", store)
+    options = ("-m", "JGA", "--no-intervals", "--run", "--store", store)
     done = run(capsys, "score", *paths, "-p", "trade", "--sensitivity", *options, "--json", tmp_path / "a.json")
     sentence = "Under trade gold scored against itself has JGA 50.00, not 100"
     assert done.out.count(sentence) == 2

@@ -64,9 +64,9 @@ def test_any_fga_parses_back(rate: float, rule: str, over: str) -> None:
     ("text", "message"),
     [
         ("JGAA", "no measure named 'JGAA'. Did you mean 'JGA'"),
-        ("FGA@-1", "not negative"),
-        ("FGA@nan", "not negative"),
-        ("FGA@x", "is a number"),
+        ("FGA@-1", "must be ≥ 0"),
+        ("FGA@nan", "must be ≥ 0"),
+        ("FGA@x", "must be a number"),
         ("JGA@1", "takes no '@'"),
         ("FGA@1(lambda=2)", "twice"),
         ("FGA@1(rule=paper,rule=code)", "twice"),

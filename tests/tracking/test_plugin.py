@@ -68,15 +68,19 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def score(site: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return dialgauge(site, "score", *arguments)
+
+
+def dialgauge(site: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(site)} if site else dict(os.environ)
-    command = [sys.executable, "-m", "dialgauge", "score", *arguments]
+    command = [sys.executable, "-m", "dialgauge", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_it_is_scored_stored_and_shown_like_our_own(site: Path, files: list[str], tmp_path: Path) -> None:
     target, store = tmp_path / "out.json", str(tmp_path / "runs")
     done = score(
-        site, *files, "--measures", "JGA,wrongslots", "--by", "turn", "--json", str(target), "--store", store,
+        site, *files, "--measures", "JGA,wrongslots", "--by", "turn", "--json", str(target), "--run", "--store", store,
         "--worst", "1", "--worst-by", "WrongSlots",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -108,7 +112,7 @@ def test_a_faulty_one_is_named_and_breaks_nothing_else(site: Path, files: list[s
     refused = score(site, *files, "--measures", "Broken")
     assert refused.returncode == 2
     assert "the measure 'Broken' of the package wrong-slots (wrong_slots:BROKEN) cannot be used" in refused.stderr
-    listed = score(site, "--explain-measures")
+    listed = dialgauge(site, "explain", "measures")
     assert listed.returncode == 0
     assert "V + D + W" in listed.stdout and "Broken: the measure 'Broken'" in listed.stdout
 

@@ -149,7 +149,7 @@ def test_runs_keep_the_role_of_every_file(capsys: pytest.CaptureFixture[str], tm
     gold, both = written(tmp_path, "native gold"), written(tmp_path, "nested")
     for number, arguments in enumerate(([gold, both], [both], [written(tmp_path, "flags")])):
         store = dialgauge.Store(tmp_path / f"runs{number}")
-        assert run(capsys, "score", *arguments, "--no-intervals", "--store", store.folder).code == 0
+        assert run(capsys, "score", *arguments, "--no-intervals", "--run", "--store", store.folder).code == 0
         manifest = store.list()[0]
         roles = [(one.role, Path(one.path).name) for one in manifest.inputs]
         assert (

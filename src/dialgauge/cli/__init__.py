@@ -12,20 +12,23 @@ import sys
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
-    "demo": "the guided tour: a simulated world tracked, answered and compared, with a report",
-    "data": "what is this file, what is in it, what is wrong with it; convert and fetch datasets",
-    "score": "state-tracking scores of predictions against gold, with intervals and signatures",
+    "demo": "guided tour: simulate, track, answer, compare, write a report",
+    "data": "inspect, check and convert dialogue files; download datasets",
+    "score": "score state-tracking predictions against gold, with intervals",
     "compare": "which system is better, by which measure, and is it more than noise",
-    "babi": "the bAbI restaurant tasks: simulate them, convert to them, evaluate bots on them",
-    "users": "simulated users: GCDF1 scores, explanations, figures, and finding conversations",
-    "tasks": "was the job done? Inform, Success, BLEU of recorded responses, and what they hide",
-    "lab": "systems and users in conversation: held, recorded once, scored in every way there is",
-    "explore": "the run store as web pages: scores, dialogues, runs side by side",
-    "report": "runs as one HTML file to mail, and as Markdown for a pull request",
-    "leaderboard": "all runs of a store as one static page, ranked where they were measured alike",
-    "reproduce": "every table and figure of a paper, theirs beside ours",
-    "runs": "the run store: list, show, remove, compare",
-    "sql": "SQL over all stored runs",
+    "babi": "bAbI restaurant tasks: simulate them, convert to them, evaluate bots",
+    "users": "simulated users: GCDF1 scores, explanations, figures, search",
+    "tasks": "was the job done? Inform, Success, BLEU, pass^k, and what they hide",
+    "lab": "put systems and simulated users in conversation, and score the result",
+    "explore": "browse the run store in a web browser",
+    "report": "write runs as one HTML file, or as Markdown for a pull request",
+    "leaderboard": "write all runs of a store as one ranked static page",
+    "reproduce": "recompute the tables and figures of a paper, theirs beside ours",
+    "runs": "the run store: list, show, annotate, compare, remove",
+    "sql": "query all stored runs with SQL",
+    "explain": "what profiles, measures and behaviours mean",
+    "schema": "JSON Schemas of all JSON outputs",
+    "config": "show the project file (dialgauge.toml) in effect",
 }
 
 
@@ -47,18 +50,29 @@ def overview() -> str:
             *lines,
             "",
             "Options:",
-            "  --help     this page; 'dialgauge COMMAND --help' for one command",
-            "  --version  the version",
-            "  --debug    show the traceback of an error (before or after the command)",
+            "  --help                        this page; see also 'dialgauge COMMAND --help'",
+            "  --version                     print the version",
+            "  --debug                       show the traceback of an error",
+            "  --no-project-file             ignore dialgauge.toml",
+            "  --install-completion [SHELL]  install tab completion for bash, zsh or fish",
+            "  --show-completion [SHELL]     print the completion script",
+            "",
+            "Exit codes:",
+            "  0 done; 1 done, but scores are incomplete; 2 error;",
+            "  3 a --fail-under or --fail-on-drop check failed",
         ]
     )
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 ran but scores are incomplete, 2 an error the user can fix."""
+    """Run the command line and exit.
+
+    0 done, 1 ran but scores are incomplete, 2 an error the user can fix, 3 a check of --fail-under or --fail-on-drop
+    failed.
+    """
     _prepare_streams()
     if sys.stdout is None:
-        _say("standard output is closed, so nothing could be shown; send it to a file or to /dev/null")
+        _say("standard output is closed; redirect it to a file or to /dev/null")
         sys.exit(2)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
@@ -70,7 +84,7 @@ def main(argv: list[str] | None = None) -> None:
         _say(f"standard output cannot be written ({error.strerror})")
         code = 2
     except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
-        _say("stopped by the keyboard")
+        _say("interrupted")
         code = 130
     sys.exit(_flushed(code))
 
@@ -118,6 +132,9 @@ def _run(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
+    project_file = "--no-project-file" not in arguments
+    if not project_file:
+        arguments.remove("--no-project-file")
     if not arguments or arguments[0] in ("--help", "-h", "help"):
         sys.stdout.write(overview() + "\n")
         return 0
@@ -130,4 +147,4 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from dialgauge.cli.dispatch import run
 
-    return run(arguments, debug=debug)
+    return run(arguments, debug=debug, project_file=project_file)

@@ -13,54 +13,58 @@ from dialgauge.cli.common import (
     AcceptOption,
     JsonOption,
     MinResultsOption,
+    TableOption,
     WorldOption,
+    check_table,
     err,
     on_screen,
     out,
+    present_tables,
     progress_bar,
     tracked,
+    write_document,
     write_json,
 )
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.worlds.restaurant import Range
 
-app = application(
-    "The bAbI restaurant tasks: simulate them, convert other data to their format, evaluate bots on them."
-)
+app = application("The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
 for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
     _commands.register(app)
 
-Seed = Annotated[int, Option(help="The same seed gives the same bytes.")]
+Seed = Annotated[int, Option(help="Random seed; the same seed gives the same bytes.")]
 
 
 @app.command()
 def simulate(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Where the files go.")],
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")],
     seed: Seed = 0,
-    tasks: Annotated[str, Option(help="Tasks from 1 to 5, such as 1-5 or 1,3.")] = "1-5",
-    splits: Annotated[str, Option(help="Of trn,dev,tst,tst-OOV; all that the world has unless given.")] = "",
+    tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
+    splits: Annotated[str, Option(help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.")] = "",
     dialogs: Annotated[int, Option(min=1, help="Dialogs per task and split.")] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
-    pool_share: Annotated[float, Option(help="Share of the requests that training may use.")] = 0.5,
-    fields: Annotated[str, Option(help="Fields in the first request by task, such as 1:0-4,5:1-3.")] = "",
-    updates: Annotated[str, Option(help="Updates by task, such as 2:1-4,5:1-3.")] = "",
-    info: Annotated[str, Option(help="Shares of phone only, address only, both.")] = "0.25,0.25,0.5",
-    form: Annotated[
+    pool_share: Annotated[float, Option(help="Share of requests that training may use.")] = 0.5,
+    fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
+    updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
+    info: Annotated[str, Option(help="Shares of dialogs asking for phone only, address only, both.")] = "0.25,0.25,0.5",
+    to: Annotated[
         Literal["babi", "native", "both"],
-        Option("--format", help="babi: the released format; native: JSONL with acts and belief states."),
+        Option("--to", help="Output format. babi: as released; native: JSONL with acts and belief states."),
     ] = "babi",
     force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
     json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release.
+    """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
 
-    A folder takes the tasks and splits of one world with one seed. Another simulation there is refused, or replaced
-    with --force; files that no simulation wrote are never touched.
+    A folder holds one world with one seed. Another simulation in it is refused unless --force replaces it; files that
+    no simulation wrote are never touched.
     """
     from msgspec import to_builtins
 
@@ -68,6 +72,7 @@ def simulate(
     from dialgauge.report import Column, Table
     from dialgauge.worlds.restaurant import Parameters, load_world
 
+    check_table(table)
     loaded = load_world(world)
     numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
@@ -81,7 +86,7 @@ def simulate(
         updates=_ranges(updates, "--updates"),
         info=_shares(info),
     )
-    forms: tuple[Form, ...] = ("babi", "native") if form == "both" else (form,)
+    forms: tuple[Form, ...] = ("babi", "native") if to == "both" else (to,)
     with progress_bar("simulating", dialogs * len(numbers) * len(names) * len(forms)) as made:
         written = write_release(
             loaded,
@@ -94,40 +99,37 @@ def simulate(
             force=force,
             made=made,
         )
-    table = Table(
+    files = Table(
         f"{loaded.title}, seed {seed}", ["file", "dialogs", "turns", "facts", Column("turns per dialog", digits=2)]
     )
     for item in written:
-        table.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
-    if on_screen(json):
-        out.print(table.render("terminal"))
-    err.print(f"candidates and knowledge base lie beside them in {folder}")
-    if json is not None:
-        write_json(
-            json, {"world": loaded.title, **to_builtins(parameters, str_keys=True), "files": to_builtins(written)}
-        )
+        files.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
+    present_tables([files], table, json)
+    err.print(f"candidates and knowledge base are in {folder} too")
+    settings = to_builtins(parameters, str_keys=True)
+    write_document(json, "babi-simulate", {"world": loaded.title, **settings, "files": to_builtins(written)})
 
 
 @app.command("convert-dstc2")
 def convert_dstc2(
-    folder: Annotated[Path, Argument(help="The folder with the calls (log.json and label.json in each).")],
-    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the dialogs go.")],
-    ontology: Annotated[Path | None, Option(help="The ontology; else the ontology*.json in the folder.")] = None,
+    folder: Annotated[Path, Argument(help="Folder of calls (each with log.json and label.json).")],
+    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="File to write.")],
+    ontology: Annotated[Path | None, Option(help="Ontology. Default: ontology*.json in the folder.")] = None,
     listed: Annotated[
-        Path | None, Option("--list", metavar="FILE", help="Only these calls, in this order: one path a line.")
+        Path | None, Option("--list", metavar="FILE", help="Only these calls, in this order: one path per line.")
     ] = None,
     kb: Annotated[
-        Path | None, Option(metavar="FILE", help="A knowledge base (babi-kb); else what the systems said.")
+        Path | None, Option(metavar="FILE", help="Knowledge base (babi-kb). Default: venues the systems mentioned.")
     ] = None,
     candidates: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write all replies as candidates.")] = None,
     seed: Seed = 0,
-    form: Annotated[
+    to: Annotated[
         Literal["babi", "native"],
-        Option("--format", help="babi: the format of task 6; native: JSONL with the labelled states."),
+        Option("--to", help="Output format. babi: as in task 6; native: JSONL with the labelled states."),
     ] = "babi",
     json: JsonOption = None,
 ) -> None:
-    """Convert DSTC2 as published (a folder per call, an ontology) to the format of task 6."""
+    """Convert DSTC2 as published (a folder per call, an ontology) to the task 6 format."""
     from dialgauge.formats import load_kb, write
     from dialgauge.worlds.restaurant import (
         Joiner,
@@ -145,48 +147,49 @@ def convert_dstc2(
     sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
     venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
     dialogues = [convert(session, venues, joiner, seed=seed) for session in sessions]
-    write(dialogues, target, format=form)
+    write(dialogues, target, format=to)
     replies = list(dict.fromkeys(t.text for d in dialogues for t in d.turns if t.speaker == "system"))
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")
     if candidates:
         _write_candidates(candidates, replies)
     if on_screen(json):
         out.print(f"{target}: dialogs {len(dialogues)}, API calls {calls}, different replies {len(replies)}")
-    if json is not None:
-        write_json(json, {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
+    write_document(json, "babi-convert-dstc2", {"dialogs": len(dialogues), "calls": calls, "candidates": len(replies)})
 
 
 @app.command()
 def anonymise(
-    log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text (or any format dialgauge reads).")],
-    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the anonymised logs go.")],
+    log: Annotated[str, Argument(help="Chat logs: JSONL with speaker and text, or any known format.")],
+    target: Annotated[Path, OutputFile("--out", metavar="FILE", help="File to write.")],
     gazetteer: Annotated[
         list[str] | None,
-        Option("--gazetteer", metavar="KIND=FILE", help="A list of names, one a line: person=staff.txt. Repeatable."),
+        Option("--gazetteer", metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable."),
     ] = None,
-    no_built_in: Annotated[bool, Option("--no-built-in", help="Do without the built-in lists of names.")] = False,
+    no_built_in: Annotated[bool, Option("--no-built-in", help="Do not use the built-in lists of names.")] = False,
     candidates: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Also write everything operators said as candidates.")
+        Path | None, OutputFile(metavar="FILE", help="Also write all operator messages as candidates.")
     ] = None,
     report: Annotated[
         Path | None,
-        OutputFile(metavar="FILE", help="Write what was replaced, word for word, as JSON. Keep that file private."),
+        OutputFile(metavar="FILE", help="Write what was replaced, verbatim, as JSON. Keep this file private."),
     ] = None,
-    form: Annotated[
+    to: Annotated[
         Literal["chat-log", "babi", "native"],
-        Option("--format", help="babi joins messages a user sent in a row, so that bots can be evaluated."),
+        Option("--to", help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
     ] = "chat-log",
     json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`.
+    """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
 
-    Names are found by lists: one that is on no list stays. The logs themselves are never written over.
+    Names are found by lists: a name that is on no list stays. The input logs are never overwritten.
     """
     from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write
     from dialgauge.rankers import joined_messages, operator_candidates
     from dialgauge.report import Table
 
+    check_table(table)
     anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
     corpus = read(log)
     lists = [item.partition("=")[2] for item in gazetteer or ()]
@@ -194,28 +197,26 @@ def anonymise(
         {"--out": target, "--candidates": candidates, "--report": report, "--json": json}, [*corpus.files, *lists]
     )
     dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
-    notes = write(map(joined_messages, dialogues) if form == "babi" else dialogues, target, format=form)
+    notes = write(map(joined_messages, dialogues) if to == "babi" else dialogues, target, format=to)
     if candidates:
         _write_candidates(candidates, operator_candidates(dialogues))
     if report:
         replaced = sorted((kind, text, count) for (kind, text), count in anonymiser.replaced.items())
         write_json(report, [{"kind": kind, "text": text, "count": count} for kind, text, count in replaced])
-    table = Table(f"Replaced, conversations: {len(dialogues)}", ["token", "times"])
+    replacements = Table(f"Replacements in {counted(len(dialogues), 'conversation')}", ["token", "times"])
     for kind, count in anonymiser.counts().items():
-        table.add(f"<{kind}>", count)
+        replacements.add(f"<{kind}>", count)
     left = anonymiser.suspects
-    table.notes += [
-        "Not found: names that are on no list, nicknames, misspelt names, and whoever is recognised by what is told. "
-        "Read a sample before you share it, and put what must not get out into a list (--gazetteer).",
-        *([f"Left as they are, but written like names: {_sample(left)}"] if left else []),
+    replacements.notes += [
+        "Not detected: names that are on no list, nicknames, misspelt names, and people identifiable from the content. "
+        "Read a sample before you share it, and add what must stay private to a list (--gazetteer).",
+        *([f"Kept, but capitalised like names: {_sample(left)}"] if left else []),
     ]
-    if on_screen(json):
-        out.print(table.render("terminal"))
+    present_tables([replacements], table, json)
     for note, count in sorted((corpus.notes.counts + notes.counts).items()):
         err.print(f"{note}: {count}")
-    if json is not None:
-        counts = {"replaced": anonymiser.counts(), "left_like_names": len(left)}
-        write_json(json, {"conversations": len(dialogues), **counts})
+    counts = {"replaced": anonymiser.counts(), "left_like_names": len(left)}
+    write_document(json, "babi-anonymise", {"conversations": len(dialogues), **counts})
 
 
 def _sample(words: Counter[str], most: int = 8) -> str:
@@ -230,7 +231,7 @@ def _ranges(text: str, option: str) -> dict[int, Range]:
     for piece in filter(None, text.split(",")):
         parts = re.fullmatch(r"\s*(\d+):(\d+)(?:-(\d+))?\s*", piece)
         if not parts:
-            raise DialgaugeError(f"{option} takes TASK:FROM-TO, such as 5:1-3, not '{piece}'")
+            raise DialgaugeError(f"{option} expects TASK:FROM-TO, for example 5:1-3 (got '{piece}')")
         ranges[int(parts[1])] = (int(parts[2]), int(parts[3] or parts[2]))
     return ranges
 
@@ -239,7 +240,7 @@ def _shares(text: str) -> tuple[float, float, float]:
     try:
         phone, address, both = (float(piece) for piece in text.split(","))
     except ValueError as error:
-        raise DialgaugeError(f"--info takes three numbers, such as 0.25,0.25,0.5, not '{text}'") from error
+        raise DialgaugeError(f"--info expects three numbers, for example 0.25,0.25,0.5 (got '{text}')") from error
     return phone, address, both
 
 
@@ -250,7 +251,7 @@ def _gazetteers(given: list[str]) -> dict[str, list[str]]:
     for item in given:
         kind, equals, name = item.partition("=")
         if not equals:
-            raise DialgaugeError(f"--gazetteer takes KIND=FILE, such as person=staff.txt, not '{item}'")
+            raise DialgaugeError(f"--gazetteer expects KIND=FILE, for example person=staff.txt (got '{item}')")
         lists.setdefault(check_kind(kind), []).extend(read_gazetteer(Path(name)))
     return lists
 

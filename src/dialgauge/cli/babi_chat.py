@@ -19,7 +19,7 @@ from dialgauge.cli.common import line_reader, out
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
 
-#: A person may talk as long as he likes.
+#: A person may talk as long as they like.
 _ENDLESS = 1_000_000
 
 
@@ -32,22 +32,22 @@ def chat(
     data: DataOption,
     model: ModelOption = None,
     task: Annotated[
-        int | None, Option(min=1, max=6, help="The task to fit on. Default: the loaded model's, or 5.")
+        int | None, Option(min=1, max=6, help="Task to train on. Default: the loaded model's, or 5.")
     ] = None,
     folder: LoadOption = None,
     url: UrlOption = None,
     given: SetOption = None,
     device: DeviceOption = None,
-    seed: Annotated[int | None, Option(min=0, help="Seed of the model. Default: 0.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
     raw: Annotated[
-        bool, Option("--raw", help="Give the bot what you type as it is, not in lower case without punctuation.")
+        bool, Option("--raw", help="Pass your input unchanged instead of lower-cased without punctuation.")
     ] = False,
 ) -> None:
     """Talk to a model or an agent in the terminal.
 
-    An empty line (or `<SILENCE>`) is silence: the bot goes on with what it announced. API calls are answered by the
-    knowledge base, and the bot speaks again. A bot that knows none of your words says so. `restart` begins a new
-    dialog, `exit` (or end of input) ends. The arrow keys edit the line and bring back earlier ones.
+    An empty line (or `<SILENCE>`) lets the bot continue. API calls are answered by the knowledge base, and the bot
+    speaks again. A bot that knows none of your words says so. `restart` starts a new dialog; `exit` or end of input
+    quits.
     """
     from dialgauge.agents import (
         AGENT_ERROR,
@@ -78,7 +78,7 @@ def chat(
         limits=Limits(exchanges=_ENDLESS),
     )
     person = KeyboardUser(line_reader("you> "), out.print, raw=raw)
-    tell(f"{system.name}, task {loaded.number}. Empty line: silence. 'restart' begins anew, 'exit' ends.")
+    tell(f"{system.name}, task {loaded.number}. Empty line: silence; 'restart': new dialog; 'exit': quit.")
     reason = RESTART
     while reason == RESTART:
         outcome = converse(person, system, scenario).outcome

@@ -23,10 +23,11 @@ from dialgauge.cli.common import (
     JsonOption,
     MinResultsOption,
     StoreOption,
+    TableOption,
     WorldOption,
-    on_screen,
-    out,
-    write_json,
+    check_table,
+    present_tables,
+    write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import CommandGroup, Option
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 #: The task that cannot be simulated.
 REAL_CALLS = 6
 
-UrlOption = Annotated[str | None, Option(help="The bot behind this HTTP address instead of a model.")]
+UrlOption = Annotated[str | None, Option(metavar="URL", help="Use the bot at this HTTP address instead of a model.")]
 
 
 def register(app: CommandGroup) -> None:
@@ -56,26 +57,27 @@ def interact(
     model: ModelOption = None,
     folder: LoadOption = None,
     url: UrlOption = None,
-    task: Annotated[int | None, Option(min=1, max=5, help="Which task. Default: the loaded model's, or 5.")] = None,
+    task: Annotated[int | None, Option(min=1, max=5, help="Task. Default: the loaded model's, or 5.")] = None,
     half: Annotated[
         list[str] | None,
-        Option(help="Half of the world: A, or B (entities never seen). Default: both."),
+        Option(help="Half of the world: A, or B (unseen entities); repeatable. Default: both."),
     ] = None,
     dialogs: Annotated[int, Option(min=1, help="Conversations per half.")] = 200,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
-    seed: Annotated[int, Option(min=0, help="Seed of the world and its users.")] = 0,
-    model_seed: Annotated[int | None, Option(min=0, help="Seed of a model that is fitted here. Default: 0.")] = None,
+    seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
+    model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
     given: SetOption = None,
     device: DeviceOption = None,
-    store: StoreOption = None,
     json: JsonOption = None,
+    table: TableOption = None,
+    store: StoreOption = None,
 ) -> int:
-    """Let a model or an agent talk to simulated users and count the dialogs it carries to the end.
+    """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
 
-    The world is drawn anew from the seed; a model gets its candidates and its knowledge base and learns nothing new.
-    The exit code is 1 when conversations ended because an agent failed.
+    The world is generated from the seed; a model gets its candidates and knowledge base without retraining. The exit
+    code is 1 if conversations ended because an agent failed.
     """
     from dialgauge.lab import failed, interaction_table, move_to
     from dialgauge.lab import interact as hold
@@ -83,10 +85,11 @@ def interact(
     from dialgauge.runs import Store
     from dialgauge.worlds.restaurant import Parameters, load_world
 
+    check_table(table)
     if data is None and folder is None and model is None and url is None:
         raise DialgaugeError(
-            "give --load FOLDER (a fitted model) or --data FOLDER (dialogs to fit --model on), or name an agent with "
-            "--model, such as rules, or --url"
+            "give --load FOLDER (a trained model) or --data FOLDER (dialogs to train --model on), or an agent: --model "
+            "rules, for example, or --url"
         )
     number = _task(folder, task)
     system = system_named(
@@ -100,12 +103,11 @@ def interact(
     for name in half or [one.name for one in place.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
         runs.append(Store(store).add(hold(system, place, number, name, dialogs, parameters, source=world)))
-    if on_screen(json):
-        title = f"{system.name} in conversation: {place.title}, seed {seed}"
-        out.print(interaction_table(runs, title).render("terminal"))
-    tell(f"stored as {', '.join(run.id for run in runs)}")
-    if json is not None:
-        write_json(json, {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    title = f"{system.name} in conversation: {place.title}, seed {seed}"
+    present_tables([interaction_table(runs, title)], table, json)
+    for run in runs:
+        tell(f"stored as run {run.id}")
+    write_document(json, "babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
     return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 
@@ -123,7 +125,9 @@ def _task(folder: Path | None, given: int | None) -> int:
 
     number = task_of(folder, given, 5)
     if number == REAL_CALLS:
-        raise DialgaugeError("its model was fitted on task 6, real calls, which nobody simulates", file=str(folder))
+        raise DialgaugeError(
+            "the model was trained on task 6 (real calls), which cannot be simulated", file=str(folder)
+        )
     if folder is not None:
         check_task(folder, number)
     return number
@@ -148,7 +152,7 @@ def system_named(
 
     if url is not None:
         if model or folder or options:
-            raise DialgaugeError("the bot behind --url is not ours to choose, load or set; leave those options out")
+            raise DialgaugeError("--url names the bot; drop --model, --load, --set and --device")
         return HttpBot(url)
     if folder is not None:
         loaded = loaded_ranker(folder, model, seed, options, task())
@@ -158,7 +162,7 @@ def system_named(
         return make_agent(name, options)
     data = task()
     if data is None:
-        raise DialgaugeError(f"give --data FOLDER, dialogs to fit {name} on, or --load FOLDER, a fitted model")
+        raise DialgaugeError(f"give --data FOLDER (dialogs to train {name} on) or --load FOLDER (a trained model)")
     return fitted_ranker(data, name, None, seed, options)
 
 
@@ -171,5 +175,5 @@ def _is_agent(name: str) -> bool:
         return True
     models, agents = ranker_names(), agent_names()
     if name not in models and name not in agents:
-        raise DialgaugeError(f"there is no model or agent named '{name}'.{nearest(name, {*models, *agents})}")
+        raise DialgaugeError(f"unknown model or agent '{name}'.{nearest(name, {*models, *agents})}")
     return name not in models

@@ -14,43 +14,41 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     from dialgauge.rankers import RankingTask, ReplyModel
 
-DataOption = Annotated[
-    Path, Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
-]
+DataOption = Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")]
 MaybeDataOption = Annotated[
-    Path | None, Option("--data", metavar="FOLDER", help="Folder with the dialog bAbI files, plain or gzipped.")
+    Path | None, Option("--data", metavar="FOLDER", help="Folder of dialog bAbI files, plain or gzipped.")
 ]
 #: What is fitted when neither --model nor --load is given.
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
     str | None,
-    Option("--model", help=f"A model's name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
+    Option("--model", help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
 ]
-LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Use the fitted model in this folder.")]
+LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Load the trained model in this folder.")]
 SetOption = Annotated[
     list[str] | None,
-    Option("--set", metavar="NAME=VALUE", help="A setting of the model, such as dim=64. Repeatable."),
+    Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable."),
 ]
 PresetOption = Annotated[
     str | None,
-    Option(help="Settings of a learned model by name: default, paper (as in the paper: slow), or margin (its loss)."),
+    Option(help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."),
 ]
-DeviceOption = Annotated[
-    str | None, Option(help="Where a learned model works: cpu, cuda, or auto (a GPU when there is one).")
-]
+DeviceOption = Annotated[str | None, Option(help="Device for learned models: cpu, cuda, or auto (a GPU if present).")]
 LogsOption = Annotated[
     str | None,
     Option(
-        "--logs", metavar="FILE", help="Recorded dialogues in any format instead of --data; all replies are candidates."
+        "--logs",
+        metavar="FILE",
+        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
     ),
 ]
 CandidatesOption = Annotated[
     Path | None,
-    Option("--candidates", metavar="FILE", help="With --logs: the replies to choose from, one a line."),
+    Option("--candidates", metavar="FILE", help="With --logs: candidate replies, one per line."),
 ]
 FactsOption = Annotated[
     Path | None,
-    Option("--facts", metavar="FILE", help="With --logs: a knowledge base; entity, relation, value between tabs."),
+    Option("--facts", metavar="FILE", help="With --logs: knowledge base with tab-separated entity, relation, value."),
 ]
 
 
@@ -60,7 +58,9 @@ def task_numbers(text: str, *, most: int) -> list[int]:
     for piece in text.split(","):
         bounds = re.fullmatch(rf"\s*([1-{most}])\s*(?:-\s*([1-{most}])\s*)?", piece)
         if not bounds or (bounds[2] and bounds[1] > bounds[2]):
-            raise DialgaugeError(f"--tasks takes numbers from 1 to {most}, such as 1-{most} or 1,3, not '{text}'")
+            raise DialgaugeError(
+                f"--tasks expects numbers from 1 to {most}, for example 1-{most} or 1,3 (got '{text}')"
+            )
         numbers += range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1)
     return list(dict.fromkeys(numbers))
 
@@ -76,7 +76,7 @@ def settings(given: Sequence[str] | None, preset: str | None, device: str | None
     for item in given or ():
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
-            raise DialgaugeError(f"--set takes NAME=VALUE, such as dim=64, not '{item}'")
+            raise DialgaugeError(f"--set expects NAME=VALUE, for example dim=64 (got '{item}')")
         named[name.strip()] = value.strip()
     by_option = {"preset": preset, "device": device}
     return named | {name: value for name, value in by_option.items() if value is not None}
@@ -92,11 +92,11 @@ def keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]
         source = next((one for one in sources if _same_file(path, one)), None)
         if source is not None:
             raise DialgaugeError(
-                f"{option} would write over {source}, which is read; name another file", file=str(path)
+                f"{option} would overwrite {source}, an input of this command; choose another file", file=str(path)
             )
         place = path.resolve()
         if place in taken:
-            raise DialgaugeError(f"{taken[place]} and {option} are one file; name two", file=str(path))
+            raise DialgaugeError(f"{taken[place]} and {option} name the same file; choose two", file=str(path))
         taken[place] = option
 
 
@@ -137,12 +137,12 @@ def loaded_ranker(
 
     name = next((name for name in options if name != "device"), None)
     if name is not None:
-        raise DialgaugeError(f"the model in the folder is fitted already; '{name}' cannot be set any more")
+        raise DialgaugeError(f"the loaded model is already trained; '{name}' can no longer be set")
     ranker = load_ranker(folder, task=task, options=options)
     if model not in (None, ranker.name):
-        raise DialgaugeError(f"it holds the model {ranker.name}, not {model}; leave --model out", file=str(folder))
+        raise DialgaugeError(f"the folder holds the model {ranker.name}, not {model}; drop --model", file=str(folder))
     if seed not in (None, ranker.seed):
-        raise DialgaugeError(f"its model was fitted with seed {ranker.seed}; leave the seed out", file=str(folder))
+        raise DialgaugeError(f"the model was trained with seed {ranker.seed}; drop the seed", file=str(folder))
     return ranker
 
 
@@ -153,7 +153,7 @@ def task_of(folder: Path | None, given: int | None, default: int) -> int:
     if given is not None or folder is None:
         return given or default
     if (fitted := fitted_on(folder)) == LOGS:
-        raise DialgaugeError("its model was fitted on chat logs; give them with --logs FILE", file=str(folder))
+        raise DialgaugeError("the model was trained on chat logs; give them with --logs FILE", file=str(folder))
     return fitted
 
 
@@ -175,8 +175,8 @@ def data_or_logs(
         raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
     if data is not None:
         if candidates is not None or facts is not None:
-            raise DialgaugeError("--candidates and --facts go with --logs; the files of --data bring their own")
+            raise DialgaugeError("--candidates and --facts only apply to --logs; --data has its own")
         return load_task(data, task_of(folder, task, 1), splits or SPLITS)
     if task is not None:
-        raise DialgaugeError("--task names a task of --data; chat logs have none")
+        raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
     return log_task(str(logs), candidates=candidates, facts=facts, seed=seed)

@@ -31,21 +31,25 @@ from dialgauge.cli.common import (
     EngineOption,
     JsonOption,
     StoreOption,
+    TableOption,
     WorkersOption,
+    check_table,
     err,
     on_screen,
     out,
     place_from,
+    present_tables,
     progress_bar,
-    write_json,
+    tables_document,
+    write_document,
 )
-from dialgauge.cli.options import CommandGroup, Option, OutputFile, OutputFolder
+from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.measures import Measure
     from dialgauge.rankers import RankingTask, ReplyModel
-    from dialgauge.report import Table
     from dialgauge.responses import Replier
     from dialgauge.runs import Run, Store
 
@@ -61,17 +65,19 @@ def register(app: CommandGroup) -> None:
     app.command("table")(table)
 
 
-def models() -> None:
-    """List the models that can be evaluated, and what the others lack."""
+def models(json: JsonOption = None, table: TableOption = None) -> None:
+    """List the available models, and what the others need."""
     from dialgauge.rankers import ranker_listing
     from dialgauge.report import Table
 
+    check_table(table)
     listing = ranker_listing()
-    table = Table("Models", ["name", "what it is", "seeds matter", "settings"])
+    made = Table("Models", ["name", "what it is", "seeds matter", "settings"])
     for entry in listing:
         if entry.content is not None:
-            table.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
-    out.print(table.render("terminal"))
+            made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
+    present_tables([made], table, json)
+    write_document(json, "tables", tables_document([made]))
     for entry in listing:
         if entry.reason is not None:
             err.print(entry.reason)
@@ -83,59 +89,69 @@ def evaluate(
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
     model: ModelOption = None,
-    task: Annotated[
-        int | None, Option(min=1, max=6, help="Which task of --data. Default: the loaded model's, or 1.")
+    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
+    split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeatable. Default: all.")] = None,
+    url: Annotated[
+        str | None, Option(metavar="URL", help="Evaluate the bot at this HTTP address instead of a model.")
     ] = None,
-    split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeat for several. Default: all.")] = None,
-    url: Annotated[str | None, Option(help="Evaluate the bot behind this HTTP address instead of a model.")] = None,
     folder: LoadOption = None,
     transfer: Annotated[
-        bool, Option("--transfer", help="Take the loaded model to other candidates, facts or tasks than its own.")
+        bool,
+        Option("--transfer", help="Evaluate the loaded model on candidates, facts or tasks it was not trained on."),
     ] = False,
     world: Annotated[
         str | None,
-        Option(help="Instead of --data, dialogs simulated in a world: a file (YAML), restaurant or bakery."),
+        Option(help="Instead of --data, simulate dialogs: restaurant, bakery, or a world file (YAML)."),
     ] = None,
     dialogs: Annotated[int, Option(min=1, help="With --world: dialogs per split.")] = 200,
-    world_seed: Annotated[int, Option(min=0, help="With --world: its seed.")] = 0,
-    save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Store the fitted model in this folder.")] = None,
+    world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
+    save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Save the trained model in this folder.")] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     seed: Annotated[
-        int | None, Option(min=0, help="Seed of the model; with --logs also of the deal. Default: 0.")
+        int | None,
+        Option(min=0, help="Random seed for the model and, with --logs, for the train/test split. Default: 0."),
     ] = None,
-    seeds: Annotated[int, Option(min=1, help="How many seeds, from --seed on.")] = 1,
+    seeds: Annotated[int, Option(min=1, help="Number of seeds, starting at --seed.")] = 1,
     measures: Annotated[
         list[str] | None,
-        Option("--measures", "-m", help="Measures, comma-separated, such as hits@1,MRR; 'default' is the usual ones."),
+        Option(
+            "--measures", "-m", help="Measures, comma-separated, for example hits@1,MRR; 'default' for the usual ones."
+        ),
     ] = None,
     attention: Annotated[
-        int, Option(min=0, help="Also store where a memory network looks, for this many dialogs from the first on.")
+        int, Option(min=0, help="Also store a memory network's attention for the first N dialogs.")
     ] = 0,
-    store: StoreOption = None,
     json: JsonOption = None,
-) -> None:
-    """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
+    report: TableOption = None,
+    fail_under: FailUnderOption = None,
+    fail_on_drop: FailOnDropOption = None,
+    store: StoreOption = None,
+) -> int:
+    """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
 
-    With --load the model comes from a folder. With --transfer or --world it is evaluated on dialogs of another origin
-    than those it was fitted on: it gets their candidates and knowledge base, and learns nothing new.
+    With --load the model comes from a folder. With --transfer or --world it is evaluated on other dialogs than those it
+    was trained on: it gets their candidates and knowledge base, and is not retrained.
 
-    A training that was interrupted goes on after its last finished epoch when the same command runs again.
+    Rerun an interrupted training to resume after its last finished epoch. Exit code 3: a --fail-under or --fail-on-drop
+    check failed.
     """
     from dialgauge.rankers import fitted_on, place_of, seed_of
     from dialgauge.responses import reply_measures
     from dialgauge.runs import Store
 
+    check_table(report)
+    gate = Gate.of(fail_under, fail_on_drop, store)
     options = settings(given, preset, device)
     if url is not None and (folder or save or options or model or seeds > 1):
-        raise DialgaugeError("the bot behind --url is not ours to choose, load, save or set; leave those options out")
+        raise DialgaugeError("--url names the bot; drop --model, --load, --save, --seeds, --set, --preset and --device")
     if folder is not None and seeds > 1:
-        raise DialgaugeError("the model in the folder is fitted already and has one seed; leave --seeds out")
+        raise DialgaugeError("a loaded model has one seed; drop --seeds")
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
     chosen = reply_measures(measures) if measures else None
     if transfer and folder is None:
-        raise DialgaugeError("--transfer takes a fitted model elsewhere; name its folder with --load")
+        raise DialgaugeError("--transfer needs a trained model; give its folder with --load")
     if world is not None:
         if data is not None or logs is not None:
             raise DialgaugeError("give either --world, or --data or --logs")
@@ -152,20 +168,20 @@ def evaluate(
         ready = loaded_ranker(folder, model, seed, options, None if elsewhere else loaded)
         if elsewhere:
             ready.move(loaded.candidates, loaded.facts)
-            tell(f"{ready.name} was fitted on {place_of(fitted_on(folder))} elsewhere; here it learns nothing new")
+            tell(f"{ready.name} was trained on {place_of(fitted_on(folder))} elsewhere and is not retrained here")
         if save is not None:
-            raise DialgaugeError("the model in the folder is stored already; leave --save out, or copy the folder")
+            raise DialgaugeError("a loaded model is already saved; drop --save, or copy the folder")
         runs = measuring.runs(ready)
     elif model is not None and _is_agent(model):
         from dialgauge.agents import make_agent
         from dialgauge.responses import agent_replier
 
         if save is not None or seed is not None or seeds > 1:
-            raise DialgaugeError(f"the agent {model} is not fitted; leave --save, --seed and --seeds out")
+            raise DialgaugeError(f"the agent {model} is not trained; drop --save, --seed and --seeds")
         runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
         if world is not None:
-            raise DialgaugeError("--world has no training dialogs; give --load FOLDER, a fitted model, or an agent")
+            raise DialgaugeError("--world has no training dialogs; give --load FOLDER (a trained model) or an agent")
         runs = []
         for number in range(first, first + seeds):
             fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
@@ -175,7 +191,8 @@ def evaluate(
             runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
             if not fresh.seeded:
                 break
-    _show(runs, json)
+    _show(runs, report, json)
+    return gate.exit_code(runs, 0)
 
 
 def _world_task(world: str, task: int, dialogs: int, seed: int) -> RankingTask:
@@ -211,7 +228,7 @@ class _Measuring(NamedTuple):
 
         if folder is not None:
             save_ranker(model, folder, self.task.number)
-            tell(f"model stored in {folder}")
+            tell(f"model saved in {folder}")
 
     def runs(self, bot: ReplyModel | Replier) -> list[Run]:
         """The runs of a bot that is ready to answer, one for each split."""
@@ -248,28 +265,27 @@ class _Measuring(NamedTuple):
 
 def table(
     data: DataOption,
-    models: Annotated[str, Option(help="Models, separated by commas.")] = "rules,tfidf,tfidf-type,nearest",
-    tasks: Annotated[str, Option(help="Tasks from 1 to 6, such as 1-5 or 1,3.")] = "1-6",
-    splits: Annotated[str, Option(help="Splits, separated by commas.")] = "dev,tst,tst-OOV",
-    seeds: Annotated[int, Option(min=1, help="Seeds per model that draws random numbers.")] = 1,
+    models: Annotated[str, Option(help="Models, comma-separated.")] = "rules,tfidf,tfidf-type,nearest",
+    tasks: Annotated[str, Option(help="Tasks from 1 to 6, for example 1-5 or 1,3.")] = "1-6",
+    splits: Annotated[str, Option(help="Splits, comma-separated.")] = "dev,tst,tst-OOV",
+    seeds: Annotated[int, Option(min=1, help="Seeds per model that uses random numbers.")] = 1,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     engine: EngineOption = None,
     address: AddressOption = None,
     workers: WorkersOption = None,
-    fresh: Annotated[bool, Option("--fresh", help="Compute everything again, stored results included.")] = False,
-    statistics: Annotated[bool, Option(help="Show the paper's Table 1 too.")] = True,
-    markdown: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write Markdown.")] = None,
-    latex: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write LaTeX.")] = None,
-    html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page.")] = None,
-    store: StoreOption = None,
+    fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
+    statistics: Annotated[bool, Option(help="Also show the paper's Table 1.")] = True,
     json: JsonOption = None,
+    report: TableOption = None,
+    store: StoreOption = None,
 ) -> None:
-    """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are stored and reused."""
+    """The paper's Table 2: every model on every task, ours beside theirs. Cells are always stored, and reused."""
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 
+    check_table(report)
     where = place_from(engine, workers, address)
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
@@ -283,17 +299,19 @@ def table(
     tables = [results_table(runs)]
     if statistics:
         tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
-    if on_screen(json):
-        for shown in tables:
-            out.print(shown.render("terminal"))
-    _write_tables(tables, {"markdown": markdown, "latex": latex, "html": html})
+    for shown in tables if on_screen(json) else ():
+        out.print(shown.render("terminal"))
+    if report is not None:
+        from dialgauge.report import write_tables
+
+        write_tables(tables, report, title=PAGE_TITLE)
     _write(runs, json)
 
 
 def _items(text: str) -> list[str]:
     names = [item.strip() for item in text.split(",") if item.strip()]
     if not names:
-        raise DialgaugeError(f"'{text}' names nothing; separate names by commas")
+        raise DialgaugeError(f"'{text}' names nothing; give comma-separated names")
     return list(dict.fromkeys(names))
 
 
@@ -302,34 +320,23 @@ def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> l
 
     present = [name for name in EVALUATED if available is None or name in available]
     if not present:
-        raise DialgaugeError(f"this data has none of the splits to evaluate on ({', '.join(EVALUATED)})")
+        raise DialgaugeError(f"this data has none of the evaluation splits ({', '.join(EVALUATED)})")
     for name in names or ():
         if name not in present:
-            raise DialgaugeError(f"there is no split '{name}' to evaluate on; there are {', '.join(present)}")
+            raise DialgaugeError(f"unknown split '{name}'; choose from {', '.join(present)}")
     return list(dict.fromkeys(names or present))
 
 
-def _show(runs: list[Run], json: Path | None) -> None:
+def _show(runs: list[Run], report: Path | None, json: Path | None) -> None:
     from dialgauge.responses import class_table, results_table
 
-    if on_screen(json):
-        out.print(results_table(runs).render("terminal"))
-        out.print(class_table(runs).render("terminal"))
-        for run in runs:
-            out.print(run.signature, style="dim")
+    present_tables([results_table(runs), class_table(runs)], report, json)
+    for run in runs if on_screen(json) else ():
+        out.print(run.signature, style="dim")
     _write(runs, json)
-
-
-def _write_tables(tables: Sequence[Table], targets: dict[str, Path | None]) -> None:
-    from dialgauge.report import write_tables
-
-    for kind, path in targets.items():
-        if path is not None:
-            write_tables(tables, path, kind, title=PAGE_TITLE)
 
 
 def _write(runs: list[Run], json: Path | None) -> None:
     from dialgauge.responses import run_record
 
-    if json is not None:
-        write_json(json, {"systems": [run_record(run) for run in runs]})
+    write_document(json, "babi-evaluate", {"systems": [run_record(run) for run in runs]})

@@ -18,7 +18,7 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.common import JsonOption, StoreOption, TableOption, check_table, present_tables, write_document
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 
 
@@ -28,30 +28,34 @@ def register(app: CommandGroup) -> None:
 
 
 def train(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Where the model and its checkpoint go.")],
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder for the model and its checkpoint.")],
     data: MaybeDataOption = None,
     logs: LogsOption = None,
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
-    model: Annotated[str, Option(help="A model's name (see 'dialgauge babi models').")] = "memn2n",
-    task: Annotated[int | None, Option(min=1, max=6, help="Which task of --data. Default: 1.")] = None,
-    seed: Annotated[int, Option(min=0, help="Seed of the model; with --logs also of the deal.")] = 0,
+    model: Annotated[str, Option(help="Model name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
+    seed: Annotated[
+        int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
+    ] = 0,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
     force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
-    store: StoreOption = None,
     json: JsonOption = None,
+    table: TableOption = None,
+    store: StoreOption = None,
 ) -> None:
-    """Fit a model on a task's training and development dialogs (or on chat logs) and store it in a folder.
+    """Train a model on a task's training and development dialogs (or on chat logs) and save it in a folder.
 
-    A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
-    with the model or checkpoint of another training is refused; --force replaces a model.
+    Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
+    refused; --force replaces a model. The training log is always stored as a run.
     """
     from dialgauge.rankers import claim_folder, fit_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
+    check_table(table)
     loaded = data_or_logs(data, logs, task, seed, candidates=candidates, facts=facts, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
     ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
@@ -60,9 +64,7 @@ def train(
     fit_model(ranker, loaded, tell)
     save_ranker(ranker, folder, loaded.number)
     run = runs.add(training_run(ranker, loaded))
-    if on_screen(json):
-        out.print(log_table(run).render("terminal"))
-    tell(f"model stored in {folder}, log in run {run.id}")
-    if json is not None:
-        epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
-        write_json(json, {"systems": [{**run_record(run), "epochs": epochs}]})
+    present_tables([log_table(run)], table, json)
+    tell(f"model saved in {folder}; log stored as run {run.id}")
+    epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
+    write_document(json, "babi-train", {"systems": [{**run_record(run), "epochs": epochs}]})

@@ -6,13 +6,13 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
-from dialgauge.cli.options import Option, OutputFile, OutputFolder
+from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -129,6 +129,14 @@ def write_json(path: Path, value: Any) -> None:
     write_file(path, _json(value))
 
 
+def write_document(path: Path | None, schema: str, value: Mapping[str, Any]) -> None:
+    """Write what ``--json`` asks for, if it does; the field ``schema`` says which published schema it follows."""
+    if path is not None:
+        from dialgauge.schemas import schema_id
+
+        write_json(path, {"schema": schema_id(schema), **value})
+
+
 def write_file(path: Path, content: bytes) -> None:
     """Write a file, atomically; ``-`` is standard output."""
     if str(path) == "-":
@@ -196,7 +204,7 @@ def confirm(question: str) -> None:
     from dialgauge.errors import DialgaugeError
 
     if sys.stdin is None:
-        raise DialgaugeError("standard input is closed, so nobody can answer; --yes goes on without asking")
+        raise DialgaugeError("standard input is closed, so nobody can answer; add --yes to skip the question")
     try:
         typer.confirm(_harmless(question), abort=True, err=True)
     except typer.Abort:
@@ -208,7 +216,7 @@ def line_reader(prompt: str) -> Callable[[], str]:
     from dialgauge.errors import DialgaugeError
 
     if sys.stdin is None or sys.stdin.closed:
-        raise DialgaugeError("there is nobody to talk to: standard input is closed")
+        raise DialgaugeError("standard input is closed, so there is nobody to talk to")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return lambda: _typed(lambda: out.input(prompt))
     with suppress(ImportError):  # Python on Windows has none
@@ -222,25 +230,41 @@ def _typed(ask: Callable[[], str]) -> str:
     except UnicodeDecodeError as error:
         from dialgauge.errors import DialgaugeError
 
-        raise DialgaugeError(
-            f"what was typed is no text in {error.encoding}; use a terminal with that encoding"
-        ) from error
+        raise DialgaugeError(f"the input is not valid {error.encoding}; use a terminal with that encoding") from error
 
 
 # Options that several commands take, each worded once.
 
 ViewOption = Annotated[
-    bool, Option("--view", help="Store what was computed and open it in the explorer (Ctrl-C ends it).")
+    bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
-
+RunOption = Annotated[bool, Option("--run", help="Store the results in the run store, one run per system.")]
 StoreOption = Annotated[
-    Path | None, Option("--store", metavar="FOLDER", help="The run store; without it, $DIALGAUGE_RUNS or ./runs.")
+    Path | None, Option("--store", metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
 ]
+FromOption = Annotated[
+    str | None, Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix).")
+]
+FromRunsOption = Annotated[
+    list[str] | None,
+    Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix); repeatable."),
+]
+RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id or unique prefix.")]
 JsonOption = Annotated[
-    Path | None, OutputFile("--json", metavar="FILE", help="Also write JSON; - is standard output, without tables.")
+    Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
 ]
-FiguresOption = Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Also draw the figures into this folder.")]
-FigureFormatOption = Annotated[str, Option(help="svg, png, pdf or json (Vega-Lite).")]
+TableOption = Annotated[
+    Path | None, OutputFile("--table", metavar="FILE", help="Write tables to FILE: .md, .tex, .html, .csv or .json.")
+]
+FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
+FigureFormatOption = Annotated[
+    str,
+    Option("--figure-format", metavar="FORMAT", help="svg, png, pdf or json (Vega-Lite); several, comma-separated."),
+]
+FormatOption = Annotated[
+    str | None, Option("--format", metavar="NAME", help="Input format; overrides format detection.")
+]
+SeedOption = Annotated[int, Option(min=0, help="Random seed for resampling.")]
 
 # Where the work runs.
 EngineOption = Annotated[
@@ -284,18 +308,19 @@ def working_store(store: Path | None) -> Store:
 
 # Gold files and predictions.
 CoverageOption = Annotated[
-    str, Option(help="Turns without prediction: 'intersection' leaves them out, 'empty' scores them as empty.")
+    str, Option(help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.")
 ]
 ExcludeOption = Annotated[
-    list[str] | None, Option(metavar="ID", help="Leave out a dialogue (PMUL1455 for published numbers).")
+    list[str] | None,
+    Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
 ]
-GoldFormatOption = Annotated[str | None, Option(metavar="NAME", help="The format of GOLD, if not recognised.")]
-PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="The format of PRED, if not recognised.")]
+GoldFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of GOLD; overrides format detection.")]
+PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of PRED; overrides format detection.")]
 
 # Simulated worlds.
-WorldOption = Annotated[str, Option(help="A world file (YAML), or restaurant or bakery.")]
-AcceptOption = Annotated[float, Option(help="Probability that the user accepts an option (tasks 3, 5).")]
-MinResultsOption = Annotated[int, Option(help="Least number of results of a shown query (tasks 3, 5).")]
+WorldOption = Annotated[str, Option(help="restaurant, bakery, or a world file (YAML).")]
+AcceptOption = Annotated[float, Option(help="Probability that the user accepts an offer (tasks 3, 5).")]
+MinResultsOption = Annotated[int, Option(help="Minimum number of results for a query (tasks 3, 5).")]
 
 
 def on_screen(json: Path | None) -> bool:
@@ -324,6 +349,46 @@ def present_tables(tables: Sequence[Table], path: Path | None, json: Path | None
     if on_screen(json):
         print_tables(tables)
     write_table_file(tables, path)
+
+
+def check_table(path: Path | None) -> None:
+    """Refuse a file of tables whose ending says no format, before any work is done."""
+    if path is not None:
+        from dialgauge.report import format_of
+
+        format_of(path)
+
+
+def figure_kinds(text: str, folder: Path | None = None) -> list[str]:
+    """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
+    from dialgauge.errors import DialgaugeError, nearest
+    from dialgauge.report import ENDINGS, check_ending
+
+    known = [ending.removeprefix(".") for ending in ENDINGS]
+    kinds = list(dict.fromkeys(kind.strip() for kind in text.split(",")))
+    for kind in kinds:
+        if kind not in known:
+            raise DialgaugeError(f"unknown --figure-format '{kind}'.{nearest(kind, known)}")
+        if folder is not None:
+            check_ending(folder / f"figure.{kind}")
+    return kinds
+
+
+def draw_figures(figures: Mapping[str, Callable[[], Any]], folder: Path | None, figure_format: str) -> None:
+    """Draw figures into a folder, if one was named, and say which."""
+    if folder is None:
+        return
+    from dialgauge.report import save_all
+
+    kinds = figure_kinds(figure_format)
+    files = {folder / f"{name}.{kind}": draw for name, draw in figures.items() for kind in kinds}
+    for path in save_all(files):
+        err.print(f"drew {path}")
+
+
+def tables_document(tables: Iterable[Table]) -> dict[str, Any]:
+    """Tables as JSON, for commands whose answer is nothing but tables."""
+    return {"tables": [{"title": one.title, "rows": one.records()} for one in tables]}
 
 
 # Polars frames on the screen and in files.

@@ -14,16 +14,22 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     GoldFormatOption,
+    JsonOption,
     PredFormatOption,
+    SeedOption,
     StoreOption,
+    TableOption,
     ViewOption,
+    check_table,
+    draw_figures,
     err,
+    figure_kinds,
     on_screen,
     out,
-    write_json,
+    write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
@@ -35,47 +41,42 @@ app = application("Is B better than A, or is it noise? Paired tests over dialogu
 MeasuresOption = Annotated[
     list[str] | None, Option("--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5, ...")
 ]
-ResamplesOption = Annotated[int, Option(min=1, max=1_000_000, help="Resamples of dialogues for tests and intervals.")]
-SeedOption = Annotated[int, Option(min=0, help="Seed of the resampling; part of the signature.")]
-LevelOption = Annotated[float, Option(help="Level of the intervals, between 0 and 1.")]
+ResamplesOption = Annotated[int, Option(min=1, max=1_000_000, help="Resamples for tests and intervals.")]
+LevelOption = Annotated[float, Option(help="Confidence level, between 0 and 1.")]
 CorrelationOption = Annotated[
     str | None,
-    Option(metavar="KIND", help="Also correlations of the measures: pearson, spearman, kendall or all."),
+    Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
 ]
 MissingOption = Annotated[
     str,
     Option(
         metavar="HOW",
-        help="Where a system lacks dialogues: 'shared' compares what all have, 'empty' scores them as empty states, "
-        "'without' leaves the system out, 'refuse' stops.",
+        help="When a system lacks dialogues: 'shared' compares those all systems have, 'empty' scores them as empty "
+        "states, 'without' drops the system, 'refuse' stops.",
     ),
 ]
-PairsOption = Annotated[bool, Option("--pairs", help="Also print every pair of systems; files have them always.")]
-SweepOption = Annotated[bool, Option("--sweep", help="Also FGA over λ, and where trackers change places.")]
+PairsOption = Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")]
+SweepOption = Annotated[bool, Option("--sweep", help="Show FGA over λ, and where the ranking changes.")]
 ShowOption = Annotated[
     int,
     Option(
         metavar="N",
         min=0,
-        help="Also the N dialogues where the first system diverges most from each other, with the turn.",
+        help="Show the N dialogues where the first system differs most from each other one, and the turn.",
     ),
 ]
 ShowByOption = Annotated[
-    str | None, Option(metavar="MEASURE", help="The measure that --show goes by; the first one without it.")
+    str | None, Option(metavar="MEASURE", help="Measure that ranks dialogues for --show. Default: the first.")
 ]
 RatingsOption = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Also correlation with human ratings: CSV with dialogue, rater, rating."),
+    Option(metavar="FILE", help="Correlate with human ratings: CSV with columns dialogue, rater, rating."),
 ]
 RatedOption = Annotated[
-    str | None, Option(metavar="SYSTEM", help="Which system was rated, where the ratings file does not say.")
+    str | None, Option(metavar="SYSTEM", help="Which system was rated, if the ratings file does not say.")
 ]
-FormatOption = Annotated[str, Option("--format", help="How to print: terminal, markdown, latex, html, csv or json.")]
-TableOption = Annotated[
-    Path | None, OutputFile(metavar="FILE", help="Also write the tables as .md, .tex, .html, .csv or .json.")
-]
-JsonOption = Annotated[
-    Path | None, OutputFile(metavar="FILE", help="Also write everything as JSON; - is standard output.")
+ToOption = Annotated[
+    str, Option("--to", metavar="FORMAT", help="Output format: terminal, markdown, latex, html, csv or json.")
 ]
 
 
@@ -89,18 +90,17 @@ def main(
         list[str] | None,
         Argument(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
-            help="The gold file, then two prediction files or more ('self' in place of GOLD uses the gold inside "
-            "PRED); or results of agents (tau-bench, tau2-bench); or ids of stored runs of any kind, or their "
-            "beginnings.",
+            help="The gold file, then two or more prediction files ('self' in place of GOLD uses the gold inside "
+            "PRED); or agent results (tau-bench, tau2-bench); or stored runs of any kind (ids or unique prefixes).",
         ),
     ] = None,
     systems: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Instead of files: a CSV table of systems and their scores, as papers print."),
+        Option(metavar="FILE", help="Instead of files: a CSV table of systems and scores, as printed in papers."),
     ] = None,
     measures: MeasuresOption = None,
     profile: Annotated[
-        str | None, Option("--profile", "-p", help="When two values are the same: a name or a YAML file.")
+        str | None, Option("--profile", "-p", help="Value-matching rules: a profile name or a YAML file.")
     ] = None,
     coverage: CoverageOption = "intersection",
     missing: MissingOption = "shared",
@@ -117,7 +117,7 @@ def main(
     show_by: ShowByOption = None,
     ratings: RatingsOption = None,
     rated: RatedOption = None,
-    format: FormatOption = "terminal",
+    to: ToOption = "terminal",
     table: TableOption = None,
     json: JsonOption = None,
     figures: FiguresOption = None,
@@ -129,7 +129,7 @@ def main(
 
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
-    output = ComparisonOutput(format, table, json, figures, figure_format, view, store)
+    output = ComparisonOutput(to, table, json, figures, figure_format, view, store)
     request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
         "--profile": profile,
@@ -139,24 +139,24 @@ def main(
     }
     if systems is not None:
         needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--store": store, "--measures": measures, "--view": view}
-        _refuse("--systems takes only a table of scores", {**arguments, **scoring, **needs_dialogues})
+        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--view": view}
+        _refuse("--systems compares only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0
     from dialgauge.errors import DialgaugeError
 
     if not files:
         raise DialgaugeError(
-            "name the gold file and two prediction files or more (dialgauge compare GOLD PRED PRED), "
+            "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
     if _are_runs(files, store):
         own_coverage = coverage if coverage != "intersection" else None
-        _refuse("stored runs are scored already", {**scoring, "--coverage": own_coverage})
+        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
     if _are_results(files):
         own_coverage = coverage if coverage != "intersection" else None
-        _refuse("results of agents are judged already", {**scoring, "--coverage": own_coverage})
+        _refuse("agent results are already scored", {**scoring, "--coverage": own_coverage})
         from dialgauge.tasks import score_results
 
         scored = score_results(files, resamples=0)
@@ -231,7 +231,7 @@ def _refuse(why: str, options: Mapping[str, object]) -> None:
 
     unfit = [name for name, value in options.items() if value]
     if unfit:
-        raise DialgaugeError(f"{why}, so leave out {', '.join(unfit)}")
+        raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")
 
 
 def _present_systems(path: Path, output: ComparisonOutput) -> None:
@@ -240,14 +240,14 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
     read = read_system_table(path)
     figures = {"mean_spread": lambda: spread_figure(read)}
     tables = system_tables(read)
-    _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output)
+    _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output, "compare-systems")
 
 
 @dataclass(frozen=True)
 class ComparisonOutput:
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
-    format: str
+    to: str
     table: Path | None
     json: Path | None
     figures: Path | None
@@ -257,26 +257,17 @@ class ComparisonOutput:
 
     def __post_init__(self) -> None:
         from dialgauge.errors import DialgaugeError, nearest
-        from dialgauge.report import FORMATS, format_of
+        from dialgauge.report import FORMATS
 
         if self.view:
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
 
-        if self.format not in FORMATS:
-            raise DialgaugeError(f"there is no table format '{self.format}'.{nearest(self.format, FORMATS)}")
-        if self.table is not None:
-            format_of(self.table)
-        if self.figures is not None:
-            from dialgauge.report import ENDINGS, check_ending
-
-            known = [ending.removeprefix(".") for ending in ENDINGS]
-            if self.figure_format not in known:
-                raise DialgaugeError(
-                    f"there is no figure format '{self.figure_format}'.{nearest(self.figure_format, known)}"
-                )
-            check_ending(Path(f"figure.{self.figure_format}"))
+        if self.to not in FORMATS:
+            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
+        check_table(self.table)
+        figure_kinds(self.figure_format, self.figures)
 
 
 @dataclass(frozen=True)
@@ -295,9 +286,9 @@ class Request:
         from dialgauge.errors import DialgaugeError
 
         if self.show_by is not None and not self.show:
-            raise DialgaugeError("--show-by needs --show N: say how many dialogues to show")
+            raise DialgaugeError("--show-by needs --show N, the number of dialogues to show")
         if self.rated is not None and self.ratings is None:
-            raise DialgaugeError("--rated needs --ratings FILE: name the file of ratings")
+            raise DialgaugeError("--rated needs --ratings FILE, the file of ratings")
         self.correlations()
 
     def correlations(self) -> tuple[str, ...]:
@@ -328,7 +319,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         screen_tables,
     )
 
-    screen = out if on_screen(output.json) and output.format == "terminal" else err
+    screen = out if on_screen(output.json) and output.to == "terminal" else err
     told = missing_sentences(comparison)
     if told:
         screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
@@ -338,6 +329,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         lambda: comparison_json(comparison, options),
         lambda: comparison_figures(comparison),
         output,
+        "compare",
     )
     if output.view:
         from dialgauge.cli.explore import view_runs
@@ -352,6 +344,7 @@ def _write(
     content: Callable[[], dict[str, Any]],
     figures: Callable[[], Mapping[str, Callable[[], Any]]],
     output: ComparisonOutput,
+    schema: str,
 ) -> None:
     """Tables to the screen and to a file, JSON, and figures, as far as each was asked for."""
     from dialgauge.report import render_tables, write_tables
@@ -359,22 +352,14 @@ def _write(
     if output.table is not None:
         write_tables(tables(), output.table)
     if output.json is not None:
-        write_json(output.json, content())
+        write_document(output.json, schema, content())
     if output.figures is not None:
-        draw_all(figures(), output.figures, output.figure_format)
+        draw_figures(figures(), output.figures, output.figure_format)
     if not on_screen(output.json):
         return
-    if output.format != "terminal":
-        out.write(render_tables(tables(), output.format))
+    if output.to != "terminal":
+        out.write(render_tables(tables(), output.to))
         return
     for one in screen():
         out.print(one.render("terminal"))
         out.print()
-
-
-def draw_all(figures: Mapping[str, Callable[[], Any]], folder: Path, figure_format: str) -> None:
-    """Draw figures into a folder, and say which."""
-    from dialgauge.report import save_all
-
-    for path in save_all({folder / f"{name}.{figure_format}": draw for name, draw in figures.items()}):
-        err.print(f"drew {path}")

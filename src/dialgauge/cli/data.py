@@ -7,54 +7,66 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, on_screen, out, progress_bar, write_json
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.common import (
+    FormatOption,
+    JsonOption,
+    TableOption,
+    check_table,
+    err,
+    on_screen,
+    out,
+    present_tables,
+    progress_bar,
+    write_document,
+    write_table_file,
+)
+from dialgauge.cli.options import Argument, Option, application
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.data import TransferProgress, Watcher
-    from dialgauge.report import Table
 
-app = application("Look at dialogue files, convert them, and keep datasets.")
+app = application("Inspect and convert dialogue files, and download datasets.")
 
-Limit = Annotated[int, Option("--max-bytes", min=1, help="The most bytes a compressed file may unpack to.")]
-JsonFile = Annotated[Path | None, OutputFile("--json", help="Write the result as JSON to this file (- : output).")]
-Name = Annotated[str, Argument(help="The dataset's name, as 'dialgauge data list' shows it.", show_default=False)]
+Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
+Name = Annotated[str, Argument(help="Dataset name (see 'dialgauge data list').", show_default=False)]
 
 
 @app.command()
 def check(
     source: Annotated[
         list[str],
-        Argument(help="Files, folders, patterns, archives, or - for standard input.", show_default=False),
+        Argument(help="Files, folders, patterns, archives, or - for stdin.", show_default=False),
     ],
-    gold: Annotated[str | None, Option(help="A gold file: tell how much of it the sources cover.")] = None,
-    ontology: Annotated[str | None, Option(help="The ontology to compare values with.")] = None,
-    format: Annotated[str | None, Option(help="The format, if it is not to be recognised.")] = None,
-    places: Annotated[int, Option(min=0, help="How many places to name for each finding.")] = 5,
+    gold: Annotated[str | None, Option(help="Gold file: also report how much of it the sources cover.")] = None,
+    ontology: Annotated[str | None, Option(help="Ontology to check values against.")] = None,
+    format: FormatOption = None,
+    places: Annotated[int, Option(min=0, help="Number of locations to list per finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
-    json: JsonFile = None,
+    json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """What is this, what is in it, and what is wrong with it.
+    """Report what a file is, what is in it, and what is wrong with it.
 
-    Exit code: 0 sound, 1 problems that make scores incomplete, 2 nothing could be read.
+    Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
     from dialgauge.data import check as look
     from dialgauge.data import show
     from dialgauge.errors import DialgaugeError
     from dialgauge.report import Table
 
+    check_table(table)
     with progress_bar("reading dialogues") as advance:
         report = look(
             source, format=format, gold=gold, ontology=ontology, limit=max_bytes, kept=places, advance=advance
         )
-    if json is not None:
-        _write_record(json, report)
+    _write_record(json, "data-check", report)
     if report.exit_code == 2 and (len(report.unread) == 1 or not on_screen(json)):
         first, *others = report.unread
-        more = f"; and so with {counted(len(others), 'other file')}" if others else ""
+        more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file)
+    write_table_file([item for item in show(report) if isinstance(item, Table)], table)
     if on_screen(json):
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
@@ -64,37 +76,36 @@ def check(
 
 @app.command()
 def convert(
-    source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for standard input.")],
-    target: Annotated[Path, Argument(help="The file to write (- : output); gzipped if its name ends in .gz.")],
-    to: Annotated[str, Option("--to", help="The format to write; 'dialgauge data formats' lists them.")],
-    from_: Annotated[str | None, Option("--from", help="The source's format, if it is not recognised.")] = None,
+    source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for stdin.")],
+    target: Annotated[Path, Argument(help="File to write, - for stdout; gzipped if the name ends in .gz.")],
+    to: Annotated[str, Option("--to", metavar="NAME", help="Output format (see 'dialgauge data formats').")],
+    format: FormatOption = None,
     original_ids: Annotated[
         str | None,
-        Option(help="A ConvLab-3 data file: its original_id (PMUL4648.json) replaces multiwoz21-test-0."),
+        Option(metavar="FILE", help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0."),
     ] = None,
     force: Annotated[bool, Option("--force", help="Overwrite the target.")] = False,
     max_bytes: Limit = DEFAULT_LIMIT,
-    json: JsonFile = None,
+    json: JsonOption = None,
 ) -> None:
-    """Write dialogues in another format, and tell what was kept and what was not."""
+    """Convert dialogues to another format, and report what was kept and what was lost."""
     from dialgauge.data import convert as turn_into
     from dialgauge.errors import DialgaugeError
 
     if str(target) == str(json) == "-":
-        raise DialgaugeError("standard output takes the dialogues or --json, not both; name a file for one of them")
+        raise DialgaugeError("the dialogues and --json cannot both go to stdout; give a file for one of them")
     with progress_bar("converting dialogues") as advance:
         done = turn_into(
             source,
             target,
             to=to,
-            format=from_,
+            format=format,
             force=force,
             limit=max_bytes,
             original_ids=original_ids,
             advance=advance,
         )
-    if json is not None:
-        _write_record(json, done)
+    _write_record(json, "data-convert", done)
     if not on_screen(json):
         return
     console = err if str(target) == "-" else out
@@ -110,44 +121,45 @@ def convert(
 
 
 @app.command("formats")
-def list_formats(json: JsonFile = None) -> None:
-    """The formats dialgauge knows, those of other packages too."""
+def list_formats(json: JsonOption = None, table: TableOption = None) -> None:
+    """List the known formats, including plugins."""
     from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
-    table = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
+    check_table(table)
+    listing = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
     for plugin in format_listing():
         known = plugin.content
         if known is None:
-            table.add(plugin.name, None, False, False, plugin.reason)
+            listing.add(plugin.name, None, False, False, plugin.reason)
             continue
         writes = isinstance(known, DialogueFormat) and known.writes
-        table.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
-    _print_table(table, json)
+        listing.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
+    write_document(json, "data-formats", {"formats": listing.records()})
+    present_tables([listing], table, json)
 
 
 @app.command("list")
-def list_datasets(json: JsonFile = None) -> None:
-    """The datasets dialgauge can fetch, and which are here."""
+def list_datasets(json: JsonOption = None, table: TableOption = None) -> None:
+    """List the datasets that can be downloaded, and which are present."""
     from dialgauge.data import catalogue, data_folder, listing, listing_table
 
+    check_table(table)
     folder = data_folder()
     items = listing(catalogue(), folder)
-    if json is not None:
-        _write_record(json, items)
-    if on_screen(json):
-        out.print(listing_table(items, folder).render("terminal"))
+    _write_record(json, "data-list", items, "datasets")
+    present_tables([listing_table(items, folder)], table, json)
 
 
 @app.command()
 def get(
     name: Name,
-    offline: Annotated[bool, Option("--offline", help="Use no network.")] = False,
+    offline: Annotated[bool, Option("--offline", help="Do not use the network.")] = False,
     accept_change: Annotated[
-        bool, Option("--accept-change", help="Take files that differ from those of the first download.")
+        bool, Option("--accept-change", help="Accept files that differ from the first download.")
     ] = False,
 ) -> None:
-    """Fetch a dataset, checked and unpacked, whole or not at all; an interrupted download goes on."""
+    """Download, verify and unpack a dataset, all or nothing; downloads resume."""
     from dialgauge.data import catalogue, data_folder
     from dialgauge.data import get as fetch_dataset
     from dialgauge.data import offline as no_network
@@ -158,11 +170,11 @@ def get(
             dataset, data_folder(), network=not no_network(offline), accept_change=accept_change, watcher=watcher
         )
     if not done.fetched:
-        err.print(f"{dataset.title} is already here.")
+        err.print(f"{dataset.title} is already downloaded.")
     for url in done.trusted:
         err.print(
-            f"The checksum of {url} is not published: what came was trusted, its checksum is kept, and later downloads "
-            "must be the same.",
+            f"No checksum is published for {url}: this download was trusted, and later downloads must match its "
+            "checksum.",
         )
     err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}")
     out.print(str(done.path))
@@ -170,49 +182,49 @@ def get(
 
 @app.command()
 def path(name: Name) -> None:
-    """Print the folder a dataset is in."""
+    """Print the folder of a dataset."""
     from dialgauge.data import catalogue, data_folder, dataset_folder
     from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
     place = dataset_folder(dataset, folder)
     if not place.is_dir():
-        raise DialgaugeError(f"{name} is not in {folder.root}; 'dialgauge data get {name}' fetches it")
+        raise DialgaugeError(f"{name} is not in {folder.root}; download it with 'dialgauge data get {name}'")
     out.print(str(place))
 
 
 @app.command()
 def verify(
-    name: Annotated[str | None, Argument(help="The dataset; all that are here without it.")] = None,
-    json: JsonFile = None,
+    name: Annotated[str | None, Argument(help="Dataset name. Default: all that are present.")] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """Compare every file of a dataset with its checksum. Exit code 1 if one is changed or missing."""
+    """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
     from dialgauge.data import catalogue, data_folder, verification_table
     from dialgauge.data import verify as compare
     from dialgauge.errors import DialgaugeError
 
+    check_table(table)
     known, folder = catalogue(), data_folder()
     here = [item for item in known.datasets if folder.path(item.name).is_dir()] if name is None else [known.find(name)]
     if not here:
-        raise DialgaugeError(f"no dataset is in {folder.root}; 'dialgauge data list' shows what can be fetched")
+        raise DialgaugeError(f"no dataset in {folder.root}; 'dialgauge data list' shows what can be downloaded")
     results = [compare(dataset, folder) for dataset in here]
-    if json is not None:
-        _write_record(json, results)
-    if on_screen(json):
-        out.print(verification_table(results).render("terminal"))
+    _write_record(json, "data-verify", results, "datasets")
+    present_tables([verification_table(results)], table, json)
     raise SystemExit(0 if all(result.sound for result in results) else 1)
 
 
 @app.command()
 def rm(name: Name) -> None:
-    """Remove a dataset that dialgauge fetched."""
+    """Remove a downloaded dataset."""
     from dialgauge.data import catalogue, data_folder, remove
     from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
     if not remove(dataset, folder):
         raise DialgaugeError(f"{dataset.title} is not in {folder.root}; 'dialgauge data list' shows what is there")
-    err.print(f"{dataset.title} was removed from {folder.root}")
+    err.print(f"removed {dataset.title} from {folder.root}")
 
 
 @contextmanager
@@ -236,14 +248,10 @@ def _transfer_progress() -> Iterator[Watcher]:
         yield watch
 
 
-def _write_record(path: Path, record: object) -> None:
-    import msgspec
+def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:
+    """A record as a document, or a list of records under a name."""
+    if path is not None:
+        import msgspec
 
-    write_json(path, msgspec.to_builtins(record))
-
-
-def _print_table(table: Table, json: Path | None) -> None:
-    if json is not None:
-        write_json(json, table.records())
-    if on_screen(json):
-        out.print(table.render("terminal"))
+        content = msgspec.to_builtins(record)
+        write_document(path, schema, {name: content} if name else content)

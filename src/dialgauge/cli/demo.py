@@ -14,18 +14,18 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-app = application("The guided tour, with a report; nothing is downloaded.")
+app = application("Guided tour with a report; downloads nothing.")
 
 _MARK = ".dialgauge-demo"
 
 
 @app.command()
 def demo(
-    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Where everything is written.")] = Path(
+    folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")] = Path(
         "dialgauge-demo"
     ),
     dialogs: Annotated[int, Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
-    seed: Annotated[int, Option(min=0, help="Seed of the simulation and of the resampling.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:
     """The guided tour: simulate a world, track it, answer in it, talk in it; a verdict on each, and a report."""
     from dialgauge.demo import STEPS, Demo

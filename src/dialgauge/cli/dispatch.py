@@ -7,22 +7,35 @@ import sys
 from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import CommandGroup
-from dialgauge.cli.parse import check_outputs, quick_call, typer_command
+from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
+from dialgauge.cli.renamed import renamed_option
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
 
+_COMPLETION = ("--complete", "--install-completion", "--show-completion")
+#: Commands that a project file says nothing about.
+_OWN_DEFAULTS = ("config", "schema")
 
-def run(arguments: list[str], *, debug: bool) -> int:
+
+def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
     """Run one command and give the exit code: what the command returns or raises ``SystemExit`` with, else 0."""
     name, rest = arguments[0], arguments[1:]
     try:
+        if name in _COMPLETION:
+            from dialgauge.cli.completion import completion
+
+            return completion(name, rest)
         if name not in COMMANDS:
-            raise DialgaugeError(f"there is no command '{name}'.{nearest(name, COMMANDS)}")
+            raise DialgaugeError(f"unknown command '{name}'.{nearest(name, COMMANDS)}")
         group = importlib.import_module(f"dialgauge.cli.{name}").app
+        if _stores_on_request(group, rest):
+            check_storing(rest)
+        if project_file and name not in _OWN_DEFAULTS:
+            rest = _with_defaults(group, name, rest)
         call = quick_call(group, rest)
         if call:
             check_outputs(call.func, call.keywords)
@@ -43,9 +56,37 @@ def run(arguments: list[str], *, debug: bool) -> int:
             raise
         return _say(f"{error.filename}: {error.strerror}")
     except KeyboardInterrupt:
-        _say("stopped by the keyboard; finished work is kept")
+        _say("interrupted; finished work is kept")
         return 130
     return outcome if isinstance(outcome, int) else 0
+
+
+def _stores_on_request(group: CommandGroup, words: list[str]) -> bool:
+    """Whether the command has ``--run``, so that ``--store`` alone asks for nothing."""
+    from dialgauge.cli.parse import command_parameters
+
+    name = command_name(group, words)
+    if name is None or not any(word.startswith("--store") for word in words):
+        return False
+    parameters = command_parameters(group.commands[name])
+    return any(isinstance(one.declaration, Option) and one.options == ("--run",) for one in parameters)
+
+
+def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str]:
+    """The words with those of the project file before them; what was taken is said."""
+    from dialgauge.cli.project_file import find_project_file, project_words
+
+    path = find_project_file()
+    if path is None or "--help" in words:
+        return words
+    added = project_words(path, group, name, words)
+    if not added:
+        return words
+    shown = " ".join(added)
+    _tell(f"{path} sets {shown} (--no-project-file ignores it)")
+    if len(group.commands) == 1:
+        return [*added, *words]
+    return [words[0], *added, *words[1:]]
 
 
 def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool) -> object:
@@ -66,12 +107,19 @@ def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool
         message = error.format_message()  # empty when the help page was the answer, to a command without arguments
         where = getattr(error, "ctx", None)  # the command it happened in, which may be one of a group
         called = f"dialgauge {name}" if where is None else where.command_path
+        option = str(getattr(error, "option_name", ""))
+        if instead := renamed_option(called.removeprefix("dialgauge "), option):
+            return _say(f"'{called}' has no option {option}: {instead}")
         return _say(f"{message} ('{called} --help' shows how to call it)") if message else EXIT_ERROR
 
 
 def _say(message: str) -> int:
     """One line on standard error; control characters, which names in files may hold, cannot act on the terminal."""
-    with suppress(OSError):  # where nobody can be told, the exit code has to say it
-        sys.stderr.write(f"dialgauge: {plain(' '.join(message.split()))}\n")
-        sys.stderr.flush()
+    _tell(f"dialgauge: {message}")
     return EXIT_ERROR
+
+
+def _tell(message: str) -> None:
+    with suppress(OSError):  # where nobody can be told, the exit code has to say it
+        sys.stderr.write(f"{plain(' '.join(message.split()))}\n")
+        sys.stderr.flush()

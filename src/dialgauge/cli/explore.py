@@ -19,23 +19,23 @@ app = application("The run store as web pages on this machine.")
 def explore(
     runs: Annotated[
         list[str] | None,
-        Argument(metavar="[RUN...]", help="Open this run, or which of these is better (ids or unique prefixes)."),
+        Argument(metavar="[RUN...]", help="Open this run, or compare these (ids or unique prefixes)."),
     ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
     ] = None,
     host: Annotated[
-        str, Option(metavar="ADDRESS", help="Address to listen on; anything but this machine needs --allow-remote.")
+        str, Option(metavar="ADDRESS", help="Address to listen on; non-local addresses need --allow-remote.")
     ] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, Option("--allow-remote", help="Let other machines in; the address then carries a token.")
+        bool, Option("--allow-remote", help="Accept other machines; the URL then carries a token.")
     ] = False,
     no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Look at runs in the browser: scores, charts, dialogues, two runs side by side, which is better, SQL.
+    """Browse runs: scores, charts, dialogues, runs side by side, which is better, SQL.
 
-    Labels and notes on dialogues are kept in the store. Nothing leaves this machine, and nothing is fetched.
+    Labels and notes on dialogues are saved in the store. Nothing leaves this machine, and nothing is downloaded.
     """
     require_explorer()
     place = Store(store)
@@ -57,7 +57,7 @@ def show_pages(
 
     def ready(address: str) -> None:
         out.print(f"Explorer of {store.folder} at {address}")
-        err.print("Press Ctrl-C to stop it.")
+        err.print("Press Ctrl-C to stop.")
         if browser and _has_screen():
             import webbrowser
 

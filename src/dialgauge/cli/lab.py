@@ -9,17 +9,19 @@ from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
+    JsonOption,
     StoreOption,
+    TableOption,
     WorkersOption,
+    check_table,
     err,
-    on_screen,
-    out,
     place_from,
     present_tables,
     progress_bar,
-    write_json,
+    write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
 from dialgauge.cli.lab_options import (
     ChannelOption,
     DatabaseOption,
@@ -39,12 +41,12 @@ from dialgauge.cli.lab_options import (
     opened_town,
     sitting_from,
 )
-from dialgauge.cli.options import Option, OutputFile, OutputFolder, application
+from dialgauge.cli.options import Option, OutputFolder, application
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-app = application("Systems and users in conversation: held, recorded once, and scored in every way there is.")
+app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
 lab_chat.register(app)
 lab_study.register(app)
@@ -59,9 +61,12 @@ def run(
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
     count: Annotated[
-        int | None, Option("--count", "-n", metavar="N", min=1, help="Goals to pursue. Default: all; of town, 200.")
+        int | None,
+        Option(
+            "--count", "-n", metavar="N", min=1, help="Number of goals. Default: all, or 200 for the synthetic town."
+        ),
     ] = None,
-    trials: Annotated[int, Option(metavar="K", min=1, help="Conversations for each goal, for pass^k.")] = 1,
+    trials: Annotated[int, Option(metavar="K", min=1, help="Conversations per goal, for pass^k.")] = 1,
     level: LevelOption = "act",
     channel: ChannelOption = "clean",
     failures: FailuresOption = "live",
@@ -72,44 +77,42 @@ def run(
     key_env: KeyOption = "",
     cassette: Annotated[
         Path | None,
-        Option("--cassette", metavar="FILE", help="Where what language models are asked and answer is kept."),
+        Option("--cassette", metavar="FILE", help="File that records requests to language models and their answers."),
     ] = None,
-    render: Annotated[bool, Option("--render", help="At act level, put the acts into words too.")] = False,
+    render: Annotated[bool, Option("--render", help="At act level, also render the acts as text.")] = False,
     exchanges: ExchangesOption = 20,
-    seconds: Annotated[
-        float, Option(min=0, help="Wall time after which a conversation is cut off; 0: no limit.")
-    ] = 300.0,
-    loop: Annotated[int, Option(min=0, help="End after so many equal exchanges in a row; 0: never.")] = 0,
+    seconds: Annotated[float, Option(min=0, help="Time limit per conversation in seconds; 0 for none.")] = 300.0,
+    loop: Annotated[int, Option(min=0, help="Stop after this many identical exchanges in a row; 0 for never.")] = 0,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
-    resamples: Annotated[int, Option(min=0, help="Resamples for the 95% intervals; 0: none.")] = 1000,
+    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
     engine: EngineOption = None,
     address: AddressOption = None,
     workers: WorkersOption = None,
     export: Annotated[
         Path | None,
-        OutputFolder("--out", metavar="FOLDER", help="Also write the conversations: native JSONL and GCDF1."),
+        OutputFolder("--out", metavar="FOLDER", help="Also export the conversations as native JSONL and GCDF1."),
     ] = None,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
-    table: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
-    ] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
     detail: Annotated[
-        bool, Option("--detail", help="Also beliefs, efficiency, and what was understood and misheard.")
+        bool, Option("--detail", help="Also show belief states, efficiency, and what was misunderstood.")
     ] = False,
+    fail_under: FailUnderOption = None,
+    fail_on_drop: FailOnDropOption = None,
     store: StoreOption = None,
 ) -> int:
-    """A conversation for every goal, recorded once, scored as tracking, as users and as tasks, and stored.
+    """Hold a conversation for every goal and score it as tracking, as a user and as a task. The run is always stored.
 
-    An interrupted call resumes where it stopped. Exit code: 0 all conversations were held, 1 an agent failed in some.
+    Rerun an interrupted command to resume it. Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a
+    --fail-under or --fail-on-drop check failed.
     """
     from dialgauge.lab import lab_tables, town_run, write_conversations
-    from dialgauge.report import format_of
     from dialgauge.runs import Store
     from dialgauge.worlds.town import ontology_of
 
-    if table is not None:
-        format_of(table)
+    check_table(table)
+    gate = Gate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
     place = Store(store)
     place.check_writable()
@@ -138,54 +141,57 @@ def run(
     tables = lab_tables(stored, detail=detail)
     present_tables(tables, table, json)
     if json is not None:
-        write_json(json, _document(stored))
+        write_document(json, "lab-run", _document(stored))
     if export is not None:
         for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
-            err.print(f"written: {path}")
+            err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in stored.notes:
         err.print(note)
     if loaded.refused:
         (name, why), more = loaded.refused[0], len(loaded.refused) - 1
-        rest = f"; {more:,} more: dialgauge lab goals" if more else ""
-        err.print(f"not pursued: {name}, {why}{rest}")
-    return EXIT_INCOMPLETE if stored.notes or loaded.refused else 0
+        rest = f"; {more:,} more, see 'dialgauge lab goals'" if more else ""
+        err.print(f"skipped goal {name}: {why}{rest}")
+    return gate.exit_code([stored], EXIT_INCOMPLETE if stored.notes or loaded.refused else 0)
 
 
 @app.command("goals")
 def show_goals(
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
-    count: Annotated[int | None, Option("--count", "-n", metavar="N", min=1, help="Goals. Default: all.")] = None,
+    count: Annotated[
+        int | None, Option("--count", "-n", metavar="N", min=1, help="Number of goals. Default: all.")
+    ] = None,
     failures: FailuresOption = "live",
     town_seed: TownSeedOption = 0,
-    show: Annotated[str | None, Option("--show", metavar="ID", help="One goal in full.")] = None,
+    show: Annotated[str | None, Option("--show", metavar="ID", help="Show one goal in full.")] = None,
     folder: Annotated[
         Path | None,
-        OutputFolder("--out", metavar="FOLDER", help="Write the synthetic town: database and goals, as MultiWOZ's."),
+        OutputFolder(
+            "--out", metavar="FOLDER", help="Write the synthetic town (database and goals) in MultiWOZ format."
+        ),
     ] = None,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the goals as JSON; - is the screen.")] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """What the goals ask for, which of them nothing satisfies, and which failures are real."""
+    """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
     import msgspec
 
     from dialgauge.errors import DialgaugeError
     from dialgauge.lab import goal_tables, one_goal_table
 
+    check_table(table)
     loaded = opened_town(goals, database, count, town_seed, failures)
-    if show is not None:
-        out.print(one_goal_table(loaded, show).render("terminal"))
-    elif on_screen(json):
-        present_tables(goal_tables(loaded), None, None)
+    present_tables([one_goal_table(loaded, show)] if show is not None else goal_tables(loaded), table, json)
     if json is not None:
-        write_json(json, {goal.id: msgspec.to_builtins(goal) for goal in loaded.goals})
+        write_document(json, "lab-goals", {"goals": {goal.id: msgspec.to_builtins(goal) for goal in loaded.goals}})
     if folder is not None:
         from dialgauge.worlds.town import generate_goals, write_town
 
         if goals != "town":
-            raise DialgaugeError("--out writes the synthetic town; leave out --goals")
+            raise DialgaugeError("--out writes the synthetic town; drop --goals")
         write_town(folder, loaded.town, generate_goals(loaded.town, len(loaded.goals), town_seed))
-        err.print(f"written: {folder}")
+        err.print(f"wrote {folder}")
 
 
 def _document(stored: Run) -> dict[str, Any]:

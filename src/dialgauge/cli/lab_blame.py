@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, out, present_tables, write_json
+from dialgauge.cli.common import (
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    TableOption,
+    check_table,
+    out,
+    present_tables,
+    write_document,
+)
 from dialgauge.cli.lab_options import DatabaseOption, TownSeedOption
-from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+from dialgauge.cli.options import CommandGroup, Option
 
 
 def register(app: CommandGroup) -> None:
@@ -16,29 +24,25 @@ def register(app: CommandGroup) -> None:
 
 
 def blame(
-    run: Annotated[str, Argument(metavar="RUN", help="A run of 'lab run': its id, or the beginning of it.")],
+    run: RunArgument,
     dialogue: Annotated[
-        str | None, Option("--dialogue", metavar="ID", help="One conversation, with the turns that show it.")
+        str | None, Option("--dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
     ] = None,
-    every: Annotated[bool, Option("--all", help="List every failed conversation, not the first 20.")] = False,
+    every: Annotated[bool, Option("--all", help="List every failed conversation, not just the first 20.")] = False,
     database: DatabaseOption = None,
     town_seed: TownSeedOption = 0,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write it as JSON; - is the screen.")] = None,
-    table: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
-    ] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Whose fault each failure was: the first broken link from goal to outcome, with the turns that show it.
+    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns.
 
-    --database and --town-seed are for runs that were stored before blame was kept with them.
+    --database and --town-seed are only needed for old runs, stored without blame.
     """
     from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
-    from dialgauge.report import format_of
     from dialgauge.runs import Store
 
-    if table is not None:
-        format_of(table)
+    check_table(table)
     blamed = blamed_run(Store(store).open(run), database=database, town_seed=town_seed)
     if dialogue is not None:
         tables = blame_explanation(blamed, dialogue)
@@ -47,7 +51,7 @@ def blame(
         if tables:
             tables.append(blame_list(blamed, None if every or table is not None else 20))
         elif json is None and table is None:
-            out.print("No conversation of this run failed; nobody is blamed.")
+            out.print("No conversation in this run failed.")
     present_tables(tables, table, json)
     if json is not None:
-        write_json(json, blame_document(blamed))
+        write_document(json, "lab-blame", blame_document(blamed))

@@ -33,11 +33,11 @@ def register(app: CommandGroup) -> None:
 
 
 def chat(
-    me: Annotated[str, Option("--as", metavar="user|system", help="Whose place you take.")] = "user",
+    me: Annotated[str, Option("--as", metavar="user|system", help="Which side you play.")] = "user",
     system: SystemOption = "rule-system",
     user: UserOption = "agenda",
     goals: GoalsOption = "town",
-    goal: Annotated[str | None, Option("--goal", metavar="ID", help="The goal; without it, the first.")] = None,
+    goal: Annotated[str | None, Option("--goal", metavar="ID", help="The goal. Default: the first.")] = None,
     database: DatabaseOption = None,
     channel: ChannelOption = "clean",
     user_set: UserSetting = None,
@@ -48,7 +48,7 @@ def chat(
     """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
 
     As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
-    Afterwards the calls to the database are listed.
+    Database calls are listed at the end.
     """
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
     from dialgauge.errors import DialgaugeError
@@ -56,7 +56,7 @@ def chat(
     from dialgauge.worlds.town import ontology_of
 
     if me not in ("user", "system"):
-        raise DialgaugeError(f"--as is user or system, not '{me}'")
+        raise DialgaugeError(f"--as must be user or system (got '{me}')")
     loaded = opened_town(goals, database, None, town_seed, "live")
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
     sitting = Sitting(
@@ -70,10 +70,10 @@ def chat(
     ask = line_reader("you> ")
     if me == "user":
         out.print(one_goal_table(loaded, chosen.id).render("terminal"))
-        out.print("Say what you want, in your own words; 'exit' ends.")
+        out.print("Say what you want, in your own words; 'exit' to stop.")
         held = converse(KeyboardUser(ask, out.print, raw=True), sitting.system.make(), scenario)
     else:
-        out.print("Answer the user; 'exit' ends.")
+        out.print("Answer the user; 'exit' to stop.")
         held = converse(sitting.user.make(), KeyboardSystem(ask, out.print), scenario)
     _tell_calls(held)
     if held.outcome is not None and held.outcome.reason == AGENT_ERROR:

@@ -14,49 +14,54 @@ if TYPE_CHECKING:
     from dialgauge.lab import AgentSpec, LoadedTown, Sitting
 
 SystemOption = Annotated[
-    str, Option("--system", metavar="AGENT", help="rule-system, llm-system, http, corpus-system, ... or a plugin's.")
+    str,
+    Option(
+        "--system", metavar="AGENT", help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin."
+    ),
 ]
 UserOption = Annotated[
-    str, Option("--user", metavar="AGENT", help="agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin's.")
+    str,
+    Option(
+        "--user", metavar="AGENT", help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin."
+    ),
 ]
 UserSetting = Annotated[
-    list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="A setting of the user; repeatable.")
+    list[str] | None, Option("--user-set", metavar="NAME=VALUE", help="User agent setting; repeatable.")
 ]
 SystemSetting = Annotated[
-    list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="A setting of the system; repeatable.")
+    list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="System agent setting; repeatable.")
 ]
 GoalsOption = Annotated[
-    str, Option("--goals", metavar="town|FILE", help="The synthetic town, or dialogues with goals (MultiWOZ).")
+    str,
+    Option("--goals", metavar="town|FILE", help="The synthetic town, or a file of dialogues with goals (MultiWOZ)."),
 ]
 DatabaseOption = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="The database; without it, the folder db beside the goals."),
+    Option("--database", metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."),
 ]
-LevelOption = Annotated[str, Option("--level", metavar="act|text", help="What crosses: acts, or only words.")]
+LevelOption = Annotated[
+    str, Option("--level", metavar="act|text", help="What the agents exchange: dialogue acts or text.")
+]
 ChannelOption = Annotated[
     str,
     Option(
-        "--channel", metavar="NAME|FILE", help="Errors of understanding: clean, mild, paper2021, drop=0.1, a YAML file."
+        "--channel", metavar="NAME|FILE", help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file."
     ),
 ]
 FailuresOption = Annotated[
     str,
-    Option("--failures", metavar="MODE", help="First tries that would find something: live leaves them out, paper "
-           "keeps them, masked makes them fail."),
+    Option("--failures", metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
+           "first try, paper keeps it, masked makes it fail."),
 ]  # fmt: skip
 EndpointOption = Annotated[
     str,
-    Option(
-        "--endpoint", metavar="URL|local", help="Of language models: an OpenAI-compatible address, or this machine."
-    ),
+    Option("--endpoint", metavar="URL|local", help="Language model endpoint: an OpenAI-compatible URL, or local."),
 ]
-ModelOption = Annotated[str, Option("--model", metavar="NAME", help="The model, as the endpoint calls it.")]
-KeyOption = Annotated[
-    str, Option("--key-env", metavar="NAME", help="The environment variable that holds the endpoint's key.")
-]
-ExchangesOption = Annotated[int, Option(min=1, help="Exchanges after which a conversation is cut off.")]
-LabSeedOption = Annotated[int, Option(min=0, help="Seed of the conversations and of the resampling.")]
-TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Seed of the synthetic town and its goals.")]
+ModelOption = Annotated[str, Option("--model", metavar="NAME", help="Model name at the endpoint.")]
+KeyOption = Annotated[str, Option("--key-env", metavar="NAME", help="Environment variable that holds the API key.")]
+ExchangesOption = Annotated[int, Option(min=1, help="Maximum exchanges per conversation.")]
+LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
+TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Random seed for the synthetic town and its goals.")]
 
 _LEVELS = ("act", "text")
 _FAILURES = ("live", "paper", "masked")
@@ -105,11 +110,11 @@ def sitting_from(
         agent = spec.make()
         takes = getattr(agent, "side", side)
         if takes != side:
-            raise DialgaugeError(f"{spec.name} is a {takes}; it cannot take the {side}'s place")
+            raise DialgaugeError(f"{spec.name} is a {takes} agent; it cannot be the {side}")
         if spoken not in getattr(agent, "levels", _LEVELS):
-            raise DialgaugeError(f"{spec.name} has words and no acts; add --level text")
+            raise DialgaugeError(f"{spec.name} speaks text, not dialogue acts; add --level text")
         if channel != _CLEAN and "channel" not in spec.options:
-            err.print(f"the channel does not reach {spec.name}: it hears by itself")
+            err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
     return Sitting(
         user=specs["user"],
         system=specs["system"],
@@ -131,7 +136,9 @@ def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpe
     named = [name for name, text in (asked or {}).items() if text]
     if named and not any(spec.name in _MODELS for spec in specs.values()):
         option = named[0].replace("_", "-")
-        raise DialgaugeError(f"--{option} is for language models; choose --user llm-user or --system llm-system")
+        raise DialgaugeError(
+            f"--{option} only applies to language models; choose --user llm-user or --system llm-system"
+        )
 
 
 def agent_spec(
@@ -163,12 +170,14 @@ def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:
     for text in given or ():
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise DialgaugeError(f"{option} takes NAME=VALUE, not '{text}'")
+            raise DialgaugeError(f"{option} expects NAME=VALUE (got '{text}')")
         settings[key.replace("-", "_")] = value
     return settings
 
 
 def _one_of(text: str, known: Sequence[str], what: str) -> Any:
     if text not in known:
-        raise DialgaugeError(f"--{what} is {', '.join(known[:-1])} or {known[-1]}, not '{text}'.{nearest(text, known)}")
+        raise DialgaugeError(
+            f"--{what} must be {', '.join(known[:-1])} or {known[-1]} (got '{text}').{nearest(text, known)}"
+        )
     return text

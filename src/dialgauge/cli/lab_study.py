@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
+    JsonOption,
     StoreOption,
+    TableOption,
+    check_table,
+    draw_figures,
     err,
+    figure_kinds,
     present_tables,
     progress_bar,
-    write_json,
+    write_document,
 )
 from dialgauge.cli.lab_options import (
     DatabaseOption,
@@ -27,7 +31,7 @@ from dialgauge.cli.lab_options import (
     opened_town,
     sitting_from,
 )
-from dialgauge.cli.options import CommandGroup, Option, OutputFile
+from dialgauge.cli.options import CommandGroup, Option
 
 
 def register(app: CommandGroup) -> None:
@@ -37,44 +41,45 @@ def register(app: CommandGroup) -> None:
 
 def study(
     system: Annotated[
-        str, Option("--system", metavar="AGENT", help="The system whose hearing is damaged; rule-system by default.")
+        str, Option("--system", metavar="AGENT", help="System whose understanding is degraded.")
     ] = "rule-system",
     user: UserOption = "agenda",
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
-    count: Annotated[int | None, Option("--count", "-n", metavar="N", min=2, help="Goals. Default: all; 200.")] = None,
+    count: Annotated[
+        int | None,
+        Option(
+            "--count", "-n", metavar="N", min=2, help="Number of goals. Default: all, or 200 for the synthetic town."
+        ),
+    ] = None,
     errors: Annotated[
-        str, Option(metavar="KINDS", help="What is misheard: drop, value, relabel, insert, comma-separated.")
+        str, Option(metavar="KINDS", help="Kinds of NLU error, comma-separated: drop, value, relabel, insert.")
     ] = "drop,value,relabel,insert",
-    rates: Annotated[str, Option(metavar="SHARES", help="How often, comma-separated.")] = "0.02,0.05,0.1,0.2,0.4",
+    rates: Annotated[str, Option(metavar="SHARES", help="Error rates, comma-separated.")] = "0.02,0.05,0.1,0.2,0.4",
     level: LevelOption = "act",
     user_set: UserSetting = None,
     system_set: SystemSetting = None,
     exchanges: ExchangesOption = 20,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
-    resamples: Annotated[int, Option(min=1, help="Resamples of goals for the 95% intervals.")] = 1000,
-    workers: Annotated[int, Option(min=0, help="Processes; 0 is one for each core.")] = 1,
+    resamples: Annotated[int, Option(min=1, help="Bootstrap resamples of goals for the 95% intervals.")] = 1000,
+    workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the results as JSON; - is the screen.")] = None,
-    table: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
-    ] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Damage the system's hearing in several ways and degrees, and see which measure of its tracker tells success.
+    """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
 
-    The same users pursue the same goals under every condition; each stored conversation has its scores.
+    The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
+    to resume it.
     """
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
-    from dialgauge.report import check_ending, format_of, save_all
     from dialgauge.runs import Store
 
-    if table is not None:
-        format_of(table)
-    if figures is not None:
-        check_ending(Path(f"study.{figure_format}"))
+    check_table(table)
+    figure_kinds(figure_format, figures)
     place = Store(store)
     place.check_writable()
     loaded = opened_town(goals, database, count, town_seed, "live")
@@ -91,11 +96,8 @@ def study(
         )
     tables = study_tables(stored)
     present_tables(tables, table, json)
-    if json is not None:
-        write_json(json, {name: stored.table(name).to_dicts() for name in ("predictors", "conditions")})
-    if figures is not None:
-        for path in save_all({figures / f"study.{figure_format}": lambda: study_figure(stored)}):
-            err.print(f"drawn: {path}")
+    write_document(json, "lab-study", {name: stored.table(name).to_dicts() for name in ("predictors", "conditions")})
+    draw_figures({"study": lambda: study_figure(stored)}, figures, figure_format)
     err.print(f"stored as run {stored.id} in {place.folder}")
 
 
@@ -106,7 +108,7 @@ def _kinds(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
     unknown = next((kind for kind in kinds if kind not in ERRORS), None)
     if unknown is not None or not kinds:
-        raise DialgaugeError(f"--errors takes {', '.join(ERRORS)}, not '{unknown or text}'.{nearest(text, ERRORS)}")
+        raise DialgaugeError(f"--errors expects {', '.join(ERRORS)} (got '{unknown or text}').{nearest(text, ERRORS)}")
     return list(dict.fromkeys(kinds))
 
 
@@ -118,5 +120,5 @@ def _shares(text: str) -> list[float]:
     except ValueError:
         shares = []
     if not shares or not all(0 < share <= 1 for share in shares):
-        raise DialgaugeError(f"--rates takes shares above 0 and up to 1, comma-separated, not '{text}'")
+        raise DialgaugeError(f"--rates expects comma-separated rates, each > 0 and ≤ 1 (got '{text}')")
     return list(dict.fromkeys(shares))

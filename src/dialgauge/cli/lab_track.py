@@ -9,6 +9,7 @@ from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+from dialgauge.text import counted
 
 
 def register(app: CommandGroup) -> None:
@@ -18,29 +19,31 @@ def register(app: CommandGroup) -> None:
 
 def track(
     corpus: Annotated[str, Argument(metavar="CORPUS", help="Dialogues, in any known format.")],
-    predictions: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the answers go (.jsonl).")],
+    predictions: Annotated[Path, OutputFile("--out", metavar="FILE", help="Predictions file to write (.jsonl).")],
     endpoint: EndpointOption = "local",
     model: ModelOption = "",
     key_env: KeyOption = "",
     cassette: Annotated[
         Path | None,
-        Option("--cassette", metavar="FILE", help="Where questions and answers are kept. Default: beside --out."),
+        Option("--cassette", metavar="FILE", help="File that records requests and answers. Default: next to --out."),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        Option("--set", metavar="NAME=VALUE", help="A setting: mode, max_tokens, budget_tokens, ...; repeatable."),
+        Option("--set", metavar="NAME=VALUE", help="Setting: mode, max_tokens, budget_tokens, ...; repeatable."),
     ] = None,
     ontology: Annotated[
-        str | None, Option(metavar="FILE", help="Slots and values. Default: the slots of the annotated states.")
+        str | None, Option(metavar="FILE", help="Slots and values. Default: the slots in the annotated states.")
     ] = None,
-    count: Annotated[int | None, Option("--count", "-n", metavar="N", min=1, help="Dialogues. Default: all.")] = None,
-    seed: Annotated[int, Option(min=0, help="Seed given to the model.")] = 0,
-    workers: Annotated[int, Option(min=0, help="Processes; 0 is one for each core.")] = 1,
+    count: Annotated[
+        int | None, Option("--count", "-n", metavar="N", min=1, help="Number of dialogues. Default: all.")
+    ] = None,
+    seed: Annotated[int, Option(min=0, help="Random seed passed to the model.")] = 0,
+    workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
 ) -> int:
-    """Ask a language model what the user wants after each turn, and write answers that dialgauge score reads.
+    """Ask a language model for the belief state after each turn, and write predictions that 'dialgauge score' reads.
 
-    An interrupted call, given again, repeats no question that was answered. Score it with --profile llm. Exit code: 0
-    all dialogues were tracked, 1 some were not.
+    Rerun an interrupted command to resume it: no answered request is repeated. Score the file with
+    'dialgauge score --profile llm'. Exit code: 0 all dialogues were tracked, 1 some were not.
     """
     from dialgauge.agents.llm import chat_settings, slots_to_track
     from dialgauge.formats import read, read_ontology
@@ -53,7 +56,7 @@ def track(
     slots = slots_to_track(dialogues, read_ontology(ontology) if ontology else None)
     with progress_bar("tracking", len(dialogues)) as advance:
         tracked = track_corpus(dialogues, slots, asked, predictions, seed=seed, workers=workers, on_dialogue=advance)
-    err.print(f"written: {predictions} ({tracked.answers:,} turns); questions and answers: {kept}")
+    err.print(f"wrote {predictions} ({tracked.answers:,} turns); requests and answers are in {kept}")
     for dialogue, why in list(tracked.failed.items())[:1]:
-        err.print(f"not tracked: {len(tracked.failed):,} dialogues, the first {dialogue}: {why}")
+        err.print(f"could not track {counted(len(tracked.failed), 'dialogue')}; the first is {dialogue}: {why}")
     return EXIT_INCOMPLETE if tracked.failed else 0

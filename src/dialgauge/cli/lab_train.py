@@ -25,21 +25,20 @@ def train(
     dialogues: Annotated[
         list[str], Argument(metavar="DIALOGUES...", help="Annotated dialogues (MultiWOZ with dialogue acts).")
     ],
-    model: Annotated[Path, OutputFile("--out", metavar="FILE", help="Where the model is written (.npz).")],
+    model: Annotated[Path, OutputFile("--out", metavar="FILE", help="Model file to write (.npz).")],
     database: DatabaseOption = None,
-    practice: Annotated[
-        int, Option(min=0, help="Turns in the words of our own templates to learn from as well.")
-    ] = 10_000,
-    epochs: Annotated[int, Option(min=1, help="Passes over the turns.")] = 5,
-    seed: Annotated[int, Option(min=0, help="Seed of the order of turns.")] = 0,
+    practice: Annotated[int, Option(min=0, help="Template-generated turns to add to the training data.")] = 10_000,
+    epochs: Annotated[int, Option(min=1, help="Passes over the training turns.")] = 5,
+    seed: Annotated[int, Option(min=0, help="Random seed for the order of turns.")] = 0,
     test: Annotated[
         str | None,
-        Option(metavar="FILE", help="Also say how well it understands these dialogues, none of the others."),
+        Option(metavar="FILE", help="Evaluate on these held-out dialogues."),
     ] = None,
 ) -> None:
-    """Train the NLU of the town on people's words, for agents that talk through text.
+    """Train an NLU model on human dialogues, for town agents that exchange text.
 
-    Use it with --user-set nlu=FILE and --system-set nlu=FILE. The same dialogues give the same model everywhere.
+    Use it with 'dialgauge lab run --user-set nlu=FILE --system-set nlu=FILE'. The same dialogues always give the same
+    model.
     """
     from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
     from dialgauge.errors import DialgaugeError
@@ -51,16 +50,17 @@ def train(
     learned = [one for file in dialogues for one in read(file).dialogues]
     samples = list(human_samples(learned))
     if not any(sample.acts for sample in samples):
-        raise DialgaugeError("none of the dialogues has dialogue acts to learn from", file=dialogues[0])
+        raise DialgaugeError("none of the dialogues has dialogue acts to train on", file=dialogues[0])
     others = read(test).dialogues if test else []
     if shared := {one.id for one in others} & {one.id for one in learned}:
         raise DialgaugeError(
-            f"{len(shared)} dialogues, such as {min(shared)}, are to be learned from and tested on", file=test
+            f"{len(shared)} dialogues, for example {min(shared)}, are in both the training and the --test files",
+            file=test,
         )
-    with err.status(f"training on {len(samples):,} human turns and {practice:,} of our own"):
+    with err.status(f"training on {len(samples):,} human and {practice:,} generated turns"):
         made = train_nlu([*samples, *practice_samples(practice, seed=seed)], ontology, epochs=epochs, seed=seed)
     made.save(model)
-    err.print(f"written: {model}")
+    err.print(f"wrote {model}")
     if others:
         out.print(_understood(LinearNlu(made, ontology), list(human_samples(others))).render("terminal"))
 
@@ -70,7 +70,7 @@ def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:
     from dialgauge.report import Column, Table
 
     shares = [Column(name, digits=1, percent=True) for name in ("precision", "recall", "F1")]
-    table = Table("What it understands", ["said by", "compared", *shares])
+    table = Table("NLU accuracy", ["speaker", "compared", *shares])
     speakers: tuple[Speaker, ...] = ("user", "system")
     for speaker in speakers:
         for what, values in {"act and slot": False, "with value": True}.items():

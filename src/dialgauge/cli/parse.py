@@ -8,7 +8,7 @@ a second and writes all help pages and error messages. Correct calls mean the sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, wraps
 from glob import iglob
 from pathlib import Path
@@ -31,7 +31,9 @@ class _UnsureError(Exception):
     """The quick way ends here."""
 
 
-class _Parameter(NamedTuple):
+class Parameter(NamedTuple):
+    """An option or argument of a command, as both parsers need it."""
+
     name: str
     declaration: Declaration
     type: Any  # of one value
@@ -43,14 +45,21 @@ class _Parameter(NamedTuple):
         return self.declaration.names or (f"--{self.name.replace('_', '-')}",)
 
 
+def command_name(group: CommandGroup, words: Sequence[str]) -> str | None:
+    """Which command of a group the words are for; None where the first is no command."""
+    if len(group.commands) == 1:
+        return next(iter(group.commands))
+    return words[0] if words and words[0] in group.commands else None
+
+
 def quick_call(group: CommandGroup, words: list[str]) -> partial[object] | None:
     """The call these words ask for, or None if that takes typer to say."""
-    commands = group.commands
-    name, rest = (next(iter(commands)), words) if len(commands) == 1 else (words[0] if words else "", words[1:])
-    if name not in commands:
+    name = command_name(group, words)
+    if name is None:
         return None
+    command = group.commands[name]
     try:
-        return partial(commands[name], **keyword_arguments(commands[name], rest))
+        return partial(command, **keyword_arguments(command, words if len(group.commands) == 1 else words[1:]))
     except _UnsureError:
         return None
 
@@ -84,12 +93,23 @@ def _refuse_huge(given: Mapping[str, Any]) -> None:
             raise DialgaugeError(f"--{name.replace('_', '-')} must be below 2^53 (got {value})")
 
 
+def check_storing(words: Sequence[str]) -> None:
+    """An error for ``--store`` alone where storing is asked for with ``--run``: it once stored, and says only where."""
+    named = {word.partition("=")[0] for word in words}
+    if "--store" in named and not named & {"--run", "--view", "--from", "--fail-on-drop"}:
+        from dialgauge.errors import DialgaugeError
+
+        raise DialgaugeError("--store only says where runs are stored; add --run to store this one")
+
+
 def _refuse_input(option: str, output: Path, others: list[Any], read: list[Any]) -> None:
     """An error where a file would be written over one that the command reads: by name, in a folder, by a pattern."""
     from dialgauge.errors import DialgaugeError
 
     if any(_same_file(output, each) for each in _names(others)) or any(_holds(each, output) for each in _names(read)):
-        raise DialgaugeError(f"{option} would write over a file that the command reads; name another", file=str(output))
+        raise DialgaugeError(
+            f"{option} would overwrite an input of this command; choose another file", file=str(output)
+        )
 
 
 def _names(values: list[Any]) -> Iterator[str | Path]:
@@ -130,7 +150,7 @@ def _hints(command: Callable[..., object]) -> dict[str, Any]:
 
 def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[str, Any]:
     """What the words give the command; what they leave out has its default."""
-    parameters = _parameters(command)
+    parameters = command_parameters(command)
     options = {name: one for one in parameters if isinstance(one.declaration, Option) for name in one.options}
     given: dict[str, Any] = {}
     places: list[str] = []
@@ -146,7 +166,7 @@ def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[
     return given
 
 
-def _take_option(options: dict[str, _Parameter], word: str, left: Iterator[str], given: dict[str, Any]) -> None:
+def _take_option(options: dict[str, Parameter], word: str, left: Iterator[str], given: dict[str, Any]) -> None:
     name, equals, text = word.partition("=")
     one = options.get(name)
     if one is None or (equals and (one.type is bool or not name.startswith("--"))):
@@ -161,7 +181,7 @@ def _take_option(options: dict[str, _Parameter], word: str, left: Iterator[str],
         given[one.name] = value
 
 
-def _take_arguments(arguments: list[_Parameter], places: list[str], given: dict[str, Any]) -> None:
+def _take_arguments(arguments: list[Parameter], places: list[str], given: dict[str, Any]) -> None:
     for one in arguments:
         taken, places = (places, []) if one.many else (places[:1], places[1:])
         values = [_value(one, text) for text in taken]
@@ -171,7 +191,7 @@ def _take_arguments(arguments: list[_Parameter], places: list[str], given: dict[
         raise _UnsureError
 
 
-def _value(one: _Parameter, text: str) -> Any:
+def _value(one: Parameter, text: str) -> Any:
     """The text as the parameter's type."""
     if text.startswith("-") and text != "-":
         raise _UnsureError
@@ -188,7 +208,8 @@ def _value(one: _Parameter, text: str) -> Any:
     raise _UnsureError
 
 
-def _parameters(command: Callable[..., object]) -> list[_Parameter]:
+def command_parameters(command: Callable[..., object]) -> list[Parameter]:
+    """The options and arguments of a command, in their order."""
     assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
     count = command.__code__.co_argcount
     optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
@@ -196,7 +217,7 @@ def _parameters(command: Callable[..., object]) -> list[_Parameter]:
     return [_parameter(name, hint, required=name not in optional) for name, hint in hints.items()]
 
 
-def _parameter(name: str, hint: Any, *, required: bool) -> _Parameter:
+def _parameter(name: str, hint: Any, *, required: bool) -> Parameter:
     declaration = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Declaration)), None)
     if declaration is None or declaration.settings.keys() - _SETTINGS:
         raise _UnsureError
@@ -206,7 +227,7 @@ def _parameter(name: str, hint: Any, *, required: bool) -> _Parameter:
         if others:
             raise _UnsureError
     many = get_origin(kind) is list
-    return _Parameter(name, declaration, get_args(kind)[0] if many else kind, many, required)
+    return Parameter(name, declaration, get_args(kind)[0] if many else kind, many, required)
 
 
 def typer_command(group: CommandGroup) -> typer.core.TyperGroup | typer.core.TyperCommand:

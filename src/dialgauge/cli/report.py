@@ -16,24 +16,24 @@ _MAILABLE = 5_000_000
 
 @app.command()
 def report(
-    runs: Annotated[list[str], Argument(metavar="RUN...", help="Ids of runs, or unique prefixes.")],
-    html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="The HTML file to write.")] = Path(
-        "report.html"
-    ),
+    runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
+    html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path("report.html"),
     markdown: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown summary for a pull request; - for stdout.")
+        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown summary; - for stdout.")
     ] = None,
-    dialogues: Annotated[int, Option("--dialogues", "-n", min=0, max=5000, help="How many dialogues to include.")] = 40,
+    dialogues: Annotated[
+        int, Option("--dialogues", "-n", min=0, max=5000, help="Number of dialogues to include.")
+    ] = 40,
     dialogue: Annotated[
         list[str] | None,
-        Option(metavar="ID", help="Include this dialogue (repeatable), instead of those that say most."),
+        Option(metavar="ID", help="Include this dialogue instead of the most telling ones; repeatable."),
     ] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Title of the report.")] = "",
     store: StoreOption = None,
 ) -> None:
-    """Write runs as one HTML file that opens without a server: answers, scores, charts, and a choice of dialogues.
+    """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.
 
-    Several runs of one kind are compared, and their dialogues stand side by side, those that differ most first.
+    Several runs of one kind are compared, with their dialogues side by side, biggest differences first.
     """
     from dialgauge.explorer import report_markdown, write_report
 
@@ -46,6 +46,6 @@ def report(
     size = html.stat().st_size
     err.print(f"{html}: {size / 1e6:.1f} MB")
     if size > _MAILABLE:
-        err.print("That is much for a mail; --dialogues takes fewer.")
+        err.print("That is large for an e-mail; reduce it with --dialogues.")
     screen = out if on_screen(markdown) else err
     screen.print(f"Open {html.resolve().as_uri()}")

@@ -10,54 +10,59 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     JsonOption,
+    StoreOption,
+    TableOption,
+    check_table,
+    draw_figures,
     err,
+    figure_kinds,
     on_screen,
     out,
+    write_document,
     write_file,
-    write_json,
+    write_table_file,
 )
-from dialgauge.cli.compare import draw_all
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.errors import DialgaugeError
 from dialgauge.reproduce import PAPERS, Fresh, how_to_get, reproduce
 
-app = application("What the papers printed, what dialgauge computes from the data that is present, and a verdict.")
+app = application("What the papers printed, what dialgauge computes from the data it finds, and a verdict.")
 
 
 @app.command()
 def main(
-    paper: Annotated[str, Argument(help=f"Which paper: {', '.join(PAPERS)}.")],
+    paper: Annotated[str, Argument(help=f"Paper: {', '.join(PAPERS)}.")],
     data: Annotated[
         Path | None,
         Option(metavar="FOLDER", help="Dataset folder. Default: $DIALGAUGE_DATA, else that of 'data get'."),
     ] = None,
     fresh: Annotated[
-        bool, Option("--fresh", help="Train the learned models anew (babi only; takes an hour and more).")
+        bool, Option("--fresh", help="Retrain the learned models (babi only; takes over an hour).")
     ] = False,
     seeds: Annotated[int | None, Option(min=1, help="With --fresh: seeds per learned model. Default: 3.")] = None,
     workers: Annotated[
-        int | None, Option(min=0, help="With --fresh: processes; 0 is one per core. Default: 1.")
+        int | None, Option(min=0, help="With --fresh: worker processes; 0 for one per core. Default: 1.")
     ] = None,
-    store: Annotated[
-        Path | None, Option(metavar="FOLDER", help="With --fresh: the run store; else $DIALGAUGE_RUNS or ./runs.")
+    store: StoreOption = None,
+    markdown: Annotated[
+        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
     ] = None,
-    markdown: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page.")] = None,
     html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page with the figures.")] = None,
     json: JsonOption = None,
+    table: TableOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
 ) -> None:
-    """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded.
+    """Compute what a paper printed, listing missing data first. Nothing is downloaded.
 
     Exit code: 0 something was computed, 2 nothing could be.
     """
-    from dialgauge.report import check_ending
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 
-    if not fresh and (seeds, workers, store) != (None, None, None):
-        raise DialgaugeError("--seeds, --workers and --store are about training; add --fresh or leave them out")
-    if figures is not None:
-        check_ending(Path(f"figure.{figure_format}"))
+    if not fresh and (seeds, workers) != (None, None):
+        raise DialgaugeError("--seeds and --workers only apply to training; add --fresh")
+    check_table(table)
+    figure_kinds(figure_format, figures)
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
         reproduction = reproduce(paper, data, fresh=training)
@@ -67,14 +72,13 @@ def main(
         from dialgauge.reproduce import write_html
 
         write_html(reproduction, html)
-    if figures is not None:
-        draw_all(reproduction.figures, figures, figure_format)
+    draw_figures(reproduction.figures, figures, figure_format)
     if json is not None:
-        write_json(json, as_json(reproduction))
-    if on_screen(json):
-        tables = [missing_table(reproduction)] if reproduction.missing else []
-        for table in (*tables, *item_tables(reproduction)):
-            out.print(table.render("terminal"))
-            out.print()
+        write_document(json, "reproduce", as_json(reproduction))
+    tables = [*([missing_table(reproduction)] if reproduction.missing else []), *item_tables(reproduction)]
+    write_table_file(tables, table)
+    for one in tables if on_screen(json) else ():
+        out.print(one.render("terminal"))
+        out.print()
     if reproduction.is_empty:
         raise DialgaugeError(f"nothing of {paper} could be computed: {how_to_get(paper, data)}")

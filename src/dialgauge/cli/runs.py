@@ -11,14 +11,18 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     JsonOption,
+    RunArgument,
+    SeedOption,
     StoreOption,
+    TableOption,
     ViewOption,
+    check_table,
     confirm,
     err,
     frame_table,
-    on_screen,
     out,
-    write_json,
+    present_tables,
+    write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
@@ -32,7 +36,7 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars
 
-app = application("The run store: every measurement that was stored, as a folder with run.json and Parquet tables.")
+app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.")
 
 _SCORES_IN_LIST = 3
 
@@ -44,74 +48,76 @@ _NOTE = 66
 
 @app.command("list")
 def list_runs(
-    kind: Annotated[str | None, Option(help="Only runs of this kind, such as tracking.")] = None,
+    kind: Annotated[str | None, Option(help="Only runs of this kind, for example tracking.")] = None,
     json: JsonOption = None,
+    table: TableOption = None,
     store: StoreOption = None,
 ) -> None:
-    """List all runs, oldest first, and say which are damaged."""
+    """List all runs, oldest first, and name damaged ones."""
+    check_table(table)
     place = Store(store)
     survey = place.survey()
     runs = [run for run in survey.runs if kind in (None, run.kind)]
     for problem in survey.problems:
         _say(problem)
     for name in place.unfinished():
-        _say(f"unfinished: {name} (run the same command again to go on, or 'dialgauge runs rm {name}')")
+        _say(f"unfinished: {name} (rerun the same command to resume, or 'dialgauge runs rm {name}')")
     annotated = _Annotated(place)
-    if json is not None:
-        write_json(json, [_summary(run, annotated[run.id]) for run in runs])
-    if on_screen(json):
-        _print_list(place, [run.manifest for run in runs], annotated)
+    write_document(json, "runs-list", {"runs": [_summary(run, annotated[run.id]) for run in runs]})
+    if runs:
+        present_tables([_list_table(place, [run.manifest for run in runs], annotated)], table, json)
+    else:
+        _say(f"no runs in {place.folder}; 'dialgauge score --run' stores some")
     if survey.problems or annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
 
 @app.command()
 def show(
-    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")],
+    run: RunArgument,
     rows: Annotated[int, Option(min=0, help="Rows to show of each table.")] = 5,
     json: JsonOption = None,
+    table: TableOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Show one run: where it comes from, its scores, and the beginning of its tables, after verifying their bytes."""
+    """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
+    check_table(table)
     place = Store(store)
     stored = place.open(run)
     stored.verify()
     annotated = _Annotated(place)
     written = annotated[stored.id]
-    if json is not None:
-        write_json(json, {**as_json(stored.manifest), "annotations": as_json(written)})
-    if on_screen(json):
-        facts, *others = run_tables(stored)
-        for table in (facts, *_annotation_tables(written), *others, *_heads(stored, rows)):
-            out.print(table.render("terminal"))
+    write_document(json, "runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
+    facts, *others = run_tables(stored)
+    present_tables([facts, *_annotation_tables(written), *others, *_heads(stored, rows)], table, json)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
 
 @app.command()
 def annotate(
-    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")],
-    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="A tag of the run; may be repeated.")] = None,
+    run: RunArgument,
+    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="Tag for the run; repeatable.")] = None,
     dialogue: Annotated[
         str | None, Option("--dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
     ] = None,
     label: Annotated[
-        list[str] | None, Option("--label", metavar="LABEL", help="A label of the dialogue; may be repeated.")
+        list[str] | None, Option("--label", metavar="LABEL", help="Label for the dialogue; repeatable.")
     ] = None,
-    note: Annotated[str | None, Option("--note", metavar="TEXT", help="A note on the run, or on the dialogue.")] = None,
+    note: Annotated[str | None, Option("--note", metavar="TEXT", help="Note on the run or the dialogue.")] = None,
     store: StoreOption = None,
 ) -> None:
-    """Write down tags and a note of a run, or labels and a note of one of its dialogues.
+    """Tag and annotate a run, or label and annotate one of its dialogues.
 
-    What is given takes the place of what was there, and the rest stays. An empty text removes: --note "", --tag "",
-    --label "". The table **annotations** of 'dialgauge sql' holds all of them.
+    What you give replaces what was there; the rest stays. An empty text removes: --note "", --tag "", --label "".
+    The table **annotations** of 'dialgauge sql' holds all of them.
 
     dialgauge runs annotate RUN --tag baseline --note "trained on half of the data"
 
     dialgauge runs annotate RUN --dialogue MUL0001 --label "wrong area" --label "user gave up"
     """
     if tag is None and label is None and note is None:
-        raise DialgaugeError("nothing to write down: give --tag, --label or --note")
+        raise DialgaugeError("nothing to annotate: give --tag, --label or --note")
     place = Store(store)
     if dialogue is None:
         if label is not None:
@@ -125,10 +131,10 @@ def annotate(
 
 @app.command()
 def compare(
-    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Ids of two runs or more, or their beginnings.")],
+    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids or unique prefixes).")],
     measures: comparing.MeasuresOption = None,
     resamples: comparing.ResamplesOption = 10_000,
-    seed: comparing.SeedOption = 0,
+    seed: SeedOption = 0,
     level: comparing.LevelOption = 0.95,
     missing: comparing.MissingOption = "shared",
     pairs: comparing.PairsOption = False,
@@ -138,16 +144,16 @@ def compare(
     show_by: comparing.ShowByOption = None,
     ratings: comparing.RatingsOption = None,
     rated: comparing.RatedOption = None,
-    format: comparing.FormatOption = "terminal",
-    table: comparing.TableOption = None,
-    json: comparing.JsonOption = None,
+    to: comparing.ToOption = "terminal",
+    table: TableOption = None,
+    json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     view: ViewOption = False,
     store: StoreOption = None,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
-    output = comparing.ComparisonOutput(format, table, json, figures, figure_format, view, store)
+    output = comparing.ComparisonOutput(to, table, json, figures, figure_format, view, store)
     request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, output)
 
@@ -155,12 +161,12 @@ def compare(
 @app.command()
 def rm(
     runs: Annotated[
-        list[str], Argument(metavar="RUN", help="Ids of runs, or their beginnings; names of unfinished work.")
+        list[str], Argument(metavar="RUN", help="Runs (ids or unique prefixes), or names of unfinished work.")
     ],
-    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Delete runs for good."""
+    """Delete runs permanently."""
     place = Store(store)
     names = list(dict.fromkeys(place.resolve(name, unfinished=True) for name in runs))
     if not yes:
@@ -171,10 +177,8 @@ def rm(
 
 
 @app.command()
-def path(
-    run: Annotated[str, Argument(metavar="RUN", help="A run's id, or its beginning.")], store: StoreOption = None
-) -> None:
-    """Print the folder of a run, for other tools."""
+def path(run: RunArgument, store: StoreOption = None) -> None:
+    """Print the folder of a run."""
     place = Store(store)
     out.print(str(place.folder / place.resolve(run)))
 
@@ -220,10 +224,7 @@ def _say(message: object) -> None:
     err.print(plain(str(message)))
 
 
-def _print_list(store: Store, manifests: list[Manifest], annotated: _Annotated) -> None:
-    if not manifests:
-        _say(f"no runs in {store.folder}: commands that measure store one, such as 'dialgauge score --run'")
-        return
+def _list_table(store: Store, manifests: list[Manifest], annotated: _Annotated) -> Table:
     tagged = any(annotated[manifest.id].tags for manifest in manifests)
     table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores", *(["tags"] if tagged else [])])
     for manifest in manifests:
@@ -232,7 +233,7 @@ def _print_list(store: Store, manifests: list[Manifest], annotated: _Annotated) 
         scores = ", ".join(numbers[:_SCORES_IN_LIST]) + more
         tags = [", ".join(annotated[manifest.id].tags) or None] if tagged else []
         table.add(manifest.id, manifest.name, _scored(manifest.coverage), scores, *tags)
-    out.print(table.render("terminal"))
+    return table
 
 
 def _score(name: str, score: Score) -> str:

@@ -12,11 +12,17 @@ from dialgauge.cli.common import (
     CoverageOption,
     EngineOption,
     ExcludeOption,
+    FromRunsOption,
     GoldFormatOption,
+    JsonOption,
     PredFormatOption,
+    RunOption,
+    SeedOption,
     StoreOption,
+    TableOption,
     ViewOption,
     WorkersOption,
+    check_table,
     err,
     kept_for_good,
     on_screen,
@@ -24,10 +30,11 @@ from dialgauge.cli.common import (
     place_from,
     progress_bar,
     working_store,
-    write_json,
+    write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
@@ -49,73 +56,66 @@ def score(
         list[str] | None,
         Argument(
             metavar="[GOLD] PRED...",
-            help="The gold file, then prediction files, in any known format. A single file, or the word 'self' "
-            "in place of GOLD, uses the gold states inside the prediction files; a GOLD file wins over those.",
+            help="The gold file, then prediction files, in any known format. A single file, or 'self' in place of "
+            "GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
         ),
     ] = None,
-    from_runs: Annotated[
-        list[str] | None,
-        Option("--from", metavar="RUN", help="Show a stored run instead of scoring files; repeat for several."),
-    ] = None,
+    from_runs: FromRunsOption = None,
     measures: Annotated[
         list[str] | None,
         Option(
-            "--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' is every one."
+            "--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one."
         ),
     ] = None,
     profile: Annotated[
         list[str] | None,
-        Option("--profile", "-p", help="When two values are the same: a name or a YAML file; repeat for several."),
+        Option("--profile", "-p", help="Value-matching rules: a profile name or a YAML file; repeatable."),
     ] = None,
-    explain_profile: Annotated[
-        str | None, Option(metavar="NAME", help="Print the rules of a profile and stop; 'list' lists them.")
-    ] = None,
-    explain_measures: Annotated[bool, Option("--explain-measures", help="Print all measures and stop.")] = False,
     by: Annotated[
-        list[str] | None, Option(help="Also by domain, service, slot, turn or n-domains; repeat for several.")
+        list[str] | None, Option(help="Break scores down by domain, service, slot, turn or n-domains; repeatable.")
     ] = None,
     faults: Annotated[
-        bool, Option("--faults", help="Where it goes wrong: errors by slot, confused values, first errors.")
+        bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
     ] = False,
     worst: Annotated[int, Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
-    worst_by: Annotated[str, Option(metavar="MEASURE", help="The measure that --worst goes by.")] = _WORST_BY,
+    worst_by: Annotated[str, Option(metavar="MEASURE", help="Measure that ranks dialogues for --worst.")] = _WORST_BY,
     sensitivity: Annotated[
         bool,
         Option(
-            "--sensitivity", help="The first measure under the house profiles and those named, and what each rule does."
+            "--sensitivity",
+            help="Score the first measure under every built-in profile, and show what each rule changes.",
         ),
     ] = False,
     coverage: CoverageOption = "intersection",
     exclude: ExcludeOption = None,
     gold_format: GoldFormatOption = None,
     pred_format: PredFormatOption = None,
-    ontology: Annotated[
-        Path | None, Option(metavar="FILE", help="Slot inventory for profiles that have none of their own.")
+    ontology: Annotated[Path | None, Option(metavar="FILE", help="Slot inventory for profiles without one.")] = None,
+    schema: Annotated[
+        Path | None, Option(metavar="FILE", help="SGD schema: also compute the official SGD scores.")
     ] = None,
-    schema: Annotated[Path | None, Option(metavar="FILE", help="Also SGD's official scores, by this schema.")] = None,
     train_schema: Annotated[
-        Path | None, Option(metavar="FILE", help="The training schema: tells seen from unseen services.")
+        Path | None, Option(metavar="FILE", help="SGD training schema: separates seen from unseen services.")
     ] = None,
     sgd_matching: Annotated[
         str | None,
-        Option(metavar="NAME", help="How SGD's open values are compared: levenshtein (the default), difflib or exact."),
+        Option(
+            metavar="NAME",
+            help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",
+        ),
     ] = None,
-    sgd_exact: Annotated[bool, Option("--sgd-exact", help="The same as --sgd-matching exact.")] = False,
+    sgd_exact: Annotated[bool, Option("--sgd-exact", help="Short for --sgd-matching exact.")] = False,
     sgd_across_turn: Annotated[
-        bool, Option("--sgd-across-turn", help="SGD joint scores multiplied over the services of a turn.")
+        bool, Option("--sgd-across-turn", help="Multiply SGD joint scores over the services of a turn.")
     ] = False,
-    no_intervals: Annotated[bool, Option("--no-intervals", help="Without confidence intervals.")] = False,
-    resamples: Annotated[
-        int, Option(min=1, max=1_000_000, help="Resamples of dialogues for the 95% intervals.")
-    ] = 1000,
-    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; '-' is the screen.")
-    ] = None,
-    table: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write the tables as .md, .tex, .html, .csv or .json.")
-    ] = None,
-    run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
+    no_intervals: Annotated[bool, Option("--no-intervals", help="Skip confidence intervals.")] = False,
+    resamples: Annotated[int, Option(min=1, max=1_000_000, help="Bootstrap resamples for the 95% intervals.")] = 1000,
+    seed: SeedOption = 0,
+    json: JsonOption = None,
+    table: TableOption = None,
+    fail_under: FailUnderOption = None,
+    fail_on_drop: FailOnDropOption = None,
+    run: RunOption = False,
     view: ViewOption = False,
     store: StoreOption = None,
     engine: EngineOption = None,
@@ -124,27 +124,20 @@ def score(
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
-    With --engine, each PRED may be a folder, a quoted pattern or an address (s3://...) of many files, which are scored
-    one by one wherever a worker is free: only sums come back, so the totals are shown and nothing by turn or slot.
+    With --engine, each PRED may be a folder, a quoted pattern or a URL (s3://...) of many files. Workers score them one
+    by one and send back sums, so you get the totals, but nothing by turn or slot.
 
-    Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored.
+    Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
+    3 a --fail-under or --fail-on-drop check failed.
     """
-    if explain_profile is not None:
-        _explain_profile(explain_profile)
-        return 0
-    if explain_measures:
-        _explain_measures()
-        return 0
+    check_table(table)
+    gate = Gate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
-    if table is not None:
-        from dialgauge.report import format_of
-
-        format_of(table)
     if view:
         from dialgauge.cli.explore import require_explorer
 
         require_explorer()
-    if (run or store or view) and not from_runs:
+    if (run or view) and not from_runs:
         from dialgauge.runs import Store
 
         Store(store).check_writable()
@@ -214,13 +207,13 @@ def score(
         _say_coverage(results)
     _present(results, by or [], faults=faults, worst=worst, ranking=ranking, json=json, table=table)
     runs = results.runs
-    if not from_runs and (run or store or view):
+    if not from_runs and (run or view):
         runs = _store(results, store)
     if view:
         from dialgauge.cli.explore import view_runs
 
         view_runs(runs, store)
-    return 0 if all(system.coverage.all_gold_scored for system in results) else EXIT_INCOMPLETE
+    return gate.exit_code(runs, 0 if all(system.coverage.all_gold_scored for system in results) else EXIT_INCOMPLETE)
 
 
 def _refuse_by_file(unfit: Mapping[str, object]) -> None:
@@ -273,7 +266,7 @@ def _stored(ids: Sequence[str], store: Path | None, scoring: Mapping[str, object
     from dialgauge.tracking import present
 
     if unfit := [name for name, value in scoring.items() if value]:
-        raise DialgaugeError(f"a stored run is scored already, so leave out {', '.join(unfit)}")
+        raise DialgaugeError(f"--from shows a run that is already scored; leave out {', '.join(unfit)}")
     return present(Store(store).open(one) for one in ids)
 
 
@@ -300,7 +293,7 @@ def _present(
 
             write_tables(tables, table)
     if json:
-        write_json(json, results.as_dict(views, faults=faults))
+        write_document(json, "score", results.as_dict(views, faults=faults))
 
 
 def _ranking(name: str) -> Measure[Any]:
@@ -343,7 +336,7 @@ def _read(
     if gold is not None:
         for system in systems:
             if carries_gold(system.dialogues):
-                _say(f"{system.name}: its own gold states are not used, GOLD is")
+                _say(f"{system.name}: ignoring its own gold states in favour of GOLD")
     return gold, systems
 
 
@@ -377,7 +370,7 @@ def _say_coverage(results: Results) -> None:
         facts = {
             f"{counted(renamed, 'slot name')} unified": renamed,
             f"{counted(len(outside), 'slot name')} out of scope ({_some(outside)})": outside,
-            f"{counted(unknown, 'prediction')} of slots that the inventory does not have": unknown,
+            f"{counted(unknown, 'prediction')} for slots missing from the inventory": unknown,
         }
         if sentence := ", ".join(fact for fact, count in facts.items() if count):
             _say(f"{system.name} ({system.profile}): {sentence}")
@@ -403,7 +396,7 @@ def _progress_of_profiles(systems: int, profiles: list[Profile]) -> AbstractCont
 def _need_schema(options: Sequence[str]) -> None:
     from dialgauge.errors import DialgaugeError
 
-    raise DialgaugeError(f"{', '.join(options)}: SGD's scores need the services' slots; name them with --schema FILE")
+    raise DialgaugeError(f"{', '.join(options)}: SGD scores need the schema; add --schema FILE")
 
 
 def _sgd_matching(named: str | None, *, exact: bool) -> Matching:
@@ -411,12 +404,12 @@ def _sgd_matching(named: str | None, *, exact: bool) -> Matching:
     from dialgauge.tracking import MATCHINGS
 
     if exact and named not in (None, "exact"):
-        raise DialgaugeError(f"--sgd-exact and --sgd-matching {named} contradict each other; leave one out")
+        raise DialgaugeError(f"--sgd-exact and --sgd-matching {named} contradict each other; drop one")
     wanted = named or ("exact" if exact else MATCHINGS[0])
     for matching in MATCHINGS:
         if matching == wanted:
             return matching
-    raise DialgaugeError(f"there is no way of matching SGD's values named '{wanted}'.{nearest(wanted, MATCHINGS)}")
+    raise DialgaugeError(f"unknown --sgd-matching '{wanted}'.{nearest(wanted, MATCHINGS)}")
 
 
 def _sgd(schema: Path, train_schema: Path | None, *, matching: Matching, across_turn: bool) -> SgdScoring:
@@ -435,19 +428,3 @@ def _store(results: Results, folder: Path | None) -> list[Run]:
     for run in runs:
         _say(f"stored as run {run.id}")
     return runs
-
-
-def _explain_profile(name: str) -> None:
-    from dialgauge.values import profile_listing, profile_named
-
-    if name == "list":
-        for entry in profile_listing():
-            out.print(f"{entry.name:<16} {entry.content.summary if entry.content else entry.reason}")
-        return
-    out.print(profile_named(name).explain())
-
-
-def _explain_measures() -> None:
-    from dialgauge.tracking import measure_table
-
-    out.print(measure_table().render("terminal"))

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
+    FromOption,
+    FromRunsOption,
+    JsonOption,
+    RunOption,
+    SeedOption,
     StoreOption,
+    TableOption,
     WorkersOption,
+    check_table,
     err,
     kept_for_good,
     on_screen,
@@ -18,16 +25,17 @@ from dialgauge.cli.common import (
     place_from,
     present_tables,
     progress_bar,
+    tables_document,
     tracked,
     working_store,
-    write_json,
+    write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.options import Argument, Option, application
 
 if TYPE_CHECKING:
     from dialgauge.engine import Place
-    from dialgauge.report import Table
     from dialgauge.runs import Run
     from dialgauge.tasks import TaskEvaluation, TaskWork
 
@@ -35,29 +43,26 @@ if TYPE_CHECKING:
 _MOST = 5
 
 app = application(
-    "Was the job done? Recorded responses against the user's goal and the database; results of agents over trials."
+    "Was the job done? Responses scored against the user's goal and the database; agent results over trials."
 )
 
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="The MultiWOZ database; without it, the folder db beside GOLD."),
+    Option("--database", metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
 ]
 Domains = Annotated[
     str | None,
     Option(
         "--domains",
         metavar="MODE",
-        help="What a response is about: file (its active_domains), state (what changed) or placeholders (their "
-        "names). Without it, file where every turn has the key, else state.",
+        help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
+        "names). Default: file if every turn has active_domains, else state.",
     ),
 ]
 MissingOption = Annotated[
-    str, Option(metavar="POLICY", help="A dialogue without responses under mwzeval: skip (as the standard) or fail.")
+    str, Option(metavar="POLICY", help="Dialogues without responses: skip (as mwzeval does) or fail.")
 ]
-Strict = Annotated[
-    bool, Option("--strict", help="Refuse a file in which only some turns have states or active_domains.")
-]
-TableFile = Annotated[Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
+Strict = Annotated[bool, Option("--strict", help="Reject files where only some turns have states or active_domains.")]
 
 
 @app.command()
@@ -66,8 +71,8 @@ def score(
         list[str] | None,
         Argument(
             metavar="GOLD PRED... | RESULTS...",
-            help="The MultiWOZ file with goals, then one file of responses (mwzeval format) per system; or results of "
-            "agents (tau-bench, tau2-bench), one file or more.",
+            help="The MultiWOZ file with goals, then one response file (mwzeval format) per system; or one or more "
+            "agent result files (tau-bench, tau2-bench).",
         ),
     ] = None,
     database: DatabaseFolder = None,
@@ -75,11 +80,11 @@ def score(
     missing: MissingOption = "skip",
     strict: Strict = False,
     references: Annotated[
-        Path | None, Option(metavar="FILE", help="Your own references for BLEU (JSON): dialogue to list of texts.")
+        Path | None, Option(metavar="FILE", help="Your own BLEU references (JSON): dialogue id to list of texts.")
     ] = None,
     references_are: Annotated[
         str | None,
-        Option(metavar="KIND", help="What they are: raw (placeholders in brackets) or clean (used as they are)."),
+        Option(metavar="KIND", help="Kind of --references: raw (placeholders in brackets) or clean (used as is)."),
     ] = None,
     measures: Annotated[
         list[str] | None,
@@ -87,23 +92,21 @@ def score(
             "--measures",
             "-m",
             metavar="NAMES",
-            help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; 'domains', "
-            "'richness' and 'all' are lists.",
+            help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: "
+            "'domains', 'richness', 'all'.",
         ),
     ] = None,
-    by: Annotated[str | None, Option(metavar="domain", help="Also Inform and Success of every domain.")] = None,
-    worst: Annotated[int, Option(metavar="N", min=0, help="Also the N dialogues where most went wrong, and why.")] = 0,
-    explain: Annotated[str | None, Option(metavar="DIALOGUE", help="Explain the verdicts on one dialogue.")] = None,
-    from_runs: Annotated[
-        list[str] | None,
-        Option("--from", metavar="RUN", help="Show a stored run instead of scoring files; repeat for several."),
-    ] = None,
-    no_human: Annotated[bool, Option("--no-human", help="Without the human responses' values.")] = False,
-    resamples: Annotated[int, Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")] = 1000,
-    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
-    table: TableFile = None,
-    run: Annotated[bool, Option("--run", help="Store the results, one run per system.")] = False,
+    by: Annotated[str | None, Option(metavar="domain", help="Break Inform and Success down by domain.")] = None,
+    worst: Annotated[int, Option(metavar="N", min=0, help="Show the N worst dialogues, and why.")] = 0,
+    from_runs: FromRunsOption = None,
+    no_human: Annotated[bool, Option("--no-human", help="Leave out the scores of the human responses.")] = False,
+    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    seed: SeedOption = 0,
+    json: JsonOption = None,
+    table: TableOption = None,
+    fail_under: FailUnderOption = None,
+    fail_on_drop: FailOnDropOption = None,
+    run: RunOption = False,
     store: StoreOption = None,
     engine: EngineOption = None,
     address: AddressOption = None,
@@ -111,22 +114,24 @@ def score(
 ) -> int:
     """Inform, Success, BLEU and Combined as the standard evaluator computes them, and by rules that are harder to game.
 
-    Of results of agents: pass^k, rewards, costs, and how much of that is chance; what is missing comes first.
+    For agent results: pass^k, rewards, costs, and how much of them is chance; missing trials come first.
 
-    Exit code: 0 all dialogues were answered, 1 some were not and are left out, 2 nothing could be scored.
+    Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
+    --fail-under or --fail-on-drop check failed.
     """
-    from dialgauge.tasks import explanation, score_tables, worst_dialogues
+    from dialgauge.tasks import score_tables, worst_dialogues
 
     _check_output(table, by)
+    gate = Gate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
         unfit = {
             "--database": database, "--domains": domains, "--missing": missing != "skip", "--strict": strict,
             "--references": references, "--references-are": references_are, "--by": by, "--worst": worst,
-            "--explain": explain, "--no-human": no_human,
+            "--no-human": no_human,
         }  # fmt: skip
         return _score_results(
-            results, measures or (), resamples, seed, unfit, table, json, store, where, keep=run or bool(store)
+            results, measures or (), resamples, seed, unfit, table, json, store, gate, where, keep=run
         )
     scoring = {
         "GOLD PRED": files, "--database": database, "--domains": domains, "--missing": missing != "skip",
@@ -146,57 +151,56 @@ def score(
             evaluation = _evaluation(gold, database, references, references_are, options)
             runs = _scored(evaluation, systems, human=not no_human)
     _tell(runs)
-    tables: list[Table] = []
-    if explain is not None:
-        tables += [part for each in runs for part in explanation(each, explain)]
-    else:
-        tables += score_tables(runs)
-        tables += [worst_dialogues(each, worst) for each in runs if worst]
+    tables = [*score_tables(runs), *(worst_dialogues(each, worst) for each in runs if worst)]
     present_tables(tables, table, json)
-    if json is not None:
-        write_json(json, _document(runs))
-    if not from_runs and (run or store):
+    write_document(json, "tasks-score", _document(runs))
+    if run and not from_runs:
         _store(runs, store)
-    return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE
+    return gate.exit_code(runs, 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE)
 
 
 @app.command()
 def explain(
     names: Annotated[
         list[str],
-        Argument(metavar="[GOLD PRED] DIALOGUE", help="The files, unless --run names a stored run, and the dialogue."),
+        Argument(
+            metavar="[GOLD PRED] DIALOGUE", help="The files, unless --from names a stored run, and the dialogue id."
+        ),
     ],
     database: DatabaseFolder = None,
     domains: Domains = None,
     strict: Strict = False,
-    run: Annotated[str | None, Option("--run", metavar="ID", help="Explain a stored run instead.")] = None,
+    from_run: FromOption = None,
     store: StoreOption = None,
-    table: TableFile = None,
+    json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """For each domain of a goal what was offered, when, what does not fit, and which request was never met.
+    """Explain the verdicts on one dialogue: per domain, what was offered when, what is wrong, which request was unmet.
 
-    dialgauge tasks explain test.json augpt.json MUL0003, or of a stored run: dialgauge tasks explain MUL0003 --run ID
+    dialgauge tasks explain test.json augpt.json MUL0003, or from a stored run:
+    dialgauge tasks explain MUL0003 --from RUN
     """
     from dialgauge.errors import DialgaugeError
     from dialgauge.tasks import explanation
 
     _check_output(table, None)
     *files, dialogue = names
-    if len(files) != (2 if run is None else 0):
+    if len(files) != (2 if from_run is None else 0):
         raise DialgaugeError(
-            "name GOLD, PRED and the dialogue (dialgauge tasks explain GOLD PRED DIALOGUE), or a stored run and the "
-            "dialogue (dialgauge tasks explain DIALOGUE --run ID)"
+            "give GOLD, PRED and the dialogue (dialgauge tasks explain GOLD PRED DIALOGUE), or the dialogue and a "
+            "stored run (dialgauge tasks explain DIALOGUE --from RUN)"
         )
-    if run is not None:
+    if from_run is not None:
         unfit = {"--database": database, "--domains": domains, "--strict": strict}
-        (presented,) = _stored([run], store, unfit, None)
+        (presented,) = _stored([from_run], store, unfit, None)
     else:
         options = _options(domains, "skip", strict, ["Inform", "Success"], 0, 0)
         evaluation = _evaluation(files[0], database, None, None, options)
         (presented,) = _scored(evaluation, {files[1]: None}, human=False)
     tables = explanation(presented, dialogue)
     _tell([presented])
-    present_tables(tables, table, None)
+    present_tables(tables, table, json)
+    write_document(json, "tables", tables_document(tables))
 
 
 def _results(files: Sequence[str] | None, from_runs: Sequence[str] | None, store: Path | None) -> list[Any] | None:
@@ -224,6 +228,7 @@ def _score_results(
     table: Path | None,
     json: Path | None,
     store: Path | None,
+    gate: Gate,
     where: Place,
     *,
     keep: bool,
@@ -233,10 +238,10 @@ def _score_results(
     from dialgauge.tasks import coverage_sentences, results_document, score_results, trial_tables
 
     if given := [name for name, value in unfit.items() if value]:
-        raise DialgaugeError(f"results of agents are judged already, so leave out {', '.join(given)}")
+        raise DialgaugeError(f"agent results are already scored; leave out {', '.join(given)}")
     files = [one for one in results if isinstance(one, str)]
     if len(set(files)) < len(files):
-        raise DialgaugeError("a file of results is named twice; name each once")
+        raise DialgaugeError("a result file is given twice; give each once")
     with kept_for_good():
         if files and where.asked:
             from dialgauge.tasks import ResultsWork
@@ -253,20 +258,18 @@ def _score_results(
             err.print(f"{run.name}: {note}", style="dim")
     present_tables(trial_tables(runs), table, json)
     if json is not None:
-        write_json(json, results_document(runs))
+        write_document(json, "tasks-trials", results_document(runs))
     if files and keep:
         _store(runs, store)
-    return 0 if all(run.coverage.complete for run in runs) else EXIT_INCOMPLETE
+    return gate.exit_code(runs, 0 if all(run.coverage.complete for run in runs) else EXIT_INCOMPLETE)
 
 
 def _check_output(table: Path | None, by: str | None) -> None:
     from dialgauge.errors import DialgaugeError
-    from dialgauge.report import format_of
 
-    if table is not None:
-        format_of(table)
+    check_table(table)
     if by not in (None, "domain"):
-        raise DialgaugeError(f"scores can be shown by domain, not by '{by}'; write --by domain")
+        raise DialgaugeError(f"--by accepts only 'domain' (got '{by}')")
 
 
 def _named(files: Sequence[str] | None) -> tuple[str, dict[str, str | None]]:
@@ -278,12 +281,10 @@ def _named(files: Sequence[str] | None) -> tuple[str, dict[str, str | None]]:
     if not files or len(files) < 2:
         for file in files or ():
             refuse_unreadable(file)
-        raise DialgaugeError(
-            "name the gold file and at least one file of responses: dialgauge tasks score GOLD PRED..."
-        )
+        raise DialgaugeError("give the gold file and at least one response file: dialgauge tasks score GOLD PRED...")
     gold, *systems = files
     if len(set(systems)) < len(systems):
-        raise DialgaugeError("a file of responses is named twice; name each once")
+        raise DialgaugeError("a response file is given twice; give each once")
     short = [system_name(system) for system in systems]
     return gold, {
         system: None if short.count(name) == 1 else system for system, name in zip(systems, short, strict=True)
@@ -347,12 +348,12 @@ def _stored(ids: Sequence[str], store: Path | None, scoring: Mapping[str, object
     from dialgauge.tasks import TaskScores
 
     if unfit := [name for name, value in scoring.items() if value]:
-        raise DialgaugeError(f"a stored run is scored already, so leave out {', '.join(unfit)}")
+        raise DialgaugeError(f"--from shows a run that is already scored; leave out {', '.join(unfit)}")
     place = Store(store)
     runs = [TaskScores(place.open(one)).run for one in ids]
     for run in runs:
         if by and not any("[" in name for name in run.scores):
-            raise DialgaugeError(f"the run {run.id} has no scores by domain; score the files again with --by domain")
+            raise DialgaugeError(f"the run {run.id} has no scores by domain; rescore the files with --by domain")
     return runs
 
 

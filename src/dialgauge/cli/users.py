@@ -9,34 +9,43 @@ from typing import TYPE_CHECKING, Annotated
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
+    FigureFormatOption,
+    FiguresOption,
+    FormatOption,
+    FromOption,
+    JsonOption,
+    RunOption,
+    SeedOption,
     StoreOption,
+    TableOption,
     WorkersOption,
+    check_table,
+    draw_figures,
     err,
+    figure_kinds,
     on_screen,
     out,
     place_from,
     print_tables,
     working_store,
+    write_document,
     write_json,
     write_table_file,
 )
-from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
+from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
-    Format,
     Map,
     Mode,
     Overrides,
     ProfileName,
-    RunOption,
     SchemaFile,
     Source,
-    TableFile,
     Workers,
-    check_endings,
     finish,
     fresh_or_stored,
     opened,
@@ -48,7 +57,9 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
-app = application("Simulated users: do they say all of their goal, ask all they should, and why do they repeat?")
+app = application(
+    "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat?"
+)
 app.command()(find)
 app.command()(faults)
 
@@ -58,7 +69,7 @@ def score(
     conversations: Annotated[
         list[str],
         Argument(
-            metavar="CONVERSATIONS...", help="Recorded conversations, one source (file, folder, ...) per user model."
+            metavar="CONVERSATIONS...", help="Recorded conversations: one source (file, folder, ...) per user model."
         ),
     ],
     canonical_map: Map = None,
@@ -68,45 +79,48 @@ def score(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
-    format: Format = None,
+    format: FormatOption = None,
     measures: Annotated[
         list[str] | None,
-        Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all': other packages' too."),
+        Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all' includes plugins."),
     ] = None,
-    explain: Annotated[str | None, Option(metavar="DIALOGUE", help="Explain the scores of one dialogue.")] = None,
-    verdicts: Annotated[bool, Option("--verdicts", help="Also how often each verdict was given.")] = False,
-    resamples: Annotated[int, Option(min=0, help="Resamples of dialogues for the 95% intervals; 0: none.")] = 1000,
-    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the scores as JSON; - is the screen.")] = None,
+    verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
+    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    seed: SeedOption = 0,
+    json: JsonOption = None,
     per_dialogue: Annotated[
-        bool, Option("--per-dialogue", help="In the JSON, also precision, recall and F1 of every dialogue.")
+        bool, Option("--per-dialogue", help="Include precision, recall and F1 of every dialogue in --json.")
     ] = False,
     reference: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Write the results as the reference evaluator does (JSON).")
+        Path | None, OutputFile(metavar="FILE", help="Write results in the reference evaluator's JSON layout.")
     ] = None,
-    table: TableFile = None,
-    run: Annotated[bool, Option("--run", help="Store the results, one run per source.")] = False,
+    table: TableOption = None,
+    fail_under: FailUnderOption = None,
+    fail_on_drop: FailOnDropOption = None,
+    run: RunOption = False,
     store: StoreOption = None,
     engine: EngineOption = None,
     address: AddressOption = None,
     workers: WorkersOption = None,
-) -> None:
+) -> int:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
-    A dialogue that cannot be scored is named with the reason and the others go on; the exit code is then 1.
+    Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
+    scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import bulk_load
-    from dialgauge.users import explanation, reference_report, score_tables, verdict_table
+    from dialgauge.users import reference_report, score_tables, verdict_table
 
+    check_table(table)
+    gate = Gate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
-    check_endings(table)
-    if run or store:
+    if run:
         from dialgauge.runs import Store
 
         Store(store).check_writable()
     if reference is not None and len(conversations) > 1:
-        raise DialgaugeError("--reference writes the results of one user model; name one source")
+        raise DialgaugeError("--reference writes the results of one user model; give one source")
     with bulk_load():
         options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
         runs = [
@@ -124,19 +138,19 @@ def score(
         ]
         tables: list[Table] = []
         for each in runs:
-            tables += explanation(each, explain) if explain is not None else score_tables(each)
-            if verdicts and explain is None:
+            tables += score_tables(each)
+            if verdicts:
                 tables.append(verdict_table(each))
         if on_screen(json):
             print_tables(tables)
         if json is not None:
-            write_json(json, _document(runs, per_dialogue=per_dialogue))
+            write_document(json, "users-score", _document(runs, per_dialogue=per_dialogue))
         write_table_file(tables, table)
         if reference is not None:
             write_json(reference, reference_report(runs[0]))
-        if run or store:
+        if run:
             _store(runs, store)
-    finish(runs)
+    return gate.exit_code(runs, finish(runs))
 
 
 @app.command()
@@ -149,20 +163,18 @@ def figures(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
-    format: Format = None,
-    run: RunOption = None,
+    format: FormatOption = None,
+    from_run: FromOption = None,
     store: StoreOption = None,
-    by_slot: Annotated[bool, Option("--by-slot", help="Also which slots the behaviours concern.")] = False,
-    most: Annotated[int, Option(min=1, help="Rows of the lists of confusions and loops.")] = 15,
-    folder: Annotated[
-        Path | None, OutputFolder("--out", metavar="FOLDER", help="Draw the figures into this folder.")
-    ] = None,
-    endings: Annotated[str, Option("--as", help="Formats to draw in, comma-separated: svg, png, pdf, json.")] = "svg",
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all numbers as JSON; - is the screen.")] = None,
-    table: TableFile = None,
+    by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
+    most: Annotated[int, Option(min=1, help="Rows in the lists of confusions and loops.")] = 15,
+    folder: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
+    json: JsonOption = None,
+    table: TableOption = None,
     workers: Workers = 1,
-) -> None:
-    """The analyses of the paper: Figures 1 to 7 as tables and plots, confusions of NLU, and loops with their cause."""
+) -> int:
+    """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
     from dialgauge.users import (
         confusion_table,
         draw,
@@ -173,15 +185,10 @@ def figures(
         slot_table,
     )
 
-    kinds = [ending.strip() for ending in endings.split(",")]
-    check_endings(table, kinds)
-    if folder is not None:
-        from dialgauge.report import check_ending
-
-        for kind in kinds:
-            check_ending(folder / f"figure.{kind}")
+    figure_kinds(figure_format, folder)
+    check_table(table)
     options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
-    presented = fresh_or_stored(conversations, run, store, options, workers)
+    presented = fresh_or_stored(conversations, from_run, store, options, workers)
     analyses = paper_figures(presented)
     tables = [figure_table(figure) for figure in analyses]
     if by_slot:
@@ -190,22 +197,20 @@ def figures(
     if on_screen(json):
         print_tables(tables)
     if json is not None:
-        write_json(json, figure_numbers(presented))
+        write_document(json, "users-figures", figure_numbers(presented))
     write_table_file(tables, table)
-    if folder is not None:
-        from dialgauge.report import save_all
-
-        files = {folder / f"figure{one.key}.{kind}": partial(draw, one) for one in analyses for kind in kinds}
-        for path in save_all(files):
-            err.print(f"drawn: {path}")
-    finish([presented])
+    draw_figures({f"figure{one.key}": partial(draw, one) for one in analyses}, folder, figure_format)
+    return finish([presented])
 
 
 @app.command()
 def explain(
     names: Annotated[
         list[str],
-        Argument(metavar="[CONVERSATIONS] DIALOGUE", help="Where it is, unless --run says so, and its id."),
+        Argument(
+            metavar="[CONVERSATIONS] DIALOGUE",
+            help="The conversations, unless --from names a stored run, and the dialogue id.",
+        ),
     ],
     canonical_map: Map = None,
     config: ConfigFile = None,
@@ -214,26 +219,27 @@ def explain(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
-    format: Format = None,
-    run: RunOption = None,
+    format: FormatOption = None,
+    from_run: FromOption = None,
     store: StoreOption = None,
-    talk: Annotated[bool, Option("--talk", help="First the conversation itself, with what was heard.")] = False,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
-    table: TableFile = None,
+    talk: Annotated[bool, Option("--talk", help="Show the conversation first, with what was understood.")] = False,
+    json: JsonOption = None,
+    table: TableOption = None,
 ) -> None:
-    """Where every point of one dialogue's scores was won or lost, and why.
+    """Explain where every point of one dialogue's scores was won or lost.
 
-    dialgauge users explain talks/ PMUL2009 --talk, or of a stored run: dialgauge users explain --run ID PMUL2009
+    dialgauge users explain talks/ PMUL2009 --talk, or from a stored run:
+    dialgauge users explain PMUL2009 --from RUN
     """
     from dialgauge.errors import DialgaugeError
     from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
 
-    check_endings(table)
+    check_table(table)
     *source, dialogue = names
-    if len(source) != (run is None):
-        raise DialgaugeError("name the conversations and the dialogue, or a stored run with --run and the dialogue")
-    if run is not None:
-        presented = opened(run, store)
+    if len(source) != (from_run is None):
+        raise DialgaugeError("give the conversations and the dialogue, or the dialogue and a stored run (--from RUN)")
+    if from_run is not None:
+        presented = opened(from_run, store)
     else:
         options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
         conversation, chosen = conversation_named(source[0], dialogue, options)
@@ -245,7 +251,7 @@ def explain(
                 out.print(line)
         print_tables(tables)
     if json is not None:
-        write_json(json, explanation_record(presented, dialogue, talk=talk))
+        write_document(json, "users-explain", explanation_record(presented, dialogue, talk=talk))
     write_table_file(tables, table)
 
 

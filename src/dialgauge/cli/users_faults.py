@@ -6,11 +6,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, present_tables, write_json
+from dialgauge.cli.common import (
+    FormatOption,
+    JsonOption,
+    RunOption,
+    SeedOption,
+    StoreOption,
+    TableOption,
+    check_table,
+    err,
+    kept_for_good,
+    on_screen,
+    out,
+    present_tables,
+    write_document,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile
+from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
-from dialgauge.cli.users_options import Format, TableFile, check_endings
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
@@ -23,34 +36,34 @@ def faults(
         list[str],
         Argument(
             metavar="FILE...",
-            help="Recorded conversations with goals or instructions: tau-bench, tau2-bench, the lab, GCDF1, ... or the "
+            help="Recorded conversations with goals or instructions (tau-bench, tau2-bench, lab, GCDF1, ...), or the "
             "folder of a stored run.",
         ),
     ],
-    format: Format = None,
-    explain: Annotated[
-        str | None, Option(metavar="DIALOGUE", help="All that the checks say of one conversation.")
+    format: FormatOption = None,
+    dialogue: Annotated[
+        str | None, Option("--dialogue", metavar="ID", help="Show everything the checks found in one conversation.")
     ] = None,
-    most: Annotated[int, Option(min=1, help="Rows of the list of faults.")] = 20,
-    resamples: Annotated[int, Option(min=0, help="Resamples of tasks for the 95% intervals; 0: none.")] = 1000,
-    seed: Annotated[int, Option(min=0, help="Seed of the resampling.")] = 0,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
-    table: TableFile = None,
-    run: Annotated[bool, Option("--run", help="Store the results, one run per file.")] = False,
+    most: Annotated[int, Option(min=1, help="Rows in the list of faults.")] = 20,
+    resamples: Annotated[
+        int, Option(min=0, help="Bootstrap resamples of tasks for the 95% intervals; 0 for none.")
+    ] = 1000,
+    seed: SeedOption = 0,
+    json: JsonOption = None,
+    table: TableOption = None,
+    run: RunOption = False,
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
     store: StoreOption = None,
 ) -> int:
-    """What the user got wrong: nine kinds of fault, each with the message as evidence.
+    """Find what the simulated user got wrong: nine kinds of fault, each with the message as evidence.
 
-    No model is asked, unless --judge names one.
+    The user ends too early, invents facts, contradicts itself or its instruction, leaks the instruction, repeats
+    itself, speaks as the agent, says nothing, withholds, or disobeys. Each check reports what it could not look at, and
+    its precision and recall on labelled conversations. No language model is used unless --judge names one.
 
-    Ends too early, invents, contradicts itself or its instruction, leaks it, repeats, speaks as the agent, says
-    nothing, withholds, disobeys. What a check could not look at is said beside what it found, and so are the precision
-    and recall of each check, measured on labelled conversations.
-
-    Exit code: 0, or 1 where a file holds fewer conversations than were planned, or some that failed by
-    infrastructure, were never judged or have no word of the user.
+    Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
+    infrastructure, were never judged, or contain no user message.
     """
     from dialgauge.users.faults import (
         check_faults,
@@ -61,8 +74,8 @@ def faults(
         record_table,
     )
 
-    check_endings(table)
-    if run or store:
+    check_table(table)
+    if run:
         from dialgauge.runs import Store
 
         Store(store).check_writable()
@@ -77,15 +90,15 @@ def faults(
         if missing := missing_sentence(each):
             screen.print(missing)
     tables: list[Table] = []
-    if explain is None:
+    if dialogue is None:
         tables += [one for each in runs for one in fault_tables(each, most)]
     else:
-        having = [each for each in runs if any(one.id == explain for one in each.dialogues())]
-        tables += [one for each in having or runs[:1] for one in explanation_tables(each, explain)]
+        having = [each for each in runs if any(one.id == dialogue for one in each.dialogues())]
+        tables += [one for each in having or runs[:1] for one in explanation_tables(each, dialogue)]
     present_tables([*tables, record_table(), *agreements], table, json)
     if json is not None:
-        write_json(json, faults_document(runs))
-    if run or store:
+        write_document(json, "users-faults", faults_document(runs))
+    if run:
         from dialgauge.runs import Store
 
         chosen = Store(store)

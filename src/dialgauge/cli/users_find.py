@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json
-from dialgauge.cli.options import Option, OutputFile
+from dialgauge.cli.common import (
+    FormatOption,
+    FromOption,
+    JsonOption,
+    StoreOption,
+    TableOption,
+    check_table,
+    err,
+    present_tables,
+    write_document,
+    write_table_file,
+)
+from dialgauge.cli.options import Option
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
-    Format,
     Map,
     Mode,
     Overrides,
     ProfileName,
-    RunOption,
     SchemaFile,
     Source,
     Workers,
@@ -29,33 +37,35 @@ from dialgauge.text import counted
 def find(
     conversations: Source = None,
     behaviour: Annotated[
-        str | None, Option(metavar="NAME", help="A behaviour, such as failed_sys_nlu or elicited_by_*.")
+        str | None, Option(metavar="NAME", help="With this behaviour (see 'dialgauge explain behaviours').")
     ] = None,
-    verdict: Annotated[str | None, Option(metavar="NAME", help="A verdict, such as missing.")] = None,
+    verdict: Annotated[str | None, Option(metavar="NAME", help="With this verdict, for example missing.")] = None,
     fault: Annotated[
-        str | None, Option(metavar="NAME", help="Points lost by this side's fault, such as 'user policy'.")
+        str | None, Option(metavar="NAME", help="Points lost through this component, for example 'user policy'.")
     ] = None,
     domain: Annotated[str | None, Option(metavar="NAME", help="In this domain.")] = None,
     slot: Annotated[str | None, Option(metavar="NAME", help="About this slot.")] = None,
     from_turn: Annotated[int | None, Option(min=0, help="At this turn or later.")] = None,
     to_turn: Annotated[int | None, Option(min=0, help="At this turn or earlier.")] = None,
     min_repeats: Annotated[
-        int | None, Option(min=1, help="The same constraint or request is said again at least this often.")
+        int | None, Option(min=1, help="A constraint or request is repeated at least this often.")
     ] = None,
     measure: Annotated[
-        str, Option(metavar="NAME", help="The measure of the score limits: 'R-GCDF1 recall', another package's, ...")
+        str, Option(metavar="NAME", help="Measure for --min-score and --max-score: 'R-GCDF1 recall', a plugin's, ...")
     ] = "I-GCDF1",
-    min_score: Annotated[float | None, Option(help="Score at least this (of the domain, if one is named).")] = None,
+    min_score: Annotated[float | None, Option(help="Score at least this (in --domain, if given).")] = None,
     max_score: Annotated[float | None, Option(help="Score at most this.")] = None,
-    min_turns: Annotated[int | None, Option(min=0, help="At least so many turns, of both sides.")] = None,
-    max_turns: Annotated[int | None, Option(min=0, help="At most so many turns.")] = None,
+    min_turns: Annotated[int | None, Option(min=0, help="At least this many turns, counting both sides.")] = None,
+    max_turns: Annotated[int | None, Option(min=0, help="At most this many turns.")] = None,
     end: Annotated[str | None, Option(help="How it ends: loop, goodbye or open.")] = None,
-    cause: Annotated[str | None, Option(metavar="NAME", help="A loop with this cause, such as 'user NLU'.")] = None,
-    behaviours: Annotated[bool, Option("--behaviours", help="List all behaviours and stop.")] = False,
-    run: RunOption = None,
+    cause: Annotated[
+        str | None, Option(metavar="NAME", help="Ends in a loop with this cause, for example 'user NLU'.")
+    ] = None,
+    from_run: FromOption = None,
     store: StoreOption = None,
-    limit: Annotated[int, Option(min=0, help="Rows to show; 0 is all.")] = 20,
-    json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as JSON; - is the screen.")] = None,
+    limit: Annotated[int, Option(min=0, help="Rows to show; 0 for all.")] = 20,
+    json: JsonOption = None,
+    table: TableOption = None,
     canonical_map: Map = None,
     config: ConfigFile = None,
     override: Overrides = None,
@@ -63,9 +73,9 @@ def find(
     profile: ProfileName = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
-    format: Format = None,
+    format: FormatOption = None,
     workers: Workers = 1,
-) -> None:
+) -> int:
     """Find conversations by what happened in them, where, how often, how they scored and how they ended.
 
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
@@ -74,9 +84,7 @@ def find(
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search
 
-    if behaviours:
-        _list_behaviours()
-        return
+    check_table(table)
     query = Query(
         behaviour=behaviour,
         verdict=verdict,
@@ -96,25 +104,17 @@ def find(
     )
     options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
     named = [] if measure in MEASURES else [measure]
-    searched = fresh_or_stored(conversations, run, store, options, workers, ["default", *named])
+    searched = fresh_or_stored(conversations, from_run, store, options, workers, ["default", *named])
     rows = search(searched, query)
     if json is not None:
         import orjson
 
-        write_json(json, orjson.loads(frame_json(rows)))
-    if on_screen(json):
-        out.print(frame_table("", rows.head(limit or rows.height)).render("terminal"))
+        write_document(json, "users-find", {"rows": orjson.loads(frame_json(rows))})
+    present_tables([frame_table("", rows.head(limit or rows.height))], None, json)
+    write_table_file([frame_table("", rows)], table)
     meanings = several_meanings(behaviour) if behaviour else []
     if meanings:
-        err.print(f"'{behaviour}' means {' and '.join(meanings)}; write one of them in full for it alone")
+        err.print(f"'{behaviour}' matches {' and '.join(meanings)}; write one in full to select only that")
     shown = f", {limit} shown" if 0 < limit < rows.height else ""
     err.print(f"{counted(rows.height, 'conversation')}{shown}")
-    finish([searched])
-
-
-def _list_behaviours() -> None:
-    from dialgauge.report import Table
-    from dialgauge.users import LABELS, REASONS
-
-    tables = [Table("Behaviours", ["name", "meaning"], list(LABELS.items()))]
-    print_tables([*tables, Table("Reasons for lost points", ["name", "meaning"], list(REASONS.items()))])
+    return finish([searched])

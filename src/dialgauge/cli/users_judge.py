@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 JudgeOption = Annotated[
     str,
-    Option("--judge", metavar="URL|local", help="Also ask a language model; it adds faults, never replaces."),
+    Option("--judge", metavar="URL|local", help="Also ask a language model, which only adds faults."),
 ]
 JudgeSettings = Annotated[
     list[str] | None,
     Option(
         "--judge-set",
         metavar="NAME=VALUE",
-        help="Of the judge: model, key_env, cassette, ...; repeatable.",
+        help="Judge setting: model, key_env, cassette, ...; repeatable.",
     ),
 ]
 #: Letters enough for a verdict with several faults.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile
+from dialgauge.cli.options import Argument, Option
 
 if TYPE_CHECKING:
     from dialgauge.engine import Place
@@ -22,22 +22,23 @@ Source = Annotated[
     str | None,
     Argument(
         metavar="[CONVERSATIONS]",
-        help="A folder, file, pattern or archive of recorded conversations; or name a run with --run.",
+        help="Recorded conversations (folder, file, pattern or archive), unless --from names a stored run.",
     ),
 ]
-RunOption = Annotated[str | None, Option("--run", metavar="ID", help="Present a stored run instead.")]
 Map = Annotated[
     Path | None,
     Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
 ]
-ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Options as YAML.")]
+ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Scoring options (YAML).")]
 Overrides = Annotated[
     list[str] | None,
-    Option("--set", metavar="PATH=VALUE", help="One option: igcd_f1.repetitions.max_repetitions=3; repeatable."),
+    Option(
+        "--set", metavar="PATH=VALUE", help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable."
+    ),
 ]
 Mode = Annotated[
     str | None,
-    Option(help="'reference': as the authors' evaluator, to the bit; 'recommended': with its faults repaired."),
+    Option(help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."),
 ]
 ProfileName = Annotated[
     str | None,
@@ -47,15 +48,13 @@ ProfileName = Annotated[
 ]
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="DOMAIN_db.json files: tells which failures of a goal are real."),
+    Option("--database", metavar="FOLDER", help="Folder of DOMAIN_db.json files: shows which goal failures are real."),
 ]
 SchemaFile = Annotated[
     Path | None,
     Option("--schema", metavar="FILE", help="Services and slots (JSON): describes domains, checks goals."),
 ]
-Format = Annotated[str | None, Option("--format", metavar="NAME", help="The format, if not recognised.")]
-Workers = Annotated[int, Option(min=0, help="Processes; 0 is one for each core. Files are shared among them.")]
-TableFile = Annotated[Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")]
+Workers = Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")]
 
 
 def options_from(
@@ -116,7 +115,7 @@ def scored(
 
 def fresh_or_stored(
     conversations: str | None,
-    run: str | None,
+    from_run: str | None,
     store: Path | None,
     options: UserOptions,
     workers: int,
@@ -125,11 +124,11 @@ def fresh_or_stored(
     """The run to present: conversations scored now, or a stored run."""
     from dialgauge.errors import DialgaugeError
 
-    if (conversations is None) == (run is None):
-        raise DialgaugeError("name the conversations, or a stored run with --run, and not both")
-    return (
-        opened(str(run), store) if conversations is None else scored(conversations, options, workers, measures=measures)
-    )
+    if (conversations is None) == (from_run is None):
+        raise DialgaugeError("give either conversations or a stored run (--from RUN)")
+    if conversations is None:
+        return opened(str(from_run), store)
+    return scored(conversations, options, workers, measures=measures)
 
 
 def opened(run: str, store: Path | None) -> Run:
@@ -140,20 +139,7 @@ def opened(run: str, store: Path | None) -> Run:
     return UserScores(Store(store).open(run)).run
 
 
-def check_endings(table: Path | None, figures: Sequence[str] = ()) -> None:
-    """Refuse a file of tables or a kind of figure that cannot be written, before any work is done."""
-    from dialgauge.errors import DialgaugeError
-    from dialgauge.report import ENDINGS, format_of
-
-    if table is not None:
-        format_of(table)
-    for ending in figures:
-        if f".{ending}" not in ENDINGS:
-            kinds = ", ".join(each.removeprefix(".") for each in ENDINGS)
-            raise DialgaugeError(f"a figure cannot be drawn as '{ending}'; choose from {kinds}")
-
-
-def finish(runs: Sequence[Run]) -> None:
+def finish(runs: Sequence[Run]) -> int:
     """Say what failed or looked odd, in fresh runs and stored ones alike; incomplete results are exit code 1."""
     from dialgauge.report import plain
     from dialgauge.users import failure_sentences, warnings
@@ -174,5 +160,4 @@ def finish(runs: Sequence[Run]) -> None:
                 err.print(f"  {plain(line)}")
             if len(failures) > _MOST:
                 err.print(f"  ... and {len(failures) - _MOST} more")
-    if incomplete:
-        raise SystemExit(EXIT_INCOMPLETE)
+    return EXIT_INCOMPLETE if incomplete else 0

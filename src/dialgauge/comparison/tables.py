@@ -212,7 +212,7 @@ def floor_table(comparison: Comparison) -> Table:
     power = discriminative_power(comparison.randomisation.p, alpha=POWER_ALPHA)
     table = Table(
         "What this test set can resolve",
-        ["measure", "noise floor", "resolved", "found 8 times in 10", Column("pairs separated", digits=2)],
+        ["measure", "noise floor", "resolved", "detectable (80% power)", Column("pairs separated", digits=2)],
     )
     for place, measure in enumerate(comparison.measures):
         look = score_column("", comparison.scores.run_score(measure))
@@ -220,7 +220,7 @@ def floor_table(comparison: Comparison) -> Table:
         table.add(measure, *(Cell(float(number), like=look) for number in numbers), power[place])
     table.notes.append(
         "No two systems that differ by less than the noise floor were told apart, and all that differ by more than "
-        "'resolved' were. Found 8 times in 10: the true difference that the same test finds with 80% power, whichever "
+        "'resolved' were. Detectable: the smallest true difference that this test finds with 80% power, whichever "
         f"the pair. Pairs separated: share of system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
     )
     if np.isnan(comparison.floor).any():

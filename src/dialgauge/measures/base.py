@@ -66,13 +66,13 @@ class Parameter:
         try:
             value = float(text)
         except ValueError:
-            raise DialgaugeError(f"{measure}: {self.name} is a number, not '{text}'") from None
+            raise DialgaugeError(f"{measure}: {self.name} must be a number (got '{text}')") from None
         if self.whole:
             if not (value >= 1 and value.is_integer()):
-                raise DialgaugeError(f"{measure}: {self.name} is a whole number from 1, not {text}")
+                raise DialgaugeError(f"{measure}: {self.name} must be a whole number ≥ 1 (got {text})")
             return int(value)
         if math.isnan(value) or value < 0:
-            raise DialgaugeError(f"{measure}: {self.name} is a number that is not negative, not {text}")
+            raise DialgaugeError(f"{measure}: {self.name} must be ≥ 0 (got {text})")
         return value
 
 

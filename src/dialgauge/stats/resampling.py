@@ -41,7 +41,7 @@ def _blocks(units: int, resamples: int, seed: int, purpose: int) -> Iterator[tup
     if resamples < 1:
         raise DialgaugeError(f"{resamples} resamples were asked for; give at least 1")
     if seed < 0:
-        raise DialgaugeError(f"the seed is {seed}; give a whole number that is not negative")
+        raise DialgaugeError(f"the seed must be a whole number ≥ 0 (got {seed})")
     size = max(1, min(BLOCK, BLOCK_CELLS // units))
     for number, start in enumerate(range(0, resamples, size)):
         sequence = np.random.SeedSequence(seed, spawn_key=(purpose, number))

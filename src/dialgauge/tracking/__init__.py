@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         DEFAULT_MEASURES,
         MeasureChoice,
         chosen_measures,
-        measure_table,
         needing,
         required_measures,
     )
@@ -61,7 +60,6 @@ __all__ = [
     "layout",
     "load",
     "load_systems",
-    "measure_table",
     "needing",
     "present",
     "profile_sensitivity",

@@ -32,7 +32,7 @@ from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, t
 from dialgauge.tracking.sgd.cards import SGD_CARDS
 
 if TYPE_CHECKING:
-    from dialgauge.report import Table
+    pass
 
 FAMILY = "tracking"
 
@@ -387,20 +387,3 @@ def required_measures(measures: MeasureChoice) -> frozenset[str]:
     listed = [measures] if isinstance(measures, str) else list(measures or ())
     given = frozenset(str(one) for one in listed if isinstance(one, Measure))
     return given | asked_for((one for one in listed if isinstance(one, str)), FAMILY, _LISTS)
-
-
-def measure_table() -> Table:
-    """What each measure means, those of other packages included; notes name the ones that cannot be used."""
-    from dialgauge.measures import card_listing
-    from dialgauge.report import Table
-
-    table = Table("Measures", ["name", "parameters", "formula", "meaning"])
-    for entry in card_listing(FAMILY):
-        card = entry.content
-        if card is None:
-            table.notes.append(f"{entry.name}: {entry.reason}")
-            continue
-        parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
-        parameters += [f"{p.name}={'|'.join(p.choices)}" for p in card.parameters]
-        table.add(card.name, " ".join(parameters), card.formula, card.summary)
-    return table

@@ -1,4 +1,4 @@
-"""When two values are the same: comparison profiles made of named rules, and canonical value maps."""
+"""Value-matching rules: comparison profiles made of named rules, and canonical value maps."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_failed_by_infrastructure_is_named_and_not_counted(tmp_path: Path, capsy
     done = dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0)
     assert done.code == 1
     document = json.loads(done.out)
-    assert next(iter(document)) == "complete"
+    assert list(document)[:2] == ["schema", "complete"]
     coverage = document["coverage"]["r"]
     assert (coverage["begun"], coverage["finished"], coverage["infrastructure"]) == (5, 3, {"error": 2})
     assert coverage["planned"] == {"tasks": 3, "trials": 2, "conversations": 6}
@@ -127,7 +127,7 @@ def test_half_a_reward_is_a_failure_with_half_a_reward(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reward", [-0.5, 1.5, 100])
 def test_a_reward_beyond_its_bounds_is_an_error(reward: float, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 0, reward)]))
-    with pytest.raises(DialgaugeError, match=r"r.json, dialogue a#0: the reward is a number from 0 to 1"):
+    with pytest.raises(DialgaugeError, match=r"r.json, dialogue a#0: the reward must be between 0 and 1"):
         score_results([tmp_path / "r.json"])
 
 
@@ -168,7 +168,7 @@ def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
 
 def test_stored_runs_are_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, store = tau_file(tmp_path / "r.json", TASKS), tmp_path / "store"
-    scored = dialgauge(capsys, "tasks", "score", path, "--store", store, "--resamples", 20)
+    scored = dialgauge(capsys, "tasks", "score", path, "--run", "--store", store, "--resamples", 20)
     [run] = Store(store).list()
     again = dialgauge(capsys, "tasks", "score", "--from", run.id, "--store", store)
     assert again.out == scored.out
@@ -194,7 +194,7 @@ def test_one_file_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "p.json").write_bytes(EXAMPLES["mwzeval"])
     done = dialgauge(capsys, "tasks", "score", tmp_path / "p.json")
     assert done.code == 2
-    assert "name the gold file and at least one file of responses" in done.err
+    assert "give the gold file and at least one response file" in done.err
 
 
 def test_a_list_with_nothing_in_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

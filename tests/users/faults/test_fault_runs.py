@@ -84,7 +84,7 @@ def test_the_screen_says_what_was_found_what_not_and_how_far_to_trust_it(
 
 def test_one_conversation_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = results(tmp_path / "r.json")
-    done = dialgauge(capsys, "users", "faults", file, "--explain", "a#0")
+    done = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0")
     assert "I forgot it." in done.out and "What was looked at" in done.out
     with pytest.raises(DialgaugeError, match=r"no conversation 'a#7'.*a#"):
         explanation_tables(check_faults(file, resamples=0), "a#7")
@@ -135,5 +135,5 @@ def test_a_conversation_is_explained_in_whichever_file_has_it(
 ) -> None:
     (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
     files = [tmp_path / "two.json", results(tmp_path / "r.json")]
-    assert "I forgot it." in dialgauge(capsys, "users", "faults", *files, "--explain", "a#0").out
-    assert dialgauge(capsys, "users", "faults", *files, "--explain", "a#9").code == 2
+    assert "I forgot it." in dialgauge(capsys, "users", "faults", *files, "--dialogue", "a#0").out
+    assert dialgauge(capsys, "users", "faults", *files, "--dialogue", "a#9").code == 2

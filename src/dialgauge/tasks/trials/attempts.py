@@ -247,6 +247,6 @@ def _number(dialogue: str, details: Mapping[str, str], key: str, most: float = m
     except ValueError:
         value = math.nan
     if not (0 <= value <= most and math.isfinite(value)):
-        limits = f"from 0 to {most:g}" if math.isfinite(most) else "that is not negative"
-        raise DialgaugeError(f"the {key} is a number {limits}, not {details[key]}", dialogue=dialogue)
+        limits = f"between 0 and {most:g}" if math.isfinite(most) else "≥ 0"
+        raise DialgaugeError(f"the {key} must be {limits} (got {details[key]})", dialogue=dialogue)
     return value

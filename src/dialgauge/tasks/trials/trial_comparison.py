@@ -178,7 +178,7 @@ def _tables(comparison: Comparison) -> list[Table]:
         f"What would settle the difference in {PASS_1}",
         [
             "first", "second", Column("difference", percent=True, digits=2, signed=True),
-            Column("shown 8 in 10", percent=True, digits=2), Column("tasks x trials", align="right"),
+            Column("detectable (80% power)", percent=True, digits=2), Column("tasks x trials", align="right"),
             Column("trials needed", align="right"), Column("or tasks needed", align="right"),
         ],
     )  # fmt: skip
@@ -193,10 +193,10 @@ def _tables(comparison: Comparison) -> list[Table]:
     if not len(table):
         return []
     table.notes.append(
-        "Shown 8 in 10: the smallest true difference that this many tasks and trials show with 80% power, as far as "
-        "this one pair tells how much tasks vary (another pair may give a third more or less). Needed: how "
-        "many trials of each of these tasks, or how many tasks like these with as many trials, would show the "
-        "difference seen 8 times in 10, if it is the true one."
+        "Detectable: the smallest true difference that this many tasks and trials detect with 80% power, as far as "
+        "this one pair tells how much tasks vary (another pair may give a third more or less). Needed: how many "
+        "trials of each of these tasks, or how many tasks like these with as many trials, would detect the "
+        "difference seen with 80% power, if it is the true one."
     )
     return [table]
 

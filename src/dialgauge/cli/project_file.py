@@ -1,0 +1,155 @@
+"""``dialgauge.toml``: defaults of options for everybody who works in a project.
+
+    [defaults]
+    store = "runs"
+
+    [score]
+    profile = "trade"
+
+What it says becomes words of the command line, before those that were typed, and is parsed as they are. It comes with a
+repository that somebody else may have written, so it can set no option that writes, overwrites, deletes, listens or
+sends: those are typed, or not given at all. docs/decisions/options.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.options import Option, OutputFile, OutputFolder
+from dialgauge.errors import DialgaugeError, nearest
+
+if TYPE_CHECKING:
+    from dialgauge.cli.options import CommandGroup
+    from dialgauge.cli.parse import Parameter
+
+FILE_NAME = "dialgauge.toml"
+DEFAULTS = "defaults"
+#: What [defaults] may set, for every command that has it.
+SHARED = (
+    "coverage", "database", "device", "dialogs", "figure-format", "gold-format", "measures", "missing", "pred-format",
+    "profile", "resamples", "seed", "store", "town-seed", "wide", "workers",
+)  # fmt: skip
+#: Options that act beyond reading and computing, or that say where secrets go; files to write are known by their type.
+TYPED_ONLY = frozenset({
+    "accept-change", "address", "allow-remote", "cassette", "endpoint", "engine", "force", "host", "judge", "judge-set",
+    "key-env", "load", "port", "run", "set", "system-set", "url", "user-set", "view", "yes",
+})  # fmt: skip
+#: What also holds for results that exist already; how to score does not.
+_SHOWING = ("figure-format", "store", "wide")
+_LARGEST = 100_000
+
+
+def find_project_file(folder: Path | None = None) -> Path | None:
+    """The file in the current folder or, inside a repository, in the nearest parent up to its root."""
+    try:
+        return _found(folder or Path.cwd())
+    except OSError:  # a folder that is gone, or that nobody may look into
+        return None
+
+
+def _found(folder: Path) -> Path | None:
+    if (folder / FILE_NAME).is_file():
+        return folder / FILE_NAME
+    inside = [folder, *folder.parents]
+    root = next((place for place, one in enumerate(inside) if (one / ".git").exists()), 0)
+    return next((one / FILE_NAME for one in inside[1 : root + 1] if (one / FILE_NAME).is_file()), None)
+
+
+def read_project_file(path: Path) -> dict[str, Any]:
+    """The tables of the file; a section that is no command is an error."""
+    import tomllib
+
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise DialgaugeError(f"too large for a project file (over {_LARGEST:,} bytes)", file=str(path))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DialgaugeError(f"not valid TOML: {error}", file=str(path)) from error
+    except OSError as error:
+        raise DialgaugeError(f"cannot be read ({error.strerror})", file=str(path)) from error
+    for name, section in content.items():
+        if name != DEFAULTS and name not in COMMANDS:
+            raise DialgaugeError(f"unknown section [{name}].{nearest(name, [DEFAULTS, *COMMANDS])}", file=str(path))
+        if not isinstance(section, dict):
+            raise DialgaugeError(f"'{name}' must be a section: write [{name}]", file=str(path))
+    for key in content.get(DEFAULTS, {}):
+        if key not in SHARED:
+            raise DialgaugeError(f"unknown key '{key}' in [{DEFAULTS}].{nearest(key, SHARED)}", file=str(path))
+    return content
+
+
+def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence[str]) -> list[str]:
+    """The words that the project file adds to a call: what it sets for the command and what was not typed."""
+    from dialgauge.cli.parse import command_name, command_parameters
+
+    content = read_project_file(path)
+    subcommand = command_name(group, typed)
+    if subcommand is None:
+        return []
+    options = {
+        name.removeprefix("--"): one
+        for one in command_parameters(group.commands[subcommand])
+        if isinstance(one.declaration, Option)
+        for name in one.options
+        if name.startswith("--")
+    }
+    taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in options}
+    section = _section(path, content, command, subcommand if len(group.commands) > 1 else None, group)
+    for key in section:
+        if key not in options:
+            raise DialgaugeError(f"unknown key '{key}' in [{command}].{nearest(key, options)}", file=str(path))
+    words: list[str] = []
+    stored = any(word.partition("=")[0] in ("--from", "--systems") for word in typed)
+    for key, value in {**taken, **section}.items():
+        _refuse_unsafe(path, key, options[key])
+        if not _was_typed(options[key], typed) and not (stored and key not in _SHOWING):
+            words += _words(path, key, value, options[key])
+    return words
+
+
+def _section(
+    path: Path, content: Mapping[str, Any], command: str, subcommand: str | None, group: CommandGroup
+) -> dict[str, Any]:
+    """What is said for one command; ``[tasks.score]`` where the command is a group."""
+    section = content.get(command, {})
+    if subcommand is None:
+        return dict(section)
+    for name, inner in section.items():
+        if name not in group.commands or not isinstance(inner, dict):
+            known = [f"{command}.{one}" for one in group.commands]
+            raise DialgaugeError(
+                f"unknown section or key '{command}.{name}'.{nearest(f'{command}.{name}', known)}", file=str(path)
+            )
+    return dict(section.get(subcommand, {}))
+
+
+def _refuse_unsafe(path: Path, key: str, option: Parameter) -> None:
+    if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
+        raise DialgaugeError(
+            f"'{key}' cannot be set in a project file; type --{key} on the command line", file=str(path)
+        )
+
+
+def _was_typed(option: Parameter, typed: Sequence[str]) -> bool:
+    names = {*option.options, *(f"--no-{name.removeprefix('--')}" for name in option.options)}
+    return any(word.partition("=")[0] in names or (word[:2] in names and word[:2] != "--") for word in typed)
+
+
+def _words(path: Path, key: str, value: object, option: Parameter) -> Iterator[str]:
+    """One key as words: ``--key=value``, several times for a list."""
+    if option.type is bool:
+        if not isinstance(value, bool):
+            raise DialgaugeError(f"'{key}' must be true or false (got {value!r})", file=str(path))
+        if value or option.declaration.names == ():
+            yield f"--{key}" if value else f"--no-{key}"
+        return
+    values = value if isinstance(value, list) and option.many else [value]
+    for one in values:
+        if isinstance(one, bool) or not isinstance(one, str | int | float) or (isinstance(one, str) and "\0" in one):
+            kind = "a text, a number or a list of these" if option.many else "a text or a number"
+            raise DialgaugeError(f"'{key}' must be {kind} (got {one!r})", file=str(path))
+        beside = option.type is Path or (isinstance(one, str) and one.startswith(("./", "../")))
+        yield f"--{key}={path.parent / str(one) if beside else one}"

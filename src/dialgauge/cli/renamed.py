@@ -1,0 +1,45 @@
+"""Options that were renamed or removed: a script that still uses one is told the new spelling, never misunderstood."""
+
+from __future__ import annotations
+
+_TO_FROM = "use --from RUN"
+_TO_TO = "use --to FORMAT (--format is the input format)"
+_TABLE = "use --table FILE, which takes the format from the file's ending"
+_STORED = "this command always stores its run; drop --run"
+
+#: Command and old option to what to write now. Shown only where the command does not know the option any more.
+RENAMED: dict[tuple[str, str], str] = {
+    ("score", "--explain-profile"): "use 'dialgauge explain profile NAME'",
+    ("score", "--explain-measures"): "use 'dialgauge explain measures'",
+    ("compare", "--format"): _TO_TO,
+    ("runs compare", "--format"): _TO_TO,
+    ("data convert", "--from"): "use --format NAME for the input format",
+    ("tasks score", "--explain"): "use 'dialgauge tasks explain'",
+    ("tasks explain", "--run"): _TO_FROM,
+    ("users score", "--explain"): "use 'dialgauge users explain'",
+    ("users explain", "--run"): _TO_FROM,
+    ("users figures", "--run"): _TO_FROM,
+    ("users find", "--run"): _TO_FROM,
+    ("users find", "--behaviours"): "use 'dialgauge explain behaviours'",
+    ("users figures", "--out"): "use --figures FOLDER",
+    ("users figures", "--as"): "use --figure-format FORMAT",
+    ("users faults", "--explain"): "use --dialogue ID",
+    ("babi simulate", "--format"): _TO_TO,
+    ("babi convert-dstc2", "--format"): _TO_TO,
+    ("babi anonymise", "--format"): _TO_TO,
+    ("babi table", "--markdown"): _TABLE,
+    ("babi table", "--latex"): _TABLE,
+    ("babi table", "--html"): _TABLE,
+    ("babi attention", "--figure"): "use --figures FOLDER",
+    ("babi evaluate", "--run"): _STORED,
+    ("babi interact", "--run"): _STORED,
+    ("babi table", "--run"): _STORED,
+    ("babi train", "--run"): _STORED,
+    ("lab run", "--run"): _STORED,
+    ("lab study", "--run"): _STORED,
+}
+
+
+def renamed_option(command: str, option: str) -> str | None:
+    """What to write instead of an option that a command does not have, if it once had it or others do."""
+    return RENAMED.get((command, option))

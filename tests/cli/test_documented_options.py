@@ -1,0 +1,58 @@
+"""Every option of every ``dialgauge`` command line in the documentation exists in that command."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.options import Option
+from dialgauge.cli.parse import command_parameters
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ANYWHERE = {"--help", "--version", "--debug", "--no-project-file"}
+_CALL = re.compile(r"dialgauge ([a-z]+)((?: +[^`|;&\n]+)?)")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def calls() -> Iterator[tuple[str, str, str]]:
+    """Page and line, command, and what follows it: in blocks of commands, and in code within sentences."""
+    for page in PAGES:
+        if page.name == "options.md":  # it names what was renamed
+            continue
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for number, line in enumerate(text.splitlines(), 1):
+            spans = [line] if line.startswith(("$ dialgauge", "dialgauge ")) else re.findall(r"`([^`]+)`", line)
+            for span in spans:
+                for name, rest in _CALL.findall(span.partition(" # ")[0]):
+                    if name in COMMANDS:
+                        yield f"{page.relative_to(ROOT)}:{number}", name, rest
+
+
+CALLS = list(calls())
+
+
+def options_of(name: str, rest: str) -> set[str]:
+    commands = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+    words = rest.split()
+    chosen = [commands[words[0]]] if words and words[0] in commands else list(commands.values())
+    parameters = [one for function in chosen for one in command_parameters(function)]
+    named = {option for one in parameters if isinstance(one.declaration, Option) for option in one.options}
+    switches = {f"--no-{one.name.replace('_', '-')}" for one in parameters if one.type is bool}
+    return named | switches | ANYWHERE
+
+
+def test_the_command_lines_are_found() -> None:
+    assert len(CALLS) > 100
+    assert {name for _, name, _ in CALLS} >= {"score", "compare", "users", "tasks", "lab", "babi", "runs", "sql"}
+
+
+@pytest.mark.parametrize(("place", "name", "rest"), CALLS, ids=[f"{place} {name}" for place, name, _ in CALLS])
+def test_documented_options_exist(place: str, name: str, rest: str) -> None:
+    unknown = [option for option in _OPTION.findall(rest) if option not in options_of(name, rest)]
+    assert not unknown, f"{place}: dialgauge {name} {rest.strip()} has no {', '.join(unknown)}"

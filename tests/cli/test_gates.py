@@ -1,0 +1,157 @@
+"""``--fail-under`` and ``--fail-on-drop``: exit code 3 exactly where a check fails, with the measure in the message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import dialgauge as package
+from dialgauge.cli.gates import Threshold
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Score
+from support.agent_results import tau_file
+from support.commands import Outcome, dialgauge
+from support.tiny_world import tiny_release
+from support.town import responses, write_town
+from support.trackers import gold_dialogues, tracker
+
+Capture = pytest.CaptureFixture[str]
+SHARE = Score(value=0.5, unit="share", higher_is_better=True)
+POINTS = Score(value=12.0, unit="points", higher_is_better=True)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    gold = gold_dialogues(40)
+    for name, dialogues in {
+        "gold": gold, "good": tracker(gold, 0.05, 1), "alike": tracker(gold, 0.05, 7), "bad": tracker(gold, 0.5, 2)
+    }.items():  # fmt: skip
+        package.write(dialogues, tmp_path / f"{name}.jsonl", format="native")
+    return tmp_path
+
+
+def stored(outcome: Outcome) -> str:
+    assert outcome.code == 0, outcome.err
+    return outcome.err.split("stored as run ")[1].split()[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "least"),
+    [
+        ("JGA=50%", SHARE, 0.5),
+        ("JGA=12.5 %", SHARE, 0.125),
+        ("JGA=0.5", SHARE, 0.5),
+        ("JGA=1.0", SHARE, 1.0),
+        ("JGA=0", SHARE, 0.0),
+        ("FGA@0.5(rule=paper)=.4", SHARE, 0.4),
+        ("BLEU=12.5", POINTS, 12.5),
+    ],
+)
+def test_a_threshold_is_a_percentage_or_a_fraction(text: str, score: Score, least: float) -> None:
+    threshold = Threshold.parse(text)
+    assert threshold.least(score) == pytest.approx(least)
+    assert threshold.measure == text.rpartition("=")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "sentence"),
+    [
+        ("JGA=50", SHARE, "ambiguous: write 50% or a fraction such as 0.5"),
+        ("JGA=1", SHARE, "ambiguous: write 1%"),
+        ("JGA=1.5", SHARE, "between 0% and 100%"),
+        ("JGA=120%", SHARE, "between 0% and 100%"),
+        ("BLEU=12%", POINTS, "not a share"),
+        ("Cost=3", Score(value=1.0, unit="USD", higher_is_better=False), "lower is better"),
+    ],
+)
+def test_what_could_mean_two_things_is_refused(text: str, score: Score, sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=sentence):
+        Threshold.parse(text).least(score)
+
+
+@pytest.mark.parametrize("text", ["JGA", "JGA=", "=0.5", "JGA=half", "JGA=nan", "JGA=inf", "JGA=%"])
+def test_a_misspelt_threshold_is_refused_before_anything_is_read(capsys: Capture, text: str) -> None:
+    outcome = dialgauge(capsys, "score", "missing.jsonl", "missing.jsonl", "--fail-under", text)
+    assert outcome.code == 2
+    assert "--fail-under expects MEASURE=VALUE" in outcome.err
+
+
+def test_below_a_threshold_is_exit_code_3(capsys: Capture, files: Path) -> None:
+    score = ("score", "gold.jsonl", "bad.jsonl", "--no-intervals")
+    document = json.loads(dialgauge(capsys, *score, "--json", "-").out)
+    value = document["systems"][0]["scores"]["JGA"]["value"]
+    assert 0 < value < 1
+    exact = dialgauge(capsys, *score, "--fail-under", f"JGA={value!r}", "--fail-under", "F1=0%")
+    assert exact.code == 0, exact.err
+    failed = dialgauge(capsys, *score, "--fail-under", "JGA=99.9%", "--fail-under", "F1=0%")
+    assert failed.code == 3
+    assert f"FAILED: bad: JGA {value:.2%} is below 99.9%" in failed.err
+    assert "F1" not in failed.err.split("FAILED")[1]
+    unknown = dialgauge(capsys, *score, "--fail-under", "JGAA=50%")
+    assert (unknown.code, "bad has no measure 'JGAA'. Did you mean 'JGA'" in unknown.err) == (2, True)
+
+
+def test_only_a_significant_drop_fails(capsys: Capture, files: Path) -> None:
+    run = stored(dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--run"))
+    against = ("--no-intervals", "--fail-on-drop", run)
+    alike = dialgauge(capsys, "score", "gold.jsonl", "alike.jsonl", *against)
+    assert alike.code == 0, alike.err
+    assert f"no significant drop compared with {run}" in alike.err
+    worse = dialgauge(capsys, "score", "gold.jsonl", "bad.jsonl", *against)
+    assert worse.code == 3
+    [told] = [line for line in worse.err.splitlines() if line.startswith("FAILED: bad: JGA dropped by")]
+    for part in (" points from ", f"compared with {run}", "95% interval ", "p = ", "40 dialogues"):
+        assert part in told
+    better = stored(dialgauge(capsys, "score", "gold.jsonl", "bad.jsonl", "--run"))
+    assert dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--fail-on-drop", better).code == 0
+
+
+def test_a_stored_run_can_be_held_against_another(capsys: Capture, files: Path) -> None:
+    good, bad = (stored(dialgauge(capsys, "score", "gold.jsonl", f"{name}.jsonl", "--run")) for name in ("good", "bad"))
+    assert dialgauge(capsys, "score", "--from", bad, "--fail-on-drop", good).code == 3
+    assert dialgauge(capsys, "score", "--from", good, "--fail-on-drop", bad).code == 0
+    unknown = dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--fail-on-drop", "2099")
+    assert unknown.code == 2
+
+
+def test_agent_results_and_responses_are_held_too(capsys: Capture, tmp_path: Path) -> None:
+    tau_file(tmp_path / "tau.json", {"a": "++", "b": "+-", "c": "--"})
+    failed = dialgauge(capsys, "tasks", "score", "tau.json", "--resamples", 0, "--fail-under", "pass^1=90%")
+    assert (failed.code, "FAILED: tau: pass^1 50.00% is below 90%" in failed.err) == (3, True)
+    (tmp_path / "town").mkdir()
+    gold = write_town(tmp_path / "town")
+    (tmp_path / "mine.json").write_text(json.dumps(responses()))
+    call = ("tasks", "score", gold, "mine.json", "--resamples", 0)
+    assert dialgauge(capsys, *call, "--fail-under", "Success=100%").code == 0
+    assert dialgauge(capsys, *call, "--fail-under", "BLEU=101").code == 3
+    run = stored(dialgauge(capsys, *call, "--run"))
+    assert dialgauge(capsys, *call, "--fail-on-drop", run).code == 0
+
+
+def test_runs_of_several_splits_are_held_against_the_same_split(capsys: Capture, tmp_path: Path) -> None:
+    tiny_release(tmp_path / "babi")
+    call = ("babi", "evaluate", "--data", "babi", "--model", "tfidf", "--json", "out.json")
+    assert dialgauge(capsys, *call, "--split", "tst").code == 0
+    [before] = json.loads(Path("out.json").read_text())["systems"]
+    held = dialgauge(capsys, *call, "--fail-on-drop", before["run"], "--fail-under", "per-response=0%")
+    assert held.code == 0, held.err
+    assert held.err.count("no significant drop") == 1
+    other = dialgauge(capsys, *call, "--split", "dev", "--fail-on-drop", before["run"])
+    assert (other.code, "the split of" in other.err) == (2, True)
+
+
+def test_the_lab_is_held_too(capsys: Capture) -> None:
+    call = ("lab", "run", "-n", 12, "--resamples", 0)
+    run = stored(dialgauge(capsys, *call))
+    assert dialgauge(capsys, *call, "--seed", 1, "--fail-on-drop", run).code == 0
+    deaf = dialgauge(capsys, *call, "--channel", "drop=0.8", "--fail-on-drop", run, "--fail-under", "JGA=99%")
+    assert deaf.code == 3
+    assert "JGA" in deaf.err

@@ -1,0 +1,53 @@
+"""Help texts and errors in the words a native engineer would use: phrases that were found stiff do not come back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import dialgauge
+
+SOURCE = Path(dialgauge.__file__).parent
+
+#: What was said, and what is said instead.
+STIFF = {
+    "a first experience": "guided tour",
+    "is the screen": "- for stdout",
+    "not to be recognised": "overrides format detection",
+    "interrupted download goes on": "downloads resume",
+    "when two values are the same": "value-matching rules",
+    "parts most from": "differs most",
+    "of the deal": "of the train/test split",
+    "datasets lie": "dataset folder",
+    "their beginnings": "or unique prefixes",
+    "or its beginning": "or unique prefix",
+    "times in 10": "80% power",
+    "that is not negative": "must be ≥ 0",
+    "(- : output)": "- for stdout",
+    "goes on after its last finished epoch": "resumes after",
+    "without it,": "Default:",
+    "so leave out": "; leave out",
+    "0 is one for each core": "0 for one per core",
+    "0 is one per core": "0 for one per core",
+    "may be repeated": "repeatable",
+    "repeat for several": "repeatable",
+}
+
+
+def spoken(path: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a module that a user may read: strings, and the docstrings of commands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, " ".join(node.value.split()).lower()
+
+
+def test_stiff_phrases_do_not_come_back() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}: '{phrase}': say '{instead}'"
+        for path in sorted((SOURCE / "cli").glob("*.py"))
+        for line, text in spoken(path)
+        for phrase, instead in STIFF.items()
+        if phrase in text
+    ]
+    assert not found, "\n".join(found)

@@ -1,0 +1,45 @@
+"""Options that were renamed: the new ones exist, the old ones are gone and say so."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from dialgauge.cli.options import Option
+from dialgauge.cli.parse import command_parameters
+from dialgauge.cli.renamed import RENAMED
+from support.commands import dialgauge
+
+Capture = pytest.CaptureFixture[str]
+
+
+def options_of(command: str) -> set[str]:
+    name, *inner = command.split()
+    commands = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+    function = commands[inner[0]] if inner else next(iter(commands.values()))
+    parameters = command_parameters(function)
+    return {option for one in parameters if isinstance(one.declaration, Option) for option in one.options}
+
+
+@pytest.mark.parametrize(("command", "option"), RENAMED)
+def test_an_old_option_names_the_new_one(command: str, option: str, capsys: Capture) -> None:
+    known = options_of(command)
+    assert option not in known
+    sentence = RENAMED[command, option]
+    outcome = dialgauge(capsys, *command.split(), option, "x")
+    assert outcome.code == 2
+    assert outcome.err == f"dialgauge: 'dialgauge {command}' has no option {option}: {sentence}\n"
+    new = re.match(r"use (--[a-z-]+)", sentence)
+    assert new is None or new[1] in known
+
+
+@pytest.mark.parametrize("command", [("score", "a", "b"), ("tasks", "score", "a", "b"), ("users", "score", "a")])
+def test_a_store_alone_is_refused_since_it_once_stored(
+    command: tuple[str, ...], capsys: Capture, tmp_path: Path
+) -> None:
+    outcome = dialgauge(capsys, *command, "--store", tmp_path / "runs")
+    assert outcome.code == 2
+    assert outcome.err == "dialgauge: --store only says where runs are stored; add --run to store this one\n"

@@ -1,0 +1,80 @@
+"""An option that several commands have means the same in all of them: one declaration, one help text."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+import pytest
+
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.options import Option
+from dialgauge.cli.parse import Parameter, command_parameters
+
+#: What the table in docs/decisions/options.md promises.
+SAME = (
+    "--json", "--table", "--figures", "--figure-format", "--store", "--run", "--format", "--fail-under",
+    "--fail-on-drop", "--view", "--gold-format", "--pred-format",
+)  # fmt: skip
+#: Commands with --json whose answer is no table.
+NO_TABLE = {"data convert", "babi convert-dstc2"}
+#: Commands that hold conversations or train, and so always store.
+ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi interact", "babi train"}
+#: Commands with a store that score something, and so store it where that is asked for.
+ON_REQUEST = {"score", "tasks score", "users score", "users faults", "babi attention"}
+
+
+def commands() -> Iterator[tuple[str, dict[str, Parameter]]]:
+    for name in COMMANDS:
+        group = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+        for command, function in group.items():
+            parameters = command_parameters(function)
+            options = {
+                option: one for one in parameters if isinstance(one.declaration, Option) for option in one.options
+            }
+            yield name if len(group) == 1 else f"{name} {command}", options
+
+
+EVERY = dict(commands())
+
+
+@pytest.mark.parametrize("option", SAME)
+def test_an_option_is_declared_the_same_everywhere(option: str) -> None:
+    having = {name: options[option] for name, options in EVERY.items() if option in options}
+    meanings = {(one.type, one.many, tuple(sorted(one.declaration.settings.items()))) for one in having.values()}
+    assert having and len(meanings) == 1, sorted(having)
+
+
+def test_what_shows_tables_writes_them_and_what_draws_says_in_which_format() -> None:
+    for name, options in EVERY.items():
+        assert ("--json" in options) == ("--table" in options or name in NO_TABLE), name
+        assert ("--figures" in options) == ("--figure-format" in options), name
+
+
+def test_runs_are_stored_the_same_way_everywhere() -> None:
+    assert {name for name, options in EVERY.items() if "--run" in options} == ON_REQUEST
+    for name in ALWAYS_STORE | ON_REQUEST:
+        assert "--store" in EVERY[name], name
+
+
+def test_a_stored_run_is_named_by_from_and_nowhere_by_run() -> None:
+    for name, options in EVERY.items():
+        if "--run" in options:
+            assert options["--run"].type is bool, name
+        if "--from" in options:
+            assert options["--from"].declaration.settings["metavar"] == "RUN", name
+
+
+def test_format_is_of_inputs_and_to_of_outputs() -> None:
+    assert {name for name, options in EVERY.items() if "--to" in options} == {
+        "data convert", "compare", "runs compare", "babi simulate", "babi convert-dstc2", "babi anonymise"
+    }  # fmt: skip
+    for options in EVERY.values():
+        if "--format" in options:
+            assert "Input format" in options["--format"].declaration.settings["help"]
+        if "--to" in options:
+            assert "Output format" in options["--to"].declaration.settings["help"]
+
+
+def test_no_option_only_explains() -> None:
+    assert not [option for options in EVERY.values() for option in options if option.startswith("--explain")]
