@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dialgauge.report import Cell, Column, Table, plain
-from dialgauge.report.terminal import NARROW, places
+from dialgauge.report.fitting import NARROW, places
 
 ODD = [
     "日本語 ",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         shades,
         styled,
     )
+    from dialgauge.report.fitting import fold_sentence
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import inert
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
@@ -69,6 +70,7 @@ __all__ = [
     "domain_bars",
     "drawn",
     "error_onset",
+    "fold_sentence",
     "format_of",
     "inert",
     "interval_plot",

@@ -192,6 +192,8 @@ class Column(Struct, frozen=True):
     """A column's title and how its numbers look.
 
     ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
+    ``drop`` says how early the column goes where a screen is too narrow: the highest number first, and 0 only when
+    nothing else helps. Files hold every column.
     """
 
     title: str
@@ -200,6 +202,7 @@ class Column(Struct, frozen=True):
     signed: bool = False
     best: Literal["max", "min"] | None = None
     align: Literal["left", "right"] | None = None
+    drop: int = 0
 
     def text(self, value: Value) -> str:
         """The value as people read it.
