@@ -13,6 +13,7 @@ from dialgauge.cli.common import (
     AcceptOption,
     JsonOption,
     MinResultsOption,
+    WideOption,
     WorldOption,
     err,
     on_screen,
@@ -56,12 +57,14 @@ def simulate(
     ] = "babi",
     force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the format of the release.
 
     A folder takes the tasks and splits of one world with one seed. Another simulation there is refused, or replaced
     with --force; files that no simulation wrote are never touched.
     """
+    out.wide = wide
     from msgspec import to_builtins
 
     from dialgauge.lab import Form, splits_of, write_release
@@ -177,11 +180,13 @@ def anonymise(
         Option("--format", help="babi joins messages a user sent in a row, so that bots can be evaluated."),
     ] = "chat-log",
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Replace names, places, dates, numbers, phones and mails in chat logs by tokens such as `<person>`.
 
     Names are found by lists: one that is on no list stays. The logs themselves are never written over.
     """
+    out.wide = wide
     from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write
     from dialgauge.rankers import joined_messages, operator_candidates

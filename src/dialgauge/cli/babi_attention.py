@@ -15,7 +15,7 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.common import JsonOption, StoreOption, WideOption, on_screen, out, write_json
 from dialgauge.cli.options import CommandGroup, Option, OutputFile
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -45,8 +45,10 @@ def attention(
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Show the memories of a dialog with their weights in every hop, and what the model then said."""
+    out.wide = wide
     import msgspec
 
     from dialgauge.rankers import load_ranker, seed_of

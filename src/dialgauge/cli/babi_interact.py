@@ -23,6 +23,7 @@ from dialgauge.cli.common import (
     JsonOption,
     MinResultsOption,
     StoreOption,
+    WideOption,
     WorldOption,
     on_screen,
     out,
@@ -71,12 +72,14 @@ def interact(
     device: DeviceOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it carries to the end.
 
     The world is drawn anew from the seed; a model gets its candidates and its knowledge base and learns nothing new.
     The exit code is 1 when conversations ended because an agent failed.
     """
+    out.wide = wide
     from dialgauge.lab import failed, interaction_table, move_to
     from dialgauge.lab import interact as hold
     from dialgauge.rankers import ReplyModel

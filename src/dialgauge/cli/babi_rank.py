@@ -26,7 +26,7 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import JsonOption, StoreOption, err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.common import JsonOption, StoreOption, WideOption, err, on_screen, out, progress_bar, write_json
 from dialgauge.cli.options import CommandGroup, Option, OutputFile, OutputFolder
 from dialgauge.errors import DialgaugeError
 
@@ -49,8 +49,9 @@ def register(app: CommandGroup) -> None:
     app.command("table")(table)
 
 
-def models() -> None:
+def models(wide: WideOption = False) -> None:
     """List the models that can be evaluated, and what the others lack."""
+    out.wide = wide
     from dialgauge.rankers import ranker_listing
     from dialgauge.report import Table
 
@@ -103,6 +104,7 @@ def evaluate(
     ] = 0,
     store: StoreOption = None,
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Evaluate a model fitted on a task, or an agent: per-response, per-dialog, hits@10, MRR, by class of reply.
 
@@ -111,6 +113,7 @@ def evaluate(
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again.
     """
+    out.wide = wide
     from dialgauge.rankers import fitted_on, place_of, seed_of
     from dialgauge.responses import reply_measures
     from dialgauge.runs import Store
@@ -251,8 +254,10 @@ def table(
     html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page.")] = None,
     store: StoreOption = None,
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Finished cells are stored and reused."""
+    out.wide = wide
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 

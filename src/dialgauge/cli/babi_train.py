@@ -18,7 +18,7 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import JsonOption, StoreOption, on_screen, out, write_json
+from dialgauge.cli.common import JsonOption, StoreOption, WideOption, on_screen, out, write_json
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 
 
@@ -42,12 +42,14 @@ def train(
     force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
     store: StoreOption = None,
     json: JsonOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Fit a model on a task's training and development dialogs (or on chat logs) and store it in a folder.
 
     A training that was interrupted goes on after its last finished epoch when the same command runs again. A folder
     with the model or checkpoint of another training is refused; --force replaces a model.
     """
+    out.wide = wide
     from dialgauge.rankers import claim_folder, fit_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, on_screen, out, progress_bar, write_json
+from dialgauge.cli.common import WideOption, err, on_screen, out, progress_bar, write_json
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
@@ -35,11 +35,13 @@ def check(
     places: Annotated[int, Option(min=0, help="How many places to name for each finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonFile = None,
+    wide: WideOption = False,
 ) -> None:
     """What is this, what is in it, and what is wrong with it.
 
     Exit code: 0 sound, 1 problems that make scores incomplete, 2 nothing could be read.
     """
+    out.wide = wide
     from dialgauge.data import check as look
     from dialgauge.data import show
     from dialgauge.errors import DialgaugeError
@@ -110,8 +112,9 @@ def convert(
 
 
 @app.command("formats")
-def list_formats(json: JsonFile = None) -> None:
+def list_formats(json: JsonFile = None, wide: WideOption = False) -> None:
     """The formats dialgauge knows, those of other packages too."""
+    out.wide = wide
     from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
@@ -127,8 +130,9 @@ def list_formats(json: JsonFile = None) -> None:
 
 
 @app.command("list")
-def list_datasets(json: JsonFile = None) -> None:
+def list_datasets(json: JsonFile = None, wide: WideOption = False) -> None:
     """The datasets dialgauge can fetch, and which are here."""
+    out.wide = wide
     from dialgauge.data import catalogue, data_folder, listing, listing_table
 
     folder = data_folder()
@@ -185,8 +189,10 @@ def path(name: Name) -> None:
 def verify(
     name: Annotated[str | None, Argument(help="The dataset; all that are here without it.")] = None,
     json: JsonFile = None,
+    wide: WideOption = False,
 ) -> None:
     """Compare every file of a dataset with its checksum. Exit code 1 if one is changed or missing."""
+    out.wide = wide
     from dialgauge.data import catalogue, data_folder, verification_table
     from dialgauge.data import verify as compare
     from dialgauge.errors import DialgaugeError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
-from dialgauge.cli.common import StoreOption, err, on_screen, out, present_tables, progress_bar, write_json
+from dialgauge.cli.common import StoreOption, WideOption, err, on_screen, out, present_tables, progress_bar, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import (
     ChannelOption,
@@ -84,11 +84,13 @@ def run(
         bool, Option("--detail", help="Also beliefs, efficiency, and what was understood and misheard.")
     ] = False,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """A conversation for every goal, recorded once, scored as tracking, as users and as tasks, and stored.
 
     An interrupted call resumes where it stopped. Exit code: 0 all conversations were held, 1 an agent failed in some.
     """
+    out.wide = wide
     from dialgauge.lab import lab_tables, town_run, write_conversations
     from dialgauge.report import format_of
     from dialgauge.runs import Store
@@ -150,8 +152,10 @@ def show_goals(
         OutputFolder("--out", metavar="FOLDER", help="Write the synthetic town: database and goals, as MultiWOZ's."),
     ] = None,
     json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write the goals as JSON; - is the screen.")] = None,
+    wide: WideOption = False,
 ) -> None:
     """What the goals ask for, which of them nothing satisfies, and which failures are real."""
+    out.wide = wide
     import msgspec
 
     from dialgauge.errors import DialgaugeError

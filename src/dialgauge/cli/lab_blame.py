@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, out, present_tables, write_json
+from dialgauge.cli.common import StoreOption, WideOption, out, present_tables, write_json
 from dialgauge.cli.lab_options import DatabaseOption, TownSeedOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
 
@@ -28,11 +28,13 @@ def blame(
         Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
     ] = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Whose fault each failure was: the first broken link from goal to outcome, with the turns that show it.
 
     --database and --town-seed are for runs that were stored before blame was kept with them.
     """
+    out.wide = wide
     from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
     from dialgauge.report import format_of
     from dialgauge.runs import Store

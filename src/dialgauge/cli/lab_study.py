@@ -9,7 +9,9 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     StoreOption,
+    WideOption,
     err,
+    out,
     present_tables,
     progress_bar,
     write_json,
@@ -62,11 +64,13 @@ def study(
         Path | None, OutputFile(metavar="FILE", help="Write the tables: .md, .tex, .html, .csv, .json.")
     ] = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Damage the system's hearing in several ways and degrees, and see which measure of its tracker tells success.
 
     The same users pursue the same goals under every condition; each stored conversation has its scores.
     """
+    out.wide = wide
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
     from dialgauge.report import format_of, save_all
     from dialgauge.runs import Store

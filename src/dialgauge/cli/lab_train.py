@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, out
+from dialgauge.cli.common import WideOption, err, out
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
 
@@ -36,11 +36,13 @@ def train(
         str | None,
         Option(metavar="FILE", help="Also say how well it understands these dialogues, none of the others."),
     ] = None,
+    wide: WideOption = False,
 ) -> None:
     """Train the NLU of the town on people's words, for agents that talk through text.
 
     Use it with --user-set nlu=FILE and --system-set nlu=FILE. The same dialogues give the same model everywhere.
     """
+    out.wide = wide
     from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read

@@ -10,6 +10,7 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     JsonOption,
+    WideOption,
     err,
     on_screen,
     out,
@@ -46,11 +47,13 @@ def main(
     json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
+    wide: WideOption = False,
 ) -> None:
     """Compute what a paper printed. What is missing to do more is said first; nothing is downloaded.
 
     Exit code: 0 something was computed, 2 nothing could be.
     """
+    out.wide = wide
     from dialgauge.report import check_ending
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 

@@ -13,6 +13,7 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     ViewOption,
+    WideOption,
     confirm,
     err,
     frame_table,
@@ -47,8 +48,10 @@ def list_runs(
     kind: Annotated[str | None, Option(help="Only runs of this kind, such as tracking.")] = None,
     json: JsonOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """List all runs, oldest first, and say which are damaged."""
+    out.wide = wide
     place = Store(store)
     survey = place.survey()
     runs = [run for run in survey.runs if kind in (None, run.kind)]
@@ -71,8 +74,10 @@ def show(
     rows: Annotated[int, Option(min=0, help="Rows to show of each table.")] = 5,
     json: JsonOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Show one run: where it comes from, its scores, and the beginning of its tables, after verifying their bytes."""
+    out.wide = wide
     place = Store(store)
     stored = place.open(run)
     stored.verify()
@@ -145,8 +150,10 @@ def compare(
     figure_format: FigureFormatOption = "svg",
     view: ViewOption = False,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
+    out.wide = wide
     output = comparing.ComparisonOutput(format, table, json, figures, figure_format, view, store)
     request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, output)

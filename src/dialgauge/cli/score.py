@@ -14,6 +14,7 @@ from dialgauge.cli.common import (
     PredFormatOption,
     StoreOption,
     ViewOption,
+    WideOption,
     err,
     kept_for_good,
     on_screen,
@@ -112,11 +113,13 @@ def score(
     run: Annotated[bool, Option("--run", help="Store the scores, one run per system.")] = False,
     view: ViewOption = False,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored.
     """
+    out.wide = wide
     if explain_profile is not None:
         _explain_profile(explain_profile)
         return 0

@@ -6,7 +6,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, frame_csv, frame_json, frame_parquet, frame_table, out, write_file
+from dialgauge.cli.common import (
+    StoreOption,
+    WideOption,
+    err,
+    frame_csv,
+    frame_json,
+    frame_parquet,
+    frame_table,
+    out,
+    write_file,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.errors import DialgaugeError
@@ -28,6 +38,7 @@ def sql(
     parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet.")] = None,
     limit: Annotated[int | None, Option(min=0, help=f"Rows at most; the screen shows {_SHOWN}.")] = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Ask all stored runs with one SELECT.
 
@@ -36,6 +47,7 @@ def sql(
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
+    out.wide = wide
     if store is not None and not store.exists():
         err.print(f"there is no run store at {store}, so all tables are empty")
     problems: list[DialgaugeError] = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from dialgauge.cli.common import (
     StoreOption,
+    WideOption,
     err,
     kept_for_good,
     on_screen,
@@ -98,6 +99,7 @@ def score(
     table: TableFile = None,
     run: Annotated[bool, Option("--run", help="Store the results, one run per system.")] = False,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Inform, Success, BLEU and Combined as the standard evaluator computes them, and by rules that are harder to game.
 
@@ -105,6 +107,7 @@ def score(
 
     Exit code: 0 all dialogues were answered, 1 some were not and are left out, 2 nothing could be scored.
     """
+    out.wide = wide
     from dialgauge.tasks import explanation, score_tables, worst_dialogues
 
     _check_output(table, by)
@@ -157,11 +160,13 @@ def explain(
     run: Annotated[str | None, Option("--run", metavar="ID", help="Explain a stored run instead.")] = None,
     store: StoreOption = None,
     table: TableFile = None,
+    wide: WideOption = False,
 ) -> None:
     """For each domain of a goal what was offered, when, what does not fit, and which request was never met.
 
     dialgauge tasks explain test.json augpt.json MUL0003, or of a stored run: dialgauge tasks explain MUL0003 --run ID
     """
+    out.wide = wide
     from dialgauge.errors import DialgaugeError
     from dialgauge.tasks import explanation
 

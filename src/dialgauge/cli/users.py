@@ -6,7 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json, write_table_file
+from dialgauge.cli.common import (
+    StoreOption,
+    WideOption,
+    err,
+    on_screen,
+    out,
+    print_tables,
+    write_json,
+    write_table_file,
+)
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
@@ -75,11 +84,13 @@ def score(
     run: Annotated[bool, Option("--run", help="Store the results, one run per source.")] = False,
     store: StoreOption = None,
     workers: Workers = 1,
+    wide: WideOption = False,
 ) -> None:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
     A dialogue that cannot be scored is named with the reason and the others go on; the exit code is then 1.
     """
+    out.wide = wide
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import bulk_load
     from dialgauge.users import explanation, reference_report, score_tables, verdict_table
@@ -138,8 +149,10 @@ def figures(
     json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all numbers as JSON; - is the screen.")] = None,
     table: TableFile = None,
     workers: Workers = 1,
+    wide: WideOption = False,
 ) -> None:
     """The analyses of the paper: Figures 1 to 7 as tables and plots, confusions of NLU, and loops with their cause."""
+    out.wide = wide
     from dialgauge.users import (
         confusion_table,
         draw,
@@ -192,11 +205,13 @@ def explain(
     talk: Annotated[bool, Option("--talk", help="First the conversation itself, with what was heard.")] = False,
     json: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all of it as JSON; - is the screen.")] = None,
     table: TableFile = None,
+    wide: WideOption = False,
 ) -> None:
     """Where every point of one dialogue's scores was won or lost, and why.
 
     dialgauge users explain talks/ PMUL2009 --talk, or of a stored run: dialgauge users explain --run ID PMUL2009
     """
+    out.wide = wide
     from dialgauge.errors import DialgaugeError
     from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
 

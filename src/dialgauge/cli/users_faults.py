@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import StoreOption, err, kept_for_good, on_screen, out, present_tables, write_json
+from dialgauge.cli.common import StoreOption, WideOption, err, kept_for_good, on_screen, out, present_tables, write_json
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile
 from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
@@ -40,6 +40,7 @@ def faults(
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """What the user got wrong: nine kinds of fault, each with the message as evidence.
 
@@ -52,6 +53,7 @@ def faults(
     Exit code: 0, or 1 where a file holds fewer conversations than were planned, or some that failed by
     infrastructure, were never judged or have no word of the user.
     """
+    out.wide = wide
     from dialgauge.users.faults import (
         check_faults,
         explanation_tables,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, err, on_screen, out, print_tables, write_json
+from dialgauge.cli.common import StoreOption, WideOption, err, on_screen, out, print_tables, write_json
 from dialgauge.cli.options import Option, OutputFile
 from dialgauge.cli.users_options import (
     ConfigFile,
@@ -65,11 +65,13 @@ def find(
     schema: SchemaFile = None,
     format: Format = None,
     workers: Workers = 1,
+    wide: WideOption = False,
 ) -> None:
     """Find conversations by what happened in them, where, how often, how they scored and how they ended.
 
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
+    out.wide = wide
     from dialgauge.cli.common import frame_json, frame_table
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search
