@@ -22,45 +22,59 @@ _LONG, _FOLDED = 32, 20
 
 
 class ColumnNeeds(Struct, frozen=True):
-    """What a column asks for: ``full`` on one line, ``tight`` with every text folded, between them ``readable``."""
+    """What a column asks for, from a line for every cell down to the narrowest that keeps its words whole.
+
+    ``full`` holds title and cells on one line, ``cells`` the cells alone; in ``readable`` only long texts fold, in
+    ``tight`` all of them.
+    """
 
     full: int
+    cells: int
     readable: int
     tight: int
     drop: int
 
 
 class Fit(Struct, frozen=True):
-    """The columns that stay, by their places in the table, and the width of each."""
+    """The columns that stay, by their places in the table, and the width of each.
+
+    ``forced``: columns went, or words will, that nobody declared less important.
+    """
 
     places: tuple[int, ...]
     widths: tuple[int, ...]
+    forced: bool = False
 
 
-def needs(title: str, cells: Sequence[str], whole: Sequence[bool], drop: int) -> ColumnNeeds:
-    """What a column needs for its title and its cells, of which some are ``whole``: numbers with their intervals."""
-    full = max(map(places, (title, *cells)))
-    words = [places(cell) if kept else longest_word(cell) for cell, kept in zip(cells, whole, strict=True)]
+def needs(title: str, cells: Sequence[tuple[str, str]], drop: int) -> ColumnNeeds:
+    """What a column needs for its title and its cells, each a text and an interval, which stays beside the text."""
+    wholes = [f"{text}{interval}" for text, interval in cells]
+    widest = max(map(places, wholes), default=0)
+    words = (
+        places(whole) if interval else longest_word(whole) for whole, (_, interval) in zip(wholes, cells, strict=True)
+    )
     tight = max([longest_word(title), *words])
-    widest = max(map(places, cells), default=0)
     folded = max(tight, _FOLDED) if widest > _LONG else max(tight, widest)
-    return ColumnNeeds(full, min(full, folded), tight, drop)
+    full = max(places(title), widest)
+    return ColumnNeeds(full, max(widest, longest_word(title)), min(full, folded), tight, drop)
 
 
 def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
-    """The columns that fit into a width; into any, all of them."""
+    """The columns that fit into a width; into None, all of them."""
     kept = list(range(len(columns)))
     if width is None or _total([one.full for one in columns]) <= width:
         return Fit(tuple(kept), tuple(one.full for one in columns))
     declared = sorted((place for place in kept if columns[place].drop), key=lambda place: (columns[place].drop, place))
     while not _fits([columns[place].readable for place in kept], width) and declared:
         kept.remove(declared.pop())
-    least = [columns[place].readable for place in kept]
-    if not _fits(least, width):
-        while not _fits([columns[place].tight for place in kept], width) and len(kept) > 1:
-            kept.pop()
-        least = [min(columns[place].tight, width) for place in kept]
-    return Fit(tuple(kept), tuple(_widened(least, [columns[place].full for place in kept], width)))
+    chosen = [columns[place] for place in kept]
+    if _fits([one.readable for one in chosen], width):
+        return Fit(tuple(kept), _widened([one.readable for one in chosen], chosen, width))
+    while not _fits([one.tight for one in chosen], width) and len(chosen) > 1:
+        chosen.pop()
+    least = [min(one.tight, width) for one in chosen]
+    forced = len(chosen) < len(kept) or any(one.tight > width for one in chosen)
+    return Fit(tuple(kept[: len(chosen)]), _widened(least, chosen, width), forced)
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -136,11 +150,12 @@ def _fits(widths: Sequence[int], width: int) -> bool:
     return _total(widths) <= width
 
 
-def _widened(widths: list[int], full: list[int], width: int) -> list[int]:
-    """The widths with the places that are left, one after the other to the column that lacks the most."""
-    for _ in range(width - _total(widths)):
-        lacking = max(range(len(widths)), key=lambda place: full[place] - widths[place])
-        if widths[lacking] >= full[lacking]:
-            break
-        widths[lacking] += 1
-    return widths
+def _widened(widths: list[int], wishes: Sequence[ColumnNeeds], width: int) -> tuple[int, ...]:
+    """The widths with the places that are left: to the column whose cells lack the most, then to titles."""
+    for full in ([one.cells for one in wishes], [one.full for one in wishes]):
+        while _total(widths) < width:
+            lacking = max(range(len(widths)), key=lambda place: full[place] - widths[place])
+            if widths[lacking] >= full[lacking]:
+                break
+            widths[lacking] += 1
+    return tuple(widths)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.report.fitting import GAP, Fit, fit, fold, fold_sentence, needs, places
@@ -24,6 +25,7 @@ SCREEN = 80
 
 #: A line in pieces: text, and the style it has on a terminal.
 Line = list[tuple[str, str]]
+_EMPTY: list[Line] = [[]]
 
 
 class TerminalTable:
@@ -62,47 +64,58 @@ class TerminalTable:
 
     @property
     def _notes(self) -> list[str]:
-        dropped = [column for place, column in enumerate(self.table.columns) if place not in self._fit.places]
-        return [*map(plain, self.table.notes), *_left_out(dropped, self.width)]
+        chosen = self._layout.fit.places
+        left_out = [column.title for place, column in enumerate(self.table.columns) if place not in chosen]
+        left_out += ["intervals"] if self._layout.bare else []
+        return [*map(plain, self.table.notes), *_left_out(left_out, self.width)]
 
     @cached_property
-    def _rows(self) -> list[list[_CellText]]:
+    def _layout(self) -> _Layout:
+        """With intervals, unless they would cost whole columns."""
         columns = self.table.columns
-        return [[_cell_text(*pair) for pair in zip(columns, row, strict=True)] for row in self.table.cells]
-
-    @cached_property
-    def _fit(self) -> Fit:
-        columns = zip(self.table.columns, *self._rows, strict=True)
-        asked = [
-            needs(plain(column.title), [cell.whole for cell in cells], [bool(cell.tail) for cell in cells], column.drop)
-            for column, *cells in columns
-        ]
-        return fit(asked, self.width)
+        rows = [[_cell_text(*pair) for pair in zip(columns, row, strict=True)] for row in self.table.cells]
+        whole = _Layout.of(columns, rows, self.width)
+        if not whole.fit.forced or not any(cell.tail for row in rows for cell in row):
+            return whole
+        bare = [[cell._replace(tail="") for cell in row] for row in rows]
+        return _Layout.of(columns, bare, self.width)._replace(bare=True)
 
     def _grid(self) -> Iterator[Line]:
-        widths = self._fit.widths
+        fit = self._layout.fit
+        right = [self.table.right_aligned(place) for place in fit.places]
+        head, *body = (
+            [row[place].lines(width) for place, width in zip(fit.places, fit.widths, strict=True)]
+            for row in self._layout.rows
+        )
+        widths = [
+            max(places(_joined(line)) for lines in column for line in lines) for column in zip(head, *body, strict=True)
+        ]
         if not sum(widths):
             return
-        titles = [_CellText(plain(self.table.columns[place].title), "", "bold") for place in self._fit.places]
-        yield from self._row(titles, at_the_foot=True)
+        height = max(map(len, head))
+        hanging = [[*_EMPTY * (height - len(lines)), *lines] for lines in head]
+        yield from _row(hanging, widths, right)
         yield [("─" * (sum(widths) + GAP * (len(widths) - 1)), "")]
-        for row in self._rows:
-            yield from self._row([row[place] for place in self._fit.places])
+        for row in body:
+            yield from _row(row, widths, right)
 
-    def _row(self, cells: Sequence[_CellText], *, at_the_foot: bool = False) -> Iterator[Line]:
-        """The lines of one row; those of short cells stand at the top, those of titles on the rule."""
-        columns = [cell.lines(width) for cell, width in zip(cells, self._fit.widths, strict=True)]
-        height = max(map(len, columns))
-        empty: list[Line] = [[]]
-        for place, column in enumerate(columns):
-            missing = empty * (height - len(column))
-            columns[place] = [*missing, *column] if at_the_foot else [*column, *missing]
-        for pieces in zip(*columns, strict=True):
-            yield _spaced(pieces, self._fit.widths, self._right)
 
-    @cached_property
-    def _right(self) -> list[bool]:
-        return [self.table.right_aligned(place) for place in self._fit.places]
+class _Layout(NamedTuple):
+    """The titles and the rows as they are printed, and what of them fits; ``bare``: without their intervals."""
+
+    rows: list[list[_CellText]]
+    fit: Fit
+    bare: bool = False
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], rows: list[list[_CellText]], width: int | None) -> _Layout:
+        titles = [_CellText(plain(column.title), "", "bold") for column in columns]
+        cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+        asked = [
+            needs(plain(column.title), [(cell.text, cell.tail) for cell in texts], column.drop)
+            for column, texts in zip(columns, cells, strict=True)
+        ]
+        return cls([titles, *rows], fit(asked, width))
 
 
 class _CellText(NamedTuple):
@@ -112,19 +125,22 @@ class _CellText(NamedTuple):
     tail: str
     style: str
 
-    @property
-    def whole(self) -> str:
-        return f"{self.text}{self.tail}"
-
     def lines(self, width: int) -> list[Line]:
-        if self.tail and places(self.whole) <= width:
+        whole = f"{self.text}{self.tail}"
+        if self.tail and places(whole) <= width:
             return [[(self.text, self.style), (self.tail, "dim")]]
-        return [[(line, self.style)] for line in fold(self.whole, width)]
+        return [[(line, self.style)] for line in fold(whole, width)]
 
 
 def _cell_text(column: Column, cell: Cell) -> _CellText:
     interval = f" {cell.interval(column)}" if cell.has_interval else ""
     return _CellText(f"{plain(cell.text(column))}{plain(cell.mark)}", interval, "bold" if cell.bold else "")
+
+
+def _row(cells: Sequence[list[Line]], widths: Sequence[int], right: Sequence[bool]) -> Iterator[Line]:
+    """The lines of a row whose cells may have several."""
+    for pieces in zip_longest(*cells, fillvalue=_EMPTY[0]):
+        yield _spaced(pieces, widths, right)
 
 
 def _spaced(pieces: Sequence[Line], widths: Sequence[int], right: Sequence[bool]) -> Line:
@@ -145,9 +161,7 @@ def _joined(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
-def _left_out(dropped: Sequence[Column], width: int | None) -> list[str]:
-    """The sentence about columns that did not fit."""
-    if not dropped:
-        return []
-    names = ", ".join(plain(column.title) or "a column without a title" for column in dropped)
-    return [f"Left out to fit {width} columns: {names} (--wide shows all)."]
+def _left_out(titles: Sequence[str], width: int | None) -> list[str]:
+    """The sentence about what did not fit."""
+    names = ", ".join(plain(title) or "a column without a title" for title in titles)
+    return [f"Left out to fit {width} columns: {names} (--wide shows all)."] if titles else []
