@@ -300,13 +300,14 @@ def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> l
 
 
 def _show(runs: list[Run], json: Path | None) -> None:
+    from dialgauge.measures import short_form
     from dialgauge.responses import class_table, results_table
 
     if on_screen(json):
         out.print(results_table(runs).render("terminal"))
         out.print(class_table(runs).render("terminal"))
         for run in runs:
-            out.print(run.signature, style="dim")
+            out.print(f"Signature: {short_form(run.signature)}", style="dim")
     _write(runs, json)
 
 

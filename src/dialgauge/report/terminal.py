@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from dialgauge.measures import short_form
 from dialgauge.report.fitting import GAP, Fit, fit, fold, fold_sentence, needs, places
 from dialgauge.report.table import Cell, Column
 from dialgauge.text import plain
@@ -67,7 +68,8 @@ class TerminalTable:
         chosen = self._layout.fit.places
         left_out = [column.title for place, column in enumerate(self.table.columns) if place not in chosen]
         left_out += ["intervals"] if self._layout.bare else []
-        return [*map(plain, self.table.notes), *_left_out(left_out, self.width)]
+        signature = [f"Signature: {short_form(self.table.signature)}"] if self.table.signature else []
+        return [*map(plain, [*self.table.notes, *signature]), *_left_out(left_out, self.width)]
 
     @cached_property
     def _layout(self) -> _Layout:

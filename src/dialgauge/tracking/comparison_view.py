@@ -195,8 +195,8 @@ def _frame_counts(frame: polars.DataFrame, run: Run) -> Counts:
 def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)) -> Table:
     """FGA at some lambdas, and where systems swap places."""
     places = [place for place, at in enumerate(sweep.lambdas) if at in shown]
-    columns = [Column("system"), *(Column(f"λ = {sweep.lambdas[place]:g}", best="max") for place in places)]
-    table = Table("Flexible goal accuracy by strictness", columns)
+    columns = [Column("system"), *(_strictness(sweep.lambdas[place]) for place in places)]
+    table = Table("Flexible goal accuracy by strictness (percent)", columns)
     for name, values in sweep.scores.items():
         table.add(name, *(float(values[place]) for place in places))
     swaps = [f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep.swaps()]
@@ -204,6 +204,10 @@ def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.
         ("; ".join(swaps) if swaps else f"No two systems change places up to λ = {sweep.lambdas[-1]:g}") + "."
     )
     return table
+
+
+def _strictness(at: float) -> Column:
+    return Column(f"λ = {at:g}", digits=2, percent=True, best="max")
 
 
 def _error_onset(system: str, frame: polars.DataFrame) -> Any:
