@@ -98,7 +98,13 @@ def shown(table: Table, width: int) -> list[str]:
 
 
 def test_columns_go_in_the_declared_order_and_the_note_says_which() -> None:
-    titles = ["system", Column("score", drop=1), Column("provenance", drop=3), Column("seeds", drop=2), "verdict"]
+    titles: list[str | Column] = [
+        "system",
+        Column("score", drop=1),
+        Column("provenance", drop=3),
+        Column("seeds", drop=2),
+        "verdict",
+    ]
     table = Table("", titles, [["trade", 0.5, "a paper", 5, "better"]])
     assert shown(table, 80)[0].split() == ["system", "score", "provenance", "seeds", "verdict"]
     assert shown(table, 40)[0].split() == ["system", "score", "seeds", "verdict"]
@@ -110,7 +116,10 @@ def test_columns_go_in_the_declared_order_and_the_note_says_which() -> None:
 
 
 def test_intervals_go_before_columns_that_nobody_declared_less_important() -> None:
-    columns = ["measure", *(Column(name, digits=2, percent=True) for name in ("augpt", "dots", "mintl", "ubar"))]
+    columns: list[str | Column] = [
+        "measure",
+        *(Column(name, digits=2, percent=True) for name in ("augpt", "dots", "mintl", "ubar")),
+    ]
     table = Table("", columns, [["JGA", *(Cell(0.4948, 0.4742, 0.5155) for _ in range(4))]])
     assert "[47.42, 51.55]" in shown(table, 110)[2]
     assert shown(table, 80) == [

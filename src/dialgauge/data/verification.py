@@ -174,9 +174,8 @@ def readable(size: int | None, complete: bool = True) -> str:
 
 def listing_table(items: Iterable[DatasetState], folder: Folder) -> Table:
     """The catalogue as a table for people."""
-    table = Table(
-        "Datasets", ["name", "what", "here", "download", Column("checksum", drop=2), Column("licence", drop=1)]
-    )
+    last = [Column("checksum", drop=2), Column("licence", drop=1)]
+    table = Table("Datasets", ["name", "what", "here", "download", *last])
     for item in items:
         size = readable(item.size, item.size_complete)
         table.add(item.name, item.title, item.here, size, item.checksums, item.licence)

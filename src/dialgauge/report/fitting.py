@@ -46,13 +46,10 @@ class Fit(Struct, frozen=True):
     forced: bool = False
 
 
-def needs(title: str, cells: Sequence[tuple[str, str]], drop: int) -> ColumnNeeds:
-    """What a column needs for its title and its cells, each a text and an interval, which stays beside the text."""
-    wholes = [f"{text}{interval}" for text, interval in cells]
-    widest = max(map(places, wholes), default=0)
-    words = (
-        places(whole) if interval else longest_word(whole) for whole, (_, interval) in zip(wholes, cells, strict=True)
-    )
+def needs(title: str, cells: Sequence[tuple[str, bool]], drop: int) -> ColumnNeeds:
+    """What a column needs for its title and its cells, each a text and whether it stays on one line, as numbers do."""
+    widest = max((places(text) for text, _ in cells), default=0)
+    words = (places(text) if solid else longest_word(text) for text, solid in cells)
     tight = max([longest_word(title), *words])
     folded = max(tight, _FOLDED) if widest > _LONG else max(tight, widest)
     full = max(places(title), widest)

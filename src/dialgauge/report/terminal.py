@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.measures import short_form
 from dialgauge.report.fitting import GAP, Fit, fit, fold, fold_sentence, needs, places
-from dialgauge.report.table import Cell, Column
+from dialgauge.report.table import Cell, Column, is_number
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -114,18 +114,19 @@ class _Layout(NamedTuple):
         titles = [_CellText(plain(column.title), "", "bold") for column in columns]
         cells = zip(*rows, strict=True) if rows else [()] * len(columns)
         asked = [
-            needs(plain(column.title), [(cell.text, cell.tail) for cell in texts], column.drop)
+            needs(plain(column.title), [(f"{cell.text}{cell.tail}", cell.solid) for cell in texts], column.drop)
             for column, texts in zip(columns, cells, strict=True)
         ]
         return cls([titles, *rows], fit(asked, width))
 
 
 class _CellText(NamedTuple):
-    """A cell's text, and its interval, which stays beside it on one line."""
+    """A cell's text and its interval; a ``solid`` one stays on one line: a number with its mark and its interval."""
 
     text: str
     tail: str
     style: str
+    solid: bool = False
 
     def lines(self, width: int) -> list[Line]:
         whole = f"{self.text}{self.tail}"
@@ -136,7 +137,8 @@ class _CellText(NamedTuple):
 
 def _cell_text(column: Column, cell: Cell) -> _CellText:
     interval = f" {cell.interval(column)}" if cell.has_interval else ""
-    return _CellText(f"{plain(cell.text(column))}{plain(cell.mark)}", interval, "bold" if cell.bold else "")
+    text = f"{plain(cell.text(column))}{plain(cell.mark)}"
+    return _CellText(text, interval, "bold" if cell.bold else "", bool(interval) or is_number(cell.value))
 
 
 def _row(cells: Sequence[list[Line]], widths: Sequence[int], right: Sequence[bool]) -> Iterator[Line]:
