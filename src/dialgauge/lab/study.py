@@ -197,15 +197,16 @@ def study_figure(run: Run) -> altair.FacetChart:
         index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
     )
     rows = [_dot(row, goals) for row in frame.to_dicts()]
-    axis = alt.Axis(tickCount=5, format="%")
+    axis = alt.Axis(tickCount=3, format="%")
+    heading = "what is misheard"
     upto = alt.Scale(zero=False, domainMax=1, nice=False)
     base = alt.Chart().encode(
         x=alt.X("score:Q", title="score of the tracker", scale=upto, axis=axis),
-        color=alt.Color("error:N", title="what is misheard", scale=alt.Scale(range=list(LINES))),
+        color=alt.Color("error:N", title=heading, scale=alt.Scale(range=list(LINES))),
     )
     y = alt.Y("success:Q", title="success", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    points = base.mark_point(filled=True, size=45).encode(
-        y=y, shape=alt.Shape("error:N"), tooltip=["condition:N", "score:Q", "success:Q"]
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        y=y, shape=alt.Shape("error:N", title=heading), tooltip=["condition:N", "score:Q", "success:Q"]
     )
     whiskers = base.mark_rule(strokeWidth=1, opacity=0.6).encode(y="low:Q", y2="high:Q")
     panel = alt.layer(whiskers, points, data=data(rows)).properties(width=170, height=150)

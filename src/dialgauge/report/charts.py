@@ -191,9 +191,8 @@ def domain_bars(
     """
     alt = altair()
     groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
-    labels = {
-        domain: f"{domain}|n = {counts[domain]:,}" if counts and domain in counts else domain for domain in scores
-    }
+    sizes = counts or {}
+    labels = {domain: f"{domain}{_OF}{sizes[domain]:,}" if domain in sizes else domain for domain in scores}
     scale, digits = (100.0, 1) if percent else (1.0, 2)
     rows: list[dict[str, Any]] = []
     for domain, bars in scores.items():
@@ -220,11 +219,8 @@ def domain_bars(
     crowded = len(groups) > _UPRIGHT
     look = {"angle": 270, "align": "left", "dx": 3} if crowded else {"dy": -6}
     numbers = base.mark_text(fontSize=9, **look).encode(y="high:Q", text="text:N")
-    width = (
-        alt.Step(max(30, 60 if counts else 30), **{"for": "position"})
-        if len(groups) == 1
-        else alt.Step(13 if crowded else 26)
-    )
+    alone = alt.Step(60 if sizes else 30, **{"for": "position"})
+    width = alone if len(groups) == 1 else alt.Step(13 if crowded else 26)
     return styled((drawn + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
 
 
@@ -296,11 +292,11 @@ def correlation_heatmap(
         ),
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False)),
     )
-    scale = alt.Scale(domain=domain, range=list(colours))
+    scale = alt.Scale(domain=domain, range=list(colours), interpolate="rgb")
     cells = base.mark_rect(stroke=PAPER, strokeWidth=2, invalid="show").encode(
         color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, legend=None))
     )
-    dark = "datum.r !== null && abs(datum.r) > 0.45"
+    dark = "abs(datum.r) > 0.7" if negative else "datum.r > 0.5"
     numbers = base.mark_text(fontSize=12).encode(
         text="text:N", color=alt.condition(dark, alt.value(PAPER), alt.value(INK))
     )

@@ -112,12 +112,13 @@ def heat_map(
         x=alt.X("column:N", sort=list(columns), title=None, axis=top),
         y=alt.Y("memory:N", sort=list(labels), title=None, axis=axis),
     )
-    colour = alt.Color("weight:Q", scale=alt.Scale(domain=[0, 0.6, 1], range=list(RISING)), legend=None)
+    scale = alt.Scale(domain=[0, 0.6, 1], range=list(RISING), interpolate="rgb")
+    colour = alt.Color("weight:Q", scale=scale, legend=None)
     cells = base.mark_rect(stroke=PAPER, strokeWidth=1, invalid="show").encode(
         color=alt.condition("datum.weight === null", alt.value(_UNKNOWN), colour)
     )
     numbers = base.mark_text(fontSize=10).encode(
-        text="text:N", color=alt.condition("datum.weight > 0.45", alt.value(PAPER), alt.value(INK))
+        text="text:N", color=alt.condition("datum.weight > 0.5", alt.value(PAPER), alt.value(INK))
     )
     step = max(54, *(7 * len(name) for name in columns)) if columns else 54
     chart = (cells + numbers).properties(width=alt.Step(step), height=alt.Step(20))
