@@ -18,8 +18,8 @@ from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import Option
 
 SOURCE = Path(dialgauge.__file__).parent
-#: Options of every command.
-EVERYWHERE = {"--help", "--version", "--debug"}
+#: Options of every command, and that of every command that prints tables, whatever room the table is from.
+EVERYWHERE = {"--help", "--version", "--debug", "--wide"}
 #: Which commands say what a room has to say. What any command may say must name the command beside the option.
 ROOMS = {
     "agents": ("babi", "lab"),

@@ -392,9 +392,9 @@ def required_measures(measures: MeasureChoice) -> frozenset[str]:
 def measure_table() -> Table:
     """What each measure means, those of other packages included; notes name the ones that cannot be used."""
     from dialgauge.measures import card_listing
-    from dialgauge.report import Table
+    from dialgauge.report import Column, Table
 
-    table = Table("Measures", ["name", "parameters", "formula", "meaning"])
+    table = Table("Measures", ["name", Column("parameters", drop=1), "formula", "meaning"])
     for entry in card_listing(FAMILY):
         card = entry.content
         if card is None:
