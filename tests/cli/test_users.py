@@ -213,7 +213,7 @@ def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path
     numbers = json.loads((tmp_path / "numbers.json").read_text())
     assert numbers["figures"]["1"]["bars"]["goals"]["hotel"] == 2
     assert numbers["loops"][0]["loops"] == 1
-    assert "Figure 2" in (tmp_path / "all.md").read_text()
+    assert "Why users repeat constraints" in (tmp_path / "all.md").read_text()
 
 
 def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Path) -> None:
