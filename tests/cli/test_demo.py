@@ -11,21 +11,34 @@ from runs.contract import assert_run_contract
 from support.commands import dialgauge
 
 
-def test_the_demo_ends_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "demo"
+def test_the_demo_asks_answers_and_ends_with_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = Path("demo")
     outcome = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
     assert outcome.code == 0, outcome.err
-    assert outcome.out.splitlines()[-1] == f"Open the report: {folder / 'report.html'}"
-    lines = outcome.out.replace(str(folder), "demo").splitlines()
-    assert len(lines) <= 40 and max(map(len, lines)) <= 80
+    lines = outcome.out.splitlines()
+    everything = [*lines, *outcome.err.splitlines()]
+    assert len(everything) <= 40 and max(map(len, everything)) <= 80
     assert [line for line in lines if line.endswith("?")] == [
+        "What is there to work with?",
         "Which tracker is better?",
-        "Which bot carries a whole dialog?",
-        "And in conversation?",
+        "Which bot gets a whole dialog right?",
+        "Which of them can hold a conversation?",
         "What does a whole system get done?",
     ]
+    answer = lines[lines.index("Which tracker is better?") + 1]
+    assert re.fullmatch(r"  latest, by every measure; by JGA [\d.]+ points \(95% interval [\d.]+ to [\d.]+\)\.", answer)
+    assert "paper" not in outcome.out
+    assert "Report: demo/report.html" in lines
+    explore, compare, check = (line.split()[1:] for line in lines[-3:])
+    assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])
+    files = sorted(Path().glob(compare[2]))
+    compared = dialgauge(capsys, *compare[:2], *files, *compare[3:])
+    assert compared.code == 0 and "latest is better" in compared.out
     report = (folder / "report.html").read_text("utf-8")
-    assert "latest is better than first by JGA" in report and "data:image/svg+xml" in report
+    assert "latest is better than stubborn by JGA" in report and "data:image/svg+xml" in report
     answers = re.findall(r'<p class="answer">(.*?)</p>', report)
     assert len(answers) >= 4 and '<details class="dialogue"' in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})

@@ -19,8 +19,16 @@ from dialgauge.cli.options import Option
 
 SOURCE = Path(dialgauge.__file__).parent
 #: Options of every command.
-EVERYWHERE = {"--help", "--version", "--debug", "--no-project-file", "--install-completion", "--show-completion"}
-EVERYWHERE |= {"--complete"}  # what the completion scripts ask
+EVERYWHERE = {
+    "--help",
+    "--version",
+    "--debug",
+    "--no-project-file",
+    "--install-completion",
+    "--show-completion",
+    "--wide",
+}
+EVERYWHERE |= {"--complete", "--wide"}  # what the completion scripts ask; on all commands that print tables
 #: Modules whose texts are not said to a user as they stand: the parsers, and the table of options that are gone.
 SILENT = ("parse.py", "options.py", "renamed.py", "completion.py", "project_file.py")
 #: Which commands say what a room has to say. What any command may say must name the command beside the option.

@@ -158,7 +158,7 @@ def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
     assert "H:MM" in dialgauge(capsys, "explain", "profile", "canon").out
     listed = dialgauge(capsys, "explain", "profile").out
     assert "canon_nodc" in listed and "convlab3" in listed
-    assert "1 - exp(-lambda x)" in dialgauge(capsys, "explain", "measures").out
+    assert "1 - exp(-lambda x)" in dialgauge(capsys, "explain", "measures", "--wide").out
 
 
 def test_names_of_files_that_are_called_alike(

@@ -68,7 +68,7 @@ def test_equal_systems_say_nothing_about_noise() -> None:
     same = compare_scores(PairedScores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)
     assert math.isnan(same.floor[0])
     told = floor_table(same).render("markdown")
-    assert "| JGA | – | – | – | 0.00 |" in told
+    assert "| JGA | – | – | – | 0.0 |" in told
     assert "–: unknown: the systems differ alike on every dialogue" in told
 
 

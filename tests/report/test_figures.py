@@ -35,6 +35,26 @@ CHARTS: dict[str, Callable[[], Any]] = {
 }
 
 
+def scales(chart: Any, channel: str) -> list[dict[str, Any]]:
+    """The scales of a channel, whichever layer they are in."""
+    found: list[dict[str, Any]] = []
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            encoded = node.get("encoding", {}).get(channel, {})
+            for one in (encoded, encoded.get("condition", {})):
+                if isinstance(one, dict) and isinstance(one.get("scale"), dict):
+                    found.append(one["scale"])
+            for part in node.values():
+                walk(part)
+        elif isinstance(node, list):
+            for part in node:
+                walk(part)
+
+    walk(chart.to_dict())
+    return found
+
+
 def datasets(chart: Any) -> list[dict[str, Any]]:
     """All rows drawn, whichever layer they are in."""
     found: list[dict[str, Any]] = []
@@ -140,3 +160,29 @@ def test_bad_ending_and_missing_package(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(builtins, "__import__", without_altair)
     with pytest.raises(DialgaugeError, match=r"pip install 'dialgauge\[figures\]'"):
         CHARTS["heat"]()
+
+
+@pytest.mark.parametrize("least", [0.0, -0.4])
+def test_zero_is_white_in_heat_maps(least: float) -> None:
+    (scale,) = scales(charts.correlation_heatmap(["a", "b"], [[1.0, least], [least, 1.0]]), "color")
+    assert scale["range"][scale["domain"].index(0)] == "#ffffff"
+    assert scale["interpolate"] == "rgb"
+
+
+def test_axes_of_shares_end_at_a_hundred_percent() -> None:
+    rows = [{"system": "a", "measure": "SA", "value": 0.99, "low": 0.97, "high": 1.0, "percent": True}]
+    assert scales(charts.interval_plot(rows), "x")[0]["domain"] == [95.0, 100.0]
+    spread = charts.mean_spread(["SA"], [0.97], [0.05], percent=True)
+    assert scales(spread, "y")[0]["domain"] == [0, 100]
+    bars = charts.domain_bars({"hotel": {"SA": 0.99}}, percent=True)
+    assert scales(bars, "y")[0]["domain"] == [0, 100]
+    sweep = charts.lambda_sweep([0, 1], {"a": [0.9, 0.999]})
+    assert scales(sweep, "y")[0]["domain"] == [85.0, 100.0]
+
+
+def test_bars_of_domains_say_how_many_cases_and_how_sure() -> None:
+    chart = charts.domain_bars(
+        {"hotel": {"JGA": 0.5}}, percent=True, counts={"hotel": 2588}, intervals={"hotel": {"JGA": (0.4, 0.6)}}
+    )
+    row = datasets(chart)[0]
+    assert (row["label"], row["low"], row["high"], row["text"]) == ("hotel · n = 2,588", 40.0, 60.0, "50.0")

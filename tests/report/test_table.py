@@ -30,14 +30,6 @@ def scores() -> Table:
     )
 
 
-def on(width: int, *, terminal: bool) -> str:
-    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, soft_wrap=True, color_system=None)
-    console.print(scores().render("terminal"))
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return file.getvalue()
-
-
 def test_markdown() -> None:
     assert scores().render("markdown").splitlines() == [
         r"**Scores on R\&D\_1**",
@@ -79,28 +71,6 @@ def test_columns_of_one_name_are_all_kept() -> None:
     assert table.records() == [{"x": 1, "x (2)": 2.0, "x low": 1.0, "x high": 3.0, "x low (2)": 4}]
     assert table.render("csv").splitlines() == ["x,x (2),x low,x high,x low (2)", "1,2.0,1.0,3.0,4"]
     assert Table("t", ["x", "x"]).render("csv") == "x,x (2)\n"
-
-
-def test_a_pipe_gets_every_column_in_full() -> None:
-    lines = on(20, terminal=False).splitlines()
-    assert any(re.search(r"trade\|1\s+48\.62\* \[47\.00, 50\.10\]\s+2\.0\s+10", line) for line in lines)
-
-
-def test_a_terminal_gets_lines_no_wider_than_itself() -> None:
-    grid = [line for line in on(30, terminal=True).splitlines() if not line.startswith(("Scores", "signature"))]
-    assert max(map(len, grid)) <= 30
-
-
-def test_a_table_too_wide_for_the_terminal_is_shown_in_blocks() -> None:
-    table = Table("", ["system", *(f"measure {place}" for place in range(6))])
-    table.add("augpt", *(place / 10 for place in range(6)))
-    console = Console(file=io.StringIO(), width=40, force_terminal=True, soft_wrap=True, color_system=None)
-    console.print(table.render("terminal"))
-    lines = [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
-    assert [line for line in lines if line[:1] == ["augpt"]] == [
-        ["augpt", "0.0000", "0.1000"], ["augpt", "0.2000", "0.3000"], ["augpt", "0.4000", "0.5000"],
-    ]  # fmt: skip
-    assert sum(line[:1] == ["system"] for line in lines) == 3
 
 
 def test_control_characters_never_reach_the_terminal() -> None:

@@ -1,18 +1,20 @@
-"""Tables without a terminal have the bytes that rich would write."""
+"""Tables as people see them: alike on a terminal and in a pipe, no wider than asked, and no word broken."""
 
 from __future__ import annotations
 
 import io
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from rich.cells import cell_len
 from rich.console import Console
 
 from dialgauge.report import Cell, Column, Table, plain
-from dialgauge.report.terminal import NARROW, places
+from dialgauge.report.fitting import NARROW, places
 
 ODD = [
     "日本語 ",
@@ -39,11 +41,15 @@ CELLS = st.builds(
 COLUMNS = st.builds(Column, TEXTS, percent=st.booleans(), align=st.sampled_from([None, "left", "right"]))
 
 
-def through_rich(table: Table) -> str:
+def through_rich(table: Table, width: int | None = None) -> str:
     console = Console(file=io.StringIO(), width=40, soft_wrap=True, highlight=False, markup=False, emoji=False)
-    console.print(table.render("terminal"))
+    console.print(table.render("terminal").fitted(width))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def words(text: str) -> set[str]:
+    return set(re.split(r"[\s|]+", text))
 
 
 @st.composite
@@ -56,7 +62,19 @@ def tables(draw: st.DrawFn) -> Table:
 @settings(deadline=None)
 @given(tables())
 def test_any_table(table: Table) -> None:
-    assert table.render("terminal").text() == through_rich(table)
+    assert table.render("terminal").fitted(None).text() == through_rich(table)
+
+
+@settings(deadline=None)
+@given(tables(), st.integers(20, 100))
+def test_any_table_in_any_width(table: Table, width: int) -> None:
+    bare = Table("", table.columns, [[structs.replace(cell) for cell in row] for row in table.cells])
+    shown = bare.render("terminal").fitted(width).text()
+    grid = [line for line in shown.splitlines() if not line.startswith("Left out to fit")]
+    assert all(places(line) <= width for line in grid)
+    whole = words(bare.render("terminal").fitted(None).text())
+    for word in words("\n".join(grid)) - whole:
+        assert set(word) == {"─"} or (word.endswith("…") and any(one.startswith(word[:-1]) for one in whole))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +90,63 @@ def test_any_table(table: Table) -> None:
     ],
 )  # fmt: skip
 def test_some_tables(table: Table) -> None:
-    assert table.render("terminal").text() == through_rich(table)
+    assert table.render("terminal").fitted(None).text() == through_rich(table)
+
+
+def shown(table: Table, width: int) -> list[str]:
+    return table.render("terminal").fitted(width).text().splitlines()
+
+
+def test_columns_go_in_the_declared_order_and_the_note_says_which() -> None:
+    titles: list[str | Column] = [
+        "system",
+        Column("score", drop=1),
+        Column("provenance", drop=3),
+        Column("seeds", drop=2),
+        "verdict",
+    ]
+    table = Table("", titles, [["trade", 0.5, "a paper", 5, "better"]])
+    assert shown(table, 80)[0].split() == ["system", "score", "provenance", "seeds", "verdict"]
+    assert shown(table, 40)[0].split() == ["system", "score", "seeds", "verdict"]
+    assert shown(table, 40)[-1] == "Left out to fit 40 columns: provenance (--wide shows all)."
+    assert shown(table, 30)[0].split() == ["system", "score", "verdict"]
+    assert shown(table, 20)[0].split() == ["system", "verdict"]
+    assert shown(table, 20)[-1] == "Left out to fit 20 columns: score, provenance, seeds (--wide shows all)."
+    assert shown(table, 10)[0].split() == ["system"]
+
+
+def test_intervals_go_before_columns_that_nobody_declared_less_important() -> None:
+    columns: list[str | Column] = [
+        "measure",
+        *(Column(name, digits=2, percent=True) for name in ("augpt", "dots", "mintl", "ubar")),
+    ]
+    table = Table("", columns, [["JGA", *(Cell(0.4948, 0.4742, 0.5155) for _ in range(4))]])
+    assert "[47.42, 51.55]" in shown(table, 110)[2]
+    assert shown(table, 80) == [
+        "measure   augpt    dots   mintl    ubar",
+        "───────────────────────────────────────",
+        "JGA       49.48   49.48   49.48   49.48",
+        "Left out to fit 80 columns: intervals (--wide shows all).",
+    ]
+
+
+def test_long_texts_fold_at_spaces_before_a_column_goes() -> None:
+    table = Table("", ["name", "what"], [["som-dst", "predictions as a dictionary of dialogues and turns"]])
+    assert shown(table, 40) == [
+        "name      what",
+        "────────────────────────────────────────",
+        "som-dst   predictions as a dictionary of",
+        "          dialogues and turns",
+    ]
+
+
+def test_a_terminal_folds_notes_and_a_pipe_does_not() -> None:
+    table = Table("", ["a"], [[1]], ["Signature: profile:canon|coverage:intersection|dialogues:1000"])
+    assert shown(table, 40)[-1] == table.notes[0]
+    assert through_rich(table, 40).splitlines()[-2:] == [
+        "Signature: profile:canon|",
+        "coverage:intersection|dialogues:1000",
+    ]
 
 
 def test_the_bytes() -> None:

@@ -85,7 +85,7 @@ def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFi
     install(packages, "acme_measures", MEASURE, "[dialgauge.measures]\nlate-accuracy = acme_measures:LATE\n")
     assert "longest" in ranker_names()
     assert "late-accuracy" in cards("responses")
-    listed = dialgauge(capsys, "babi", "models")
+    listed = dialgauge(capsys, "babi", "models", "--wide")
     assert "the candidate with the most letters" in listed.out
     data = tiny_release(tmp_path / "data", (1,))
     outcome = dialgauge(
@@ -185,7 +185,7 @@ def test_an_agent_is_evaluated_reply_by_reply(
 def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
     entries = "[dialgauge.rankers]\nlongest = acme:Longest\ntfidf = acme:Longest\n"
     install(packages, "acme", "class Longest: pass", entries)
-    listed = dialgauge(capsys, "babi", "models")
+    listed = dialgauge(capsys, "babi", "models", "--wide")
     assert listed.code == 0
     assert "nearest" in listed.out
     errors = " ".join(listed.err.split())

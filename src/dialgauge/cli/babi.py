@@ -14,6 +14,7 @@ from dialgauge.cli.common import (
     JsonOption,
     MinResultsOption,
     TableOption,
+    WideOption,
     WorldOption,
     check_table,
     err,
@@ -60,12 +61,14 @@ def simulate(
     force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
 
     A folder holds one world with one seed. Another simulation in it is refused unless --force replaces it; files that
     no simulation wrote are never touched.
     """
+    out.wide = wide
     from msgspec import to_builtins
 
     from dialgauge.lab import Form, splits_of, write_release
@@ -179,11 +182,13 @@ def anonymise(
     ] = "chat-log",
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
 
     Names are found by lists: a name that is on no list stays. The input logs are never overwritten.
     """
+    out.wide = wide
     from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write
     from dialgauge.rankers import joined_messages, operator_candidates

@@ -23,9 +23,11 @@ from dialgauge.cli.common import (
     RunOption,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     draw_figures,
     figure_kinds,
+    out,
     present_tables,
     write_document,
 )
@@ -58,9 +60,11 @@ def attention(
     json: JsonOption = None,
     table: TableOption = None,
     run: RunOption = False,
+    wide: WideOption = False,
     store: StoreOption = None,
 ) -> None:
     """Show the memories of a dialog with their weights in every hop, and the model's reply. Figures are heat maps."""
+    out.wide = wide
     import msgspec
 
     from dialgauge.rankers import load_ranker, seed_of

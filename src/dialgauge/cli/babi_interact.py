@@ -24,8 +24,10 @@ from dialgauge.cli.common import (
     MinResultsOption,
     StoreOption,
     TableOption,
+    WideOption,
     WorldOption,
     check_table,
+    out,
     present_tables,
     write_document,
 )
@@ -72,6 +74,7 @@ def interact(
     device: DeviceOption = None,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
@@ -79,6 +82,7 @@ def interact(
     The world is generated from the seed; a model gets its candidates and knowledge base without retraining. The exit
     code is 1 if conversations ended because an agent failed.
     """
+    out.wide = wide
     from dialgauge.lab import failed, interaction_table, move_to
     from dialgauge.lab import interact as hold
     from dialgauge.rankers import ReplyModel

@@ -32,6 +32,7 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     TableOption,
+    WideOption,
     WorkersOption,
     check_table,
     err,
@@ -65,8 +66,9 @@ def register(app: CommandGroup) -> None:
     app.command("table")(table)
 
 
-def models(json: JsonOption = None, table: TableOption = None) -> None:
+def models(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
     """List the available models, and what the others need."""
+    out.wide = wide
     from dialgauge.rankers import ranker_listing
     from dialgauge.report import Table
 
@@ -127,6 +129,7 @@ def evaluate(
     report: TableOption = None,
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
@@ -137,6 +140,7 @@ def evaluate(
     Rerun an interrupted training to resume after its last finished epoch. Exit code 3: a --fail-under or --fail-on-drop
     check failed.
     """
+    out.wide = wide
     from dialgauge.rankers import fitted_on, place_of, seed_of
     from dialgauge.responses import reply_measures
     from dialgauge.runs import Store
@@ -279,9 +283,11 @@ def table(
     statistics: Annotated[bool, Option(help="Also show the paper's Table 1.")] = True,
     json: JsonOption = None,
     report: TableOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Cells are always stored, and reused."""
+    out.wide = wide
     from dialgauge.rankers import load_task
     from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
 

@@ -18,7 +18,16 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import JsonOption, StoreOption, TableOption, check_table, present_tables, write_document
+from dialgauge.cli.common import (
+    JsonOption,
+    StoreOption,
+    TableOption,
+    WideOption,
+    check_table,
+    out,
+    present_tables,
+    write_document,
+)
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 
 
@@ -44,6 +53,7 @@ def train(
     force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
 ) -> None:
     """Train a model on a task's training and development dialogs (or on chat logs) and save it in a folder.
@@ -51,6 +61,7 @@ def train(
     Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
     refused; --force replaces a model. The training log is always stored as a run.
     """
+    out.wide = wide
     from dialgauge.rankers import claim_folder, fit_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store

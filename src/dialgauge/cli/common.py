@@ -32,6 +32,18 @@ class Screen:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.wide = False
+
+    @property
+    def width(self) -> int | None:
+        """The columns that a table may take: a terminal's, 80 in a pipe or a file, or with ``--wide`` any number."""
+        if self.wide:
+            return None
+        if not self.stream.isatty():
+            return _COLUMNS
+        import shutil
+
+        return shutil.get_terminal_size((_COLUMNS, 24)).columns or _COLUMNS
 
     @property
     def stream(self) -> TextIO:
@@ -59,13 +71,25 @@ class Screen:
         return not wanted and not self.stream.isatty() and encoding.startswith("utf")
 
     def print(self, item: str | TerminalTable = "", *, style: str | None = None) -> None:
-        """Print a text or a table. Text is never markup, one line stays one line, and nothing acts on the terminal."""
-        shown = _harmless(item) if isinstance(item, str) else item
+        """Print a text or a table. Text is never markup, and nothing acts on the terminal.
+
+        A terminal folds long lines at spaces; in a pipe or a file, one line of text stays one line.
+        """
+        shown = _harmless(item) if isinstance(item, str) else item.fitted(self.width)
         if self.plain:
             self.write(f"{shown}\n" if isinstance(shown, str) else shown.text())
         else:
             with self._writing():
-                self.console.print(shown, style=style, soft_wrap=True)
+                text = self._folded(shown) if isinstance(shown, str) else shown
+                self.console.print(text, style=style, soft_wrap=True)
+
+    def _folded(self, text: str) -> str:
+        from dialgauge.report import fold_sentence
+
+        width = self.width
+        if width is None:
+            return text
+        return "\n".join(part for line in text.split("\n") for part in fold_sentence(line, width))
 
     def write(self, text: str) -> None:
         """Write a text exactly as it is; on a terminal, without what would act on it."""
@@ -110,6 +134,9 @@ class Screen:
 
             raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({error.strerror})") from error
 
+
+#: What a pipe or a file is taken for, and a terminal that does not say how wide it is.
+_COLUMNS = 80
 
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 
@@ -242,6 +269,7 @@ RunOption = Annotated[bool, Option("--run", help="Store the results in the run s
 StoreOption = Annotated[
     Path | None, Option("--store", metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
 ]
+WideOption = Annotated[bool, Option("--wide", help="Show every column, however wide the table gets.")]
 FromOption = Annotated[
     str | None, Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix).")
 ]

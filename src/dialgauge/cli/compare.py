@@ -20,6 +20,7 @@ from dialgauge.cli.common import (
     StoreOption,
     TableOption,
     ViewOption,
+    WideOption,
     check_table,
     draw_figures,
     err,
@@ -124,11 +125,13 @@ def main(
     figure_format: FigureFormatOption = "svg",
     view: ViewOption = False,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Compare systems: scores with letters and ranks, paired tests, what the test set can resolve.
 
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
+    out.wide = wide
     output = ComparisonOutput(to, table, json, figures, figure_format, view, store)
     request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {

@@ -11,6 +11,7 @@ from dialgauge.cli.common import (
     FormatOption,
     JsonOption,
     TableOption,
+    WideOption,
     check_table,
     err,
     on_screen,
@@ -46,11 +47,13 @@ def check(
     max_bytes: Limit = DEFAULT_LIMIT,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
+    out.wide = wide
     from dialgauge.data import check as look
     from dialgauge.data import show
     from dialgauge.errors import DialgaugeError
@@ -121,8 +124,9 @@ def convert(
 
 
 @app.command("formats")
-def list_formats(json: JsonOption = None, table: TableOption = None) -> None:
+def list_formats(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
     """List the known formats, including plugins."""
+    out.wide = wide
     from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
@@ -140,8 +144,9 @@ def list_formats(json: JsonOption = None, table: TableOption = None) -> None:
 
 
 @app.command("list")
-def list_datasets(json: JsonOption = None, table: TableOption = None) -> None:
+def list_datasets(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
     """List the datasets that can be downloaded, and which are present."""
+    out.wide = wide
     from dialgauge.data import catalogue, data_folder, listing, listing_table
 
     check_table(table)
@@ -198,8 +203,10 @@ def verify(
     name: Annotated[str | None, Argument(help="Dataset name. Default: all that are present.")] = None,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
+    out.wide = wide
     from dialgauge.data import catalogue, data_folder, verification_table
     from dialgauge.data import verify as compare
     from dialgauge.errors import DialgaugeError

@@ -27,7 +27,7 @@ def demo(
     dialogs: Annotated[int, Option(min=10, max=2000, help="Dialogs per task and split.")] = 150,
     seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:
-    """The guided tour: simulate a world, track it, answer in it, talk in it; a verdict on each, and a report."""
+    """The guided tour: five questions about simulated dialogues, a sentence of answer to each, and a report."""
     from dialgauge.demo import STEPS, Demo
 
     _fresh(folder)
@@ -37,12 +37,29 @@ def demo(
         answer = step(work)
         runs += answer.runs
         out.print(answer.question, style="bold")
-        if answer.table is not None:
-            out.print(answer.table.render("terminal"))
-        out.print(answer.verdict)
-        out.print()
-    out.print(f"{len(work.store.list())} runs stored. Browse them: dialgauge explore --store {work.store.folder}")
+        _print_sentence(answer.sentence)
+    out.print()
     _report(folder / "report.html", runs)
+    out.print("Try next:")
+    for command in _next_commands(folder):
+        out.print(f"  {command}")
+
+
+def _print_sentence(sentence: str) -> None:
+    """The answer, folded here so that a pipe shows the tour as a terminal does."""
+    from dialgauge.report import fold_sentence
+
+    for line in fold_sentence(f"  {sentence}", 80):
+        out.print(line)
+
+
+def _next_commands(folder: Path) -> list[str]:
+    """What goes on from here: look at the runs, compare in detail, and look at a file of one's own."""
+    return [
+        f"dialgauge explore --store {folder / 'runs'}",
+        f"dialgauge compare self {folder / 'predictions'}/*.json -m JGA --show 1",
+        "dialgauge data check YOUR_FILE",
+    ]
 
 
 def _report(file: Path, runs: Sequence[Run]) -> None:
@@ -55,7 +72,7 @@ def _report(file: Path, runs: Sequence[Run]) -> None:
     except DialgaugeError as error:
         out.print(f"No report: {error}")
         return
-    out.print(f"Open the report: {file}")
+    out.print(f"Report: {file}")
 
 
 def _fresh(folder: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from dialgauge.cli.common import (
     JsonOption,
     TableOption,
+    WideOption,
     check_table,
     on_screen,
     out,
@@ -33,8 +34,10 @@ def profile(
     ] = (None),
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Print the value-matching rules of a profile, or list the profiles."""
+    out.wide = wide
     from dialgauge.report import Table
     from dialgauge.values import profile_listing, profile_named
 
@@ -60,8 +63,10 @@ def measures(
     ] = None,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """List the measures with parameters, formula and meaning, including plugins."""
+    out.wide = wide
     from dialgauge.errors import DialgaugeError, nearest
     from dialgauge.measures import FAMILIES
 
@@ -73,6 +78,7 @@ def measures(
 @app.command()
 def behaviours(json: JsonOption = None, table: TableOption = None) -> None:
     """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them."""
+    out.wide = wide
     from dialgauge.report import Table
     from dialgauge.users import LABELS, REASONS
 

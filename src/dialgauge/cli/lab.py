@@ -12,9 +12,11 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     TableOption,
+    WideOption,
     WorkersOption,
     check_table,
     err,
+    out,
     place_from,
     present_tables,
     progress_bar,
@@ -101,12 +103,14 @@ def run(
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Hold a conversation for every goal and score it as tracking, as a user and as a task. The run is always stored.
 
     Rerun an interrupted command to resume it. Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a
     --fail-under or --fail-on-drop check failed.
     """
+    out.wide = wide
     from dialgauge.lab import lab_tables, town_run, write_conversations
     from dialgauge.runs import Store
     from dialgauge.worlds.town import ontology_of
@@ -173,8 +177,10 @@ def show_goals(
     ] = None,
     json: JsonOption = None,
     table: TableOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
+    out.wide = wide
     import msgspec
 
     from dialgauge.errors import DialgaugeError

@@ -9,6 +9,7 @@ from dialgauge.cli.common import (
     RunArgument,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     out,
     present_tables,
@@ -34,11 +35,13 @@ def blame(
     json: JsonOption = None,
     table: TableOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns.
 
     --database and --town-seed are only needed for old runs, stored without blame.
     """
+    out.wide = wide
     from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
     from dialgauge.runs import Store
 

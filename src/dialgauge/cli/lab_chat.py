@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import line_reader, out
+from dialgauge.cli.common import WideOption, line_reader, out
 from dialgauge.cli.lab_options import (
     ChannelOption,
     DatabaseOption,
@@ -44,12 +44,14 @@ def chat(
     system_set: SystemSetting = None,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
+    wide: WideOption = False,
 ) -> None:
     """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
 
     As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
     Database calls are listed at the end.
     """
+    out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
     from dialgauge.errors import DialgaugeError
     from dialgauge.lab import Sitting, goal_named, one_goal_table, town_scenario

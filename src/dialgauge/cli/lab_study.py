@@ -10,10 +10,12 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     draw_figures,
     err,
     figure_kinds,
+    out,
     present_tables,
     progress_bar,
     write_document,
@@ -69,12 +71,14 @@ def study(
     json: JsonOption = None,
     table: TableOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
 
     The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
     to resume it.
     """
+    out.wide = wide
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
     from dialgauge.runs import Store
 

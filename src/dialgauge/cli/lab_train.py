@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, out
+from dialgauge.cli.common import WideOption, err, out
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
 
@@ -34,12 +34,14 @@ def train(
         str | None,
         Option(metavar="FILE", help="Evaluate on these held-out dialogues."),
     ] = None,
+    wide: WideOption = False,
 ) -> None:
     """Train an NLU model on human dialogues, for town agents that exchange text.
 
     Use it with 'dialgauge lab run --user-set nlu=FILE --system-set nlu=FILE'. The same dialogues always give the same
     model.
     """
+    out.wide = wide
     from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read

@@ -12,6 +12,7 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     draw_figures,
     err,
@@ -52,11 +53,13 @@ def main(
     table: TableOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
+    wide: WideOption = False,
 ) -> None:
     """Compute what a paper printed, listing missing data first. Nothing is downloaded.
 
     Exit code: 0 something was computed, 2 nothing could be.
     """
+    out.wide = wide
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 
     if not fresh and (seeds, workers) != (None, None):

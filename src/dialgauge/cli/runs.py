@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import compare as comparing
@@ -16,6 +15,7 @@ from dialgauge.cli.common import (
     StoreOption,
     TableOption,
     ViewOption,
+    WideOption,
     check_table,
     confirm,
     err,
@@ -40,8 +40,8 @@ app = application("The run store: one folder per stored measurement, with run.js
 
 _SCORES_IN_LIST = 3
 
-#: Columns of a screen, the space between two columns of a table, and letters of a text before it is cut.
-_SCREEN, _GAP, _LONGEST = 80, 3, 36
+#: Letters of a text before it is cut.
+_LONGEST = 36
 #: Letters of one line of a note.
 _NOTE = 66
 
@@ -52,8 +52,10 @@ def list_runs(
     json: JsonOption = None,
     table: TableOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """List all runs, oldest first, and name damaged ones."""
+    out.wide = wide
     check_table(table)
     place = Store(store)
     survey = place.survey()
@@ -79,8 +81,10 @@ def show(
     json: JsonOption = None,
     table: TableOption = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
+    out.wide = wide
     check_table(table)
     place = Store(store)
     stored = place.open(run)
@@ -151,8 +155,10 @@ def compare(
     figure_format: FigureFormatOption = "svg",
     view: ViewOption = False,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
+    out.wide = wide
     output = comparing.ComparisonOutput(to, table, json, figures, figure_format, view, store)
     request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, output)
@@ -258,26 +264,20 @@ def _summary(run: Run, written: Annotations) -> dict[str, Any]:
 
 
 def _heads(run: Run, rows: int) -> list[Table]:
-    """The beginning of every table that has rows, cut to what fits a screen."""
+    """The beginning of every table that has rows."""
     return [
-        _narrow(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
+        _head(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
         for name, info in run.tables.items()
         if info.rows
     ]
 
 
-def _narrow(title: str, frame: polars.DataFrame) -> Table:
-    """As many columns as fit a screen side by side, long texts cut; notes name the others."""
+def _head(title: str, frame: polars.DataFrame) -> Table:
+    """The rows as a table; long texts are cut unless everything is to be shown."""
     whole = frame_table(title, frame)
-    texts = [[_cut(cell.value) for cell in row] for row in whole.cells]
-    widths = [
-        max([len(column.title), *(len(column.text(row[place])) for row in texts)]) + _GAP
-        for place, column in enumerate(whole.columns)
-    ]
-    fitting = max(1, sum(total <= _SCREEN + _GAP for total in accumulate(widths)))
-    others = ", ".join(column.title for column in whole.columns[fitting:])
-    notes = textwrap.wrap(f"Columns not shown: {others}", _SCREEN) if others else []
-    return Table(title, whole.columns[:fitting], [row[:fitting] for row in texts], notes)
+    if out.wide:
+        return whole
+    return Table(title, whole.columns, [[_cut(cell.value) for cell in row] for row in whole.cells])
 
 
 def _cut(value: Value) -> Value:

@@ -21,6 +21,7 @@ from dialgauge.cli.common import (
     StoreOption,
     TableOption,
     ViewOption,
+    WideOption,
     WorkersOption,
     check_table,
     err,
@@ -117,6 +118,7 @@ def score(
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
     view: ViewOption = False,
+    wide: WideOption = False,
     store: StoreOption = None,
     engine: EngineOption = None,
     address: AddressOption = None,
@@ -130,6 +132,7 @@ def score(
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
     3 a --fail-under or --fail-on-drop check failed.
     """
+    out.wide = wide
     check_table(table)
     gate = Gate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)

@@ -10,6 +10,7 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     err,
     frame_csv,
@@ -44,6 +45,7 @@ def sql(
         int | None, Option(min=0, help=f"Maximum number of rows. Default: all in files, {_SHOWN} on screen.")
     ] = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> None:
     """Query all stored runs with one SELECT.
 
@@ -52,6 +54,7 @@ def sql(
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
+    out.wide = wide
     check_table(table)
     if store is not None and not store.exists():
         err.print(f"no run store at {store}; all tables are empty")

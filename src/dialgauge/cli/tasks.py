@@ -16,6 +16,7 @@ from dialgauge.cli.common import (
     SeedOption,
     StoreOption,
     TableOption,
+    WideOption,
     WorkersOption,
     check_table,
     err,
@@ -107,6 +108,7 @@ def score(
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
+    wide: WideOption = False,
     store: StoreOption = None,
     engine: EngineOption = None,
     address: AddressOption = None,
@@ -119,6 +121,7 @@ def score(
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
     --fail-under or --fail-on-drop check failed.
     """
+    out.wide = wide
     from dialgauge.tasks import score_tables, worst_dialogues
 
     _check_output(table, by)
@@ -171,6 +174,7 @@ def explain(
     domains: Domains = None,
     strict: Strict = False,
     from_run: FromOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
     json: JsonOption = None,
     table: TableOption = None,
@@ -180,6 +184,7 @@ def explain(
     dialgauge tasks explain test.json augpt.json MUL0003, or from a stored run:
     dialgauge tasks explain MUL0003 --from RUN
     """
+    out.wide = wide
     from dialgauge.errors import DialgaugeError
     from dialgauge.tasks import explanation
 

@@ -18,6 +18,7 @@ from dialgauge.cli.common import (
     SeedOption,
     StoreOption,
     TableOption,
+    WideOption,
     WorkersOption,
     check_table,
     draw_figures,
@@ -98,6 +99,7 @@ def score(
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
+    wide: WideOption = False,
     store: StoreOption = None,
     engine: EngineOption = None,
     address: AddressOption = None,
@@ -108,6 +110,7 @@ def score(
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
+    out.wide = wide
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import bulk_load
     from dialgauge.users import reference_report, score_tables, verdict_table
@@ -165,6 +168,7 @@ def figures(
     schema: SchemaFile = None,
     format: FormatOption = None,
     from_run: FromOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
     most: Annotated[int, Option(min=1, help="Rows in the lists of confusions and loops.")] = 15,
@@ -175,6 +179,7 @@ def figures(
     workers: Workers = 1,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
+    out.wide = wide
     from dialgauge.users import (
         confusion_table,
         draw,
@@ -221,6 +226,7 @@ def explain(
     schema: SchemaFile = None,
     format: FormatOption = None,
     from_run: FromOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
     talk: Annotated[bool, Option("--talk", help="Show the conversation first, with what was understood.")] = False,
     json: JsonOption = None,
@@ -231,6 +237,7 @@ def explain(
     dialgauge users explain talks/ PMUL2009 --talk, or from a stored run:
     dialgauge users explain PMUL2009 --from RUN
     """
+    out.wide = wide
     from dialgauge.errors import DialgaugeError
     from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
 

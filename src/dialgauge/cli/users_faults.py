@@ -13,6 +13,7 @@ from dialgauge.cli.common import (
     SeedOption,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     err,
     kept_for_good,
@@ -55,6 +56,7 @@ def faults(
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
     store: StoreOption = None,
+    wide: WideOption = False,
 ) -> int:
     """Find what the simulated user got wrong: nine kinds of fault, each with the message as evidence.
 
@@ -65,6 +67,7 @@ def faults(
     Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
     infrastructure, were never judged, or contain no user message.
     """
+    out.wide = wide
     from dialgauge.users.faults import (
         check_faults,
         explanation_tables,

@@ -10,8 +10,10 @@ from dialgauge.cli.common import (
     JsonOption,
     StoreOption,
     TableOption,
+    WideOption,
     check_table,
     err,
+    out,
     present_tables,
     write_document,
     write_table_file,
@@ -62,6 +64,7 @@ def find(
         str | None, Option(metavar="NAME", help="Ends in a loop with this cause, for example 'user NLU'.")
     ] = None,
     from_run: FromOption = None,
+    wide: WideOption = False,
     store: StoreOption = None,
     limit: Annotated[int, Option(min=0, help="Rows to show; 0 for all.")] = 20,
     json: JsonOption = None,
@@ -80,6 +83,7 @@ def find(
 
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
+    out.wide = wide
     from dialgauge.cli.common import frame_json, frame_table
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search

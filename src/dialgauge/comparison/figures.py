@@ -65,6 +65,7 @@ def _mean_spread(comparison: Comparison) -> Any:
         [spread.mean or 0.0 for spread in known],
         [spread.population_std or 0.0 for spread in known],
         points=points,
+        percent=all(_is_share(comparison, spread.measure) for spread in known),
         note=f"{len(comparison.systems)} systems, population standard deviation",
     )
 

@@ -20,39 +20,41 @@ POWER_ALPHA = 0.05
 #: How many contradicting pairs of measures are named.
 _CONTRARY = 5
 
-#: How wide the tables of standings may get, and what stands between two of their columns.
-_WIDTH, _GAP = 80, 3
-
-#: Intervals of single scores are shown on the screen up to so many measures; files have them always.
-_FEW_MEASURES = 3
-
 #: Up to so many letters each has its own place in a column, so that groups are seen at a glance.
 _FEW_LETTERS = 6
 
 
 def standing_tables(comparison: Comparison) -> list[Table]:
-    """The systems, best first, by measures, with letters; then the ranks the tests leave them. Blocks of 80 columns."""
+    """The systems, best first, by measures, with letters; then the ranks the tests leave them."""
     standing = standings(comparison)
-    interval = len(comparison.measures) <= _FEW_MEASURES
-    columns = [_score_cells(comparison, place, _aligned(one), interval) for place, one in enumerate(standing)]
-    tables = _blocks(comparison, "Systems by measures, best first", columns)
-    tables[-1].notes += _score_notes(comparison)
+    scores = [_score_cells(comparison, place, _aligned(one)) for place, one in enumerate(standing)]
+    tables = [_by_measures(comparison, "Systems by measures, best first", scores)]
+    tables[0].notes += _score_notes(comparison)
+    tables[0].signature = comparison.signature
     if len(comparison.systems) > 2:
         ranks = [[Cell(one.ranks(system)) for system in range(len(comparison.systems))] for one in standing]
-        tables += _blocks(comparison, "Ranks that the tests leave open", ranks)
+        tables.append(_by_measures(comparison, "Ranks that the tests leave open", ranks))
         tables[-1].notes.append(
             "2-4: one system is significantly better, and three others are not significantly worse."
         )
     return tables
 
 
+def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) -> Table:
+    heads = [Column(measure, align="right") for measure in comparison.measures]
+    table = Table(title, [Column("system"), *heads])
+    for row in order(comparison):
+        table.add(comparison.systems[row], *(column[row] for column in columns))
+    return table
+
+
 def score_table(comparison: Comparison) -> Table:
     """Systems by measures, best first: scores with intervals and letters; the best in bold."""
     cells = [
-        _score_cells(comparison, place, [f" {text}" for text in one.letters], intervals=True)
+        _score_cells(comparison, place, [f" {text}" for text in one.letters])
         for place, one in enumerate(standings(comparison))
     ]
-    table = Table("Systems by measures", ["system", *comparison.measures])
+    table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
     table.notes += [*(f"{told}." for told in missing_sentences(comparison)), *_score_notes(comparison)]
@@ -76,33 +78,6 @@ def _aligned(standing: Standing) -> list[str]:
     return [" " + "".join(one if one in text else "·" for one in used) for text in standing.letters]
 
 
-def _blocks(comparison: Comparison, title: str, columns: list[list[Cell]]) -> list[Table]:
-    """Systems by measures as tables of at most 80 columns of text, at least one measure each."""
-    names = max(len("system"), *map(len, comparison.systems))
-    blocks: list[list[int]] = []
-    left = 0
-    for place, measure in enumerate(comparison.measures):
-        need = _GAP + max(len(measure), *(_cell_width(cell) for cell in columns[place]))
-        if need > left or not blocks:
-            blocks.append([])
-            left = _WIDTH - names
-        blocks[-1].append(place)
-        left -= need
-    tables = []
-    for number, places in enumerate(blocks):
-        heads = [Column(comparison.measures[place], align="right") for place in places]
-        table = Table(title if not number else "", [Column("system"), *heads])
-        for row in order(comparison):
-            table.add(comparison.systems[row], *(columns[place][row] for place in places))
-        tables.append(table)
-    return tables
-
-
-def _cell_width(cell: Cell) -> int:
-    look = cell.like or Column("")
-    return len(cell.text(look)) + len(cell.mark) + (1 + len(cell.interval(look)) if cell.has_interval else 0)
-
-
 def scale_note(comparison: Comparison) -> list[str]:
     """Which scale the numbers have, where any are shares."""
     scores = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
@@ -113,14 +88,13 @@ def scale_note(comparison: Comparison) -> list[str]:
     return [f"In percent{exception}; CSV and JSON have fractions."]
 
 
-def _score_cells(comparison: Comparison, place: int, marks: list[str], intervals: bool) -> list[Cell]:
+def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[Cell]:
     """The scores of one measure, by system."""
     measure = comparison.measures[place]
     look = score_column(measure, comparison.scores.run_score(measure), best=True)
-    ends = comparison.intervals[:, place].tolist() if intervals else [(None, None)] * len(comparison.systems)
     cells = [
         Cell(float(comparison.values[row, place]), low, high, marks[row], like=look)
-        for row, (low, high) in enumerate(ends)
+        for row, (low, high) in enumerate(comparison.intervals[:, place].tolist())
     ]
     return mark_best(look, cells)
 
@@ -132,7 +106,6 @@ def _score_notes(comparison: Comparison) -> list[str]:
         f"{comparison.basis}. Bold: best.",
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
-        f"Signature: {comparison.signature}",
         *(note[:1].upper() + note[1:].removesuffix(".") + "." for note in comparison.scores.notes),
     ]
 
@@ -150,11 +123,11 @@ def pair_table(comparison: Comparison) -> Table:
         Column("first"),
         Column("second"),
         Column("difference", signed=True),
-        Column("p"),
+        Column("p", drop=1),
         *([Column("p adjusted")] if many else []),
-        Column("wins"),
-        Column("ties"),
-        Column("losses"),
+        Column("wins", drop=2),
+        Column("ties", drop=4),
+        Column("losses", drop=3),
         Column("verdict"),
     ]
     table = Table("Differences, first minus second", columns)
@@ -212,7 +185,13 @@ def floor_table(comparison: Comparison) -> Table:
     power = discriminative_power(comparison.randomisation.p, alpha=POWER_ALPHA)
     table = Table(
         "What this test set can resolve",
-        ["measure", "noise floor", "resolved", "detectable (80% power)", Column("pairs separated", digits=2)],
+        [
+            "measure",
+            "noise floor",
+            "resolved",
+            "detectable (80% power)",
+            Column("pairs separated (%)", digits=1, percent=True),
+        ],
     )
     for place, measure in enumerate(comparison.measures):
         look = score_column("", comparison.scores.run_score(measure))
@@ -220,8 +199,8 @@ def floor_table(comparison: Comparison) -> Table:
         table.add(measure, *(Cell(float(number), like=look) for number in numbers), power[place])
     table.notes.append(
         "No two systems that differ by less than the noise floor were told apart, and all that differ by more than "
-        "'resolved' were. Detectable: the smallest true difference that this test finds with 80% power, whichever "
-        f"the pair. Pairs separated: share of system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
+        "'resolved' were. Detectable: the true difference that the same test finds with 80% power, whichever "
+        f"the pair. Pairs separated: system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
     )
     if np.isnan(comparison.floor).any():
         table.notes.append(

@@ -15,7 +15,7 @@ from dialgauge.data.datasets import Catalogue, Dataset
 from dialgauge.data.folder import RECEIPT, Folder, sha256_of
 from dialgauge.data.places import dataset_folder
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Table
+from dialgauge.report import Column, Table
 
 State: TypeAlias = Literal["right", "changed", "missing", "added", "unreadable"]
 
@@ -175,7 +175,8 @@ def readable(size: int | None, complete: bool = True) -> str:
 
 def listing_table(items: Iterable[DatasetState], folder: Folder) -> Table:
     """The catalogue as a table for people."""
-    table = Table("Datasets", ["name", "what", "here", "download", "checksum", "licence"])
+    last = [Column("checksum", drop=2), Column("licence", drop=1)]
+    table = Table("Datasets", ["name", "what", "here", "download", *last])
     for item in items:
         size = readable(item.size, item.size_complete)
         table.add(item.name, item.title, item.here, size, item.checksums, item.licence)

@@ -24,7 +24,6 @@ from dialgauge.lab import (
     write_release,
 )
 from dialgauge.rankers import load_task, ranker_class
-from dialgauge.report import Cell, Column, Table, score_column
 from dialgauge.responses import jobs_of, run_jobs
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
@@ -59,17 +58,16 @@ class Demo(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What one step shows: its question, a small table and a verdict; and the runs that the report is about."""
+    """What one step shows: its question and one sentence of answer; and the runs that the report is about."""
 
     question: str
-    verdict: str
-    table: Table | None = None
+    sentence: str
     runs: tuple[Run, ...] = ()
 
 
 def simulate_world(demo: Demo) -> Answer:
     """Simulate the restaurant world and say what came out."""
-    demo.tell(f"simulating {demo.dialogs} dialogs per task and split of the restaurant world")
+    demo.tell(f"simulating {demo.dialogs} dialogs per task and split")
     written = write_release(
         load_world("restaurant"),
         demo.corpus,
@@ -82,21 +80,21 @@ def simulate_world(demo: Demo) -> Answer:
     official = [one for one in written if one.file.endswith(".txt")]
     dialogs, turns = (sum(getattr(one, name) for one in official) for name in ("dialogs", "turns"))
     return Answer(
-        question="A world, simulated",
-        verdict=f"{dialogs:,} dialogs with {turns:,} exchanges; half of the test dialogs name towns and\n"
-        "cuisines that training never shows.",
+        question="What is there to work with?",
+        sentence=f"{dialogs:,} simulated dialogs about restaurants, with {turns:,} exchanges; half of the test dialogs "
+        "name towns and cuisines that training never shows.",
     )
 
 
 def track_states(demo: Demo) -> Answer:
     """Two trackers on the full dialogs, scored by every measure and compared."""
-    demo.tell("two trackers follow the full dialogs, one of them deaf to changes of mind")
+    demo.tell("two trackers: latest follows changes of mind, stubborn does not")
     train = _dialogs(demo, "trn")
     gold = [*_dialogs(demo, "tst"), *_dialogs(demo, "tst-OOV")]
     words = learn_words(train)
     systems = {
         "latest": [track(dialogue, words, overwrite=True) for dialogue in gold],
-        "first": [track(dialogue, words, overwrite=False) for dialogue in gold],
+        "stubborn": [track(dialogue, words, overwrite=False) for dialogue in gold],
     }
     for name, dialogues in systems.items():
         write(dialogues, demo.folder / "predictions" / f"{name}.json", format="nested")
@@ -106,8 +104,7 @@ def track_states(demo: Demo) -> Answer:
     return Answer(
         question="Which tracker is better?",
         runs=tuple(runs),
-        table=_score_table("tracker", runs, ("JGA", "FGA@0.5", "SA")),
-        verdict=_verdict(comparison, "JGA"),
+        sentence=_better(comparison, "JGA"),
     )
 
 
@@ -117,13 +114,12 @@ def answer_turns(demo: Demo) -> Answer:
     jobs = jobs_of(demo.corpus, MODELS, TASKS, ("tst", "tst-OOV"), 1, demo.store.folder)
     runs = [run for cells in run_jobs(jobs) for run in cells]
     full = [run for run in runs if run.manifest.config["task"] == 5 and run.manifest.config["split"] == "tst"]
-    good = next(run for run in full if run.manifest.config["model"] == "nearest")
+    best, nearest = (next(run for run in full if _system(run) == name) for name in ("rules", "nearest"))
     return Answer(
-        question="Which bot carries a whole dialog?",
+        question="Which bot gets a whole dialog right?",
         runs=tuple(full),
-        table=_score_table("bot", full, ("per-response", "per-dialog")),
-        verdict=f"nearest is right in {_percent(good, 'per-response')} of its replies, and carries "
-        f"{_percent(good, 'per-dialog')} of the dialogs.",
+        sentence=f"rules, in {_percent(best, 'per-dialog')} of the dialogs; nearest in "
+        f"{_percent(nearest, 'per-dialog')}, although {_percent(nearest, 'per-response')} of its replies are right.",
     )
 
 
@@ -139,18 +135,18 @@ def talk(demo: Demo) -> Answer:
         demo.store.add(interact(system, world, 5, "A", count, parameters)) for system in (make_agent("rules"), nearest)
     ]
     comparison = compare_runs(runs, measures=["completed"], resamples=2000, seed=demo.seed)
+    rules, other = (_percent(run, "completed") for run in runs)
     return Answer(
-        question="And in conversation?",
+        question="Which of them can hold a conversation?",
         runs=tuple(runs),
-        table=_score_table("bot", runs, ("completed",)),
-        verdict=_divergence(comparison, runs),
+        sentence=f"rules completes {rules} of {count} conversations, nearest {other}{_divergence(comparison, runs)}.",
     )
 
 
 def live_in_town(demo: Demo) -> Answer:
     """A whole system in front of a simulated user, through text that is sometimes misheard."""
     count = min(TOWN_GOALS, 2 * demo.dialogs)
-    demo.tell(f"rule-system and agenda talk about {count} goals in a town, and mishear now and then")
+    demo.tell(f"rule-system and agenda run {count} errands in a town, over a noisy line")
     loaded = open_town(count=count, seed=demo.seed)
     sitting = Sitting(
         user=AgentSpec("agenda", {"channel": "mild"}),
@@ -162,9 +158,8 @@ def live_in_town(demo: Demo) -> Answer:
     return Answer(
         question="What does a whole system get done?",
         runs=(run,),
-        table=_town_table(run),
-        verdict=f"The job was done in {_percent(run, 'Success(rules=strict)')} of the conversations. The tracker is "
-        f"right in {_percent(run, 'JGA')}\nof the turns, and the user said {_percent(run, 'I-GCDF1')} of its goal"
+        sentence=f"{_percent(run, 'Success(rules=strict)')} of {count} errands; its tracker is right in "
+        f"{_percent(run, 'JGA')} of the turns, and the user says {_percent(run, 'I-GCDF1')} of its goal"
         f"{': what fails is understanding.' if _user_is_sound(run) else '.'}",
     )
 
@@ -178,48 +173,27 @@ def _user_is_sound(run: Run) -> bool:
 STEPS: tuple[Callable[[Demo], Answer], ...] = (simulate_world, track_states, answer_turns, talk, live_in_town)
 
 
-def _verdict(comparison: Comparison, measure: str) -> str:
-    """Who is better by a measure, and how sure that is."""
-    difference = next(one for one in comparison.differences() if one.measure == measure)
-    low, high = sorted((abs(difference.low), abs(difference.high)))
-    if not difference.significant:
-        return f"The difference in {measure} could be noise (p = {difference.p_randomisation:.2g})."
+def _better(comparison: Comparison, measure: str) -> str:
+    """Who is better, by how many measures, and by one of them how much."""
+    differences = list(comparison.differences())
+    shown = next(one for one in differences if one.measure == measure)
+    if not shown.significant:
+        return f"By {measure} nobody can tell: the difference could be noise (p = {shown.p_randomisation:.2g})."
+    points, low, high = (100 * abs(value) for value in (shown.difference, shown.low, shown.high))
+    everywhere = all(one.significant and one.better == shown.better for one in differences)
     return (
-        f"{difference.better} is better: its {measure} is {100 * abs(difference.difference):.1f} points higher "
-        f"[{100 * low:.1f}, {100 * high:.1f}], p = {difference.p_randomisation:.2g}."
+        f"{shown.better}{', by every measure; by' if everywhere else ' by'} {measure} {points:.1f} points "
+        f"(95% interval {min(low, high):.1f} to {max(low, high):.1f})."
     )
 
 
 def _divergence(comparison: Comparison, runs: Sequence[Run]) -> str:
-    """The turn where two systems say different things to the same user."""
+    """The turn where two systems first say different things to the same user."""
     first, second = (run.name for run in runs)
     dialogues = diverging_dialogues(comparison, first, second, "completed", 1)
     if not dialogues or dialogues[0].turn is None:
-        return "Both fare alike."
-    place, (item, *_) = dialogues[0].turn.turn, dialogues[0].turn.items
-    return (
-        f"In dialogue {dialogues[0].dialogue} they diverge at turn {place}:\n"
-        f"  {_system(runs[0])} says '{item.first}',\n  {_system(runs[1])} says '{item.second}'."
-    )
-
-
-def _town_table(run: Run) -> Table:
-    """One line each on task, tracker and user."""
-    table = Table("", ["", "measure", Column("score", digits=1, percent=True)])
-    for what, measure in {"task": "Success(rules=strict)", "tracker": "JGA", "user": "I-GCDF1"}.items():
-        score = run.scores[measure]
-        table.add(what, measure, Cell(score.value, score.low, score.high))
-    return table
-
-
-def _score_table(what: str, runs: Sequence[Run], measures: Sequence[str]) -> Table:
-    """Some scores of runs, in percent with intervals."""
-    columns = [score_column(measure, runs[0].scores[measure], best=True) for measure in measures]
-    table = Table("", [what, *columns])
-    for run in runs:
-        scores = [run.scores[measure] for measure in measures]
-        table.add(_system(run), *(Cell(one.value, one.low, one.high) for one in scores))
-    return table
+        return ""
+    return f"; they first differ in turn {dialogues[0].turn.turn} of {dialogues[0].dialogue}"
 
 
 def _system(run: Run) -> str:

@@ -23,8 +23,10 @@ from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, trac
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.lab.sittings import AgentSpec, Sitting, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import LINES, Cell, Column, Table, data, styled
+from dialgauge.report import altair as chart_library
 from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.stats import share_interval
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -180,29 +182,46 @@ def _cell(row: dict[str, Any], what: str) -> Cell:
     return Cell(row[what], row[f"{what}_low"], row[f"{what}_high"])
 
 
-def study_figure(run: Run) -> altair.FacetChart:
-    """Success over each measure, a dot for each condition."""
-    import altair as alt
+#: What a condition does to what the system hears, in words.
+_MISHEARD = {
+    "clean": "nothing", "drop": "acts are lost", "value": "values change", "relabel": "acts are mistaken",
+    "insert": "acts are made up",
+}  # fmt: skip
 
-    frame = run.table("conditions").unpivot(
+
+def study_figure(run: Run) -> altair.FacetChart:
+    """Success over each measure, a dot with its interval for each condition."""
+    alt = chart_library()
+    conditions = run.table("conditions")
+    goals = run.tables["conversations"].rows // max(len(conditions), 1)
+    frame = conditions.unpivot(
         index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
     )
-    dots: Any = {"values": frame.to_dicts()}
-    chart: Any = (
-        alt.Chart(dots)
-        .mark_point(filled=True, size=45)
-        .encode(
-            x=alt.X("score:Q", title="score of the tracker", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
-            y=alt.Y("success:Q", title="success", axis=alt.Axis(format="%")),
-            color=alt.Color("error:N", title="what is misheard"),
-            shape=alt.Shape("error:N"),
-            tooltip=["condition:N", "score:Q", "success:Q"],
-        )
-        .properties(width=170, height=150)
+    rows = [_dot(row, goals) for row in frame.to_dicts()]
+    axis = alt.Axis(tickCount=3, format="%")
+    heading = "what is misheard"
+    upto = alt.Scale(zero=False, domainMax=1, nice=False)
+    base = alt.Chart().encode(
+        x=alt.X("score:Q", title="score of the tracker", scale=upto, axis=axis),
+        color=alt.Color("error:N", title=heading, scale=alt.Scale(range=list(LINES))),
     )
-    facets = chart.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
-    figure: altair.FacetChart = facets.resolve_scale(x="independent")
+    y = alt.Y("success:Q", title="success", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        y=y, shape=alt.Shape("error:N", title=heading), tooltip=["condition:N", "score:Q", "success:Q"]
+    )
+    whiskers = base.mark_rule(strokeWidth=1, opacity=0.6).encode(y="low:Q", y2="high:Q")
+    panel = alt.layer(whiskers, points, data=data(rows)).properties(width=170, height=150)
+    facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
+    note = f"{goals:,} goals in each of {len(conditions)} conditions; whiskers: 95% intervals of success (Wilson)"
+    figure: altair.FacetChart = styled(
+        facets.resolve_scale(x="independent"), title="Does the tracker's score predict success?", note=note
+    )
     return figure
+
+
+def _dot(row: dict[str, Any], goals: int) -> dict[str, Any]:
+    low, high = share_interval(round(row["success"] * goals), goals)
+    return {**row, "error": _MISHEARD.get(row["error"], row["error"]), "low": low, "high": high}
 
 
 def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:

@@ -107,6 +107,14 @@ class Signature(Mapping[str, str]):
         return Signature(**{VERSION: "", **common})
 
 
+def short_form(text: str) -> str:
+    """Signatures in their long form, joined by plus signs, in the short one; what another version wrote as it is."""
+    try:
+        return " + ".join(Signature.parse(one).short() for one in text.split(" + "))
+    except DialgaugeError:
+        return text
+
+
 def _escaped(value: str) -> str:
     """A value without what ends a part or a line."""
     for mark in "%|\n\r":

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from dialgauge.report.figures import (
         ENDINGS,
         INK,
+        LINES,
         PAPER,
+        RISING,
         SHADES,
         altair,
         check_ending,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         shades,
         styled,
     )
+    from dialgauge.report.fitting import fold_sentence
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import inert
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
@@ -52,7 +55,9 @@ __all__ = [
     "ENDINGS",
     "FORMATS",
     "INK",
+    "LINES",
     "PAPER",
+    "RISING",
     "SHADES",
     "SHARE",
     "Cell",
@@ -69,6 +74,7 @@ __all__ = [
     "domain_bars",
     "drawn",
     "error_onset",
+    "fold_sentence",
     "format_of",
     "inert",
     "interval_plot",

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dialgauge.report.figures import INK, PAPER, QUIET, SHADES, altair, data, lines, shades, styled
+from dialgauge.report.figures import (
+    DIVERGING,
+    INK,
+    PAPER,
+    QUIET,
+    RISING,
+    SHADES,
+    altair,
+    data,
+    lines,
+    shades,
+    styled,
+)
 
 #: Panels side by side before the next row begins.
 _ACROSS = 4
@@ -14,11 +27,14 @@ _ACROSS = 4
 #: Bars of a group whose numbers stand upright; those of more bars are turned, and the bars are narrow.
 _UPRIGHT = 5
 
+#: Between a domain and its number of cases, which stands on a line of its own.
+_OF = " · n = "
+
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
 
 #: The cell of an undefined correlation.
-_UNDEFINED = "#efefef"
+_UNDEFINED = "#e4e4e4"
 
 
 def mean_spread(
@@ -27,28 +43,38 @@ def mean_spread(
     spreads: Sequence[float],
     *,
     points: Mapping[str, Sequence[float]] | None = None,
+    percent: bool = False,
     title: str = "",
     note: str = "",
 ) -> Any:
-    """Bars of each measure's mean over systems, whiskers of one standard deviation, a dot for every system."""
+    """Bars of each measure's mean over systems, whiskers of one standard deviation, a dot for every system.
+
+    With ``percent`` the values are shares, and the axis ends at 100.
+    """
     alt = altair()
+    scale, digits = (100.0, 1) if percent else (1.0, 3)
     rows = [
         {
             "measure": name,
-            "mean": mean,
-            "low": mean - spread,
-            "high": mean + spread,
-            "top": max([mean + spread, *(points or {}).get(name, ())]),
-            "text": f"{mean:.3f} ± {spread:.3f}",
+            "mean": scale * mean,
+            "low": scale * (mean - spread),
+            "high": scale * (mean + spread),
+            "top": scale * max([mean + spread, *(points or {}).get(name, ())]),
+            "text": f"{scale * mean:.{digits}f} ± {scale * spread:.{digits}f}",
         }
         for name, mean, spread in zip(measures, means, spreads, strict=True)
     ]
     order = list(measures)
     x = alt.X("measure:N", sort=order, title=None, axis=alt.Axis(labelAngle=0))
     base = alt.Chart(data(rows)).encode(x=x)
-    y = alt.Y("mean:Q", title="mean over systems", axis=alt.Axis(grid=False))
+    y = alt.Y(
+        "mean:Q",
+        title="mean over systems (%)" if percent else "mean over systems",
+        scale=alt.Scale(domain=[0, 100]) if percent else alt.Undefined,
+        axis=alt.Axis(grid=False),
+    )
     layers = base.mark_bar(color=SHADES[2], stroke=INK, strokeWidth=0.6, size=48).encode(y=y)
-    single = [{"measure": name, "value": value} for name in order for value in (points or {}).get(name, ())]
+    single = [{"measure": name, "value": scale * value} for name in order for value in (points or {}).get(name, ())]
     if single:
         dots = alt.Chart(data(single)).mark_circle(color=SHADES[0], size=26, opacity=0.75, xOffset=36)
         layers = layers + dots.encode(x=x, y="value:Q")
@@ -92,15 +118,24 @@ def _scaled(row: Mapping[str, Any]) -> dict[str, Any]:
 def _panel(alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, labelled: bool) -> Any:
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
     axis = alt.Axis(ticks=False, domain=False) if labelled else None
-    base = alt.Chart(data([row for row in rows if row["measure"] == measure])).encode(
-        y=alt.Y("system:N", sort=systems, title=None, axis=axis)
-    )
-    x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=4))
+    own = [row for row in rows if row["measure"] == measure]
+    base = alt.Chart(data(own)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
+    ends = [row[end] for row in own for end in ("value", "low", "high")]
+    shares = all(row.get("percent") for row in own)
+    scale = alt.Scale(domain=_share_domain(ends), nice=False) if shares else alt.Scale(zero=False, nice=True)
+    x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
     rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
     point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
     number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
     title = alt.Title(measure, fontSize=12)
     return (rule + point + number).properties(width=170, height=alt.Step(36), title=title)
+
+
+def _share_domain(percentages: Sequence[float]) -> list[float]:
+    """The part of an axis from 0 to 100 that shows these numbers with some room, to the next five percent."""
+    low, high = min(percentages), max(percentages)
+    room = max(1.0, 0.08 * (high - low))
+    return [max(0.0, 5.0 * math.floor((low - room) / 5)), min(100.0, 5.0 * math.ceil((high + room) / 5))]
 
 
 def lambda_sweep(
@@ -114,15 +149,16 @@ def lambda_sweep(
     """Flexible goal accuracy over lambda, one line per system; dashed rules where two systems change places."""
     alt = altair()
     names = list(scores)
-    rows = [
-        {"system": name, "lambda": at, "fga": value}
+    rows: list[dict[str, Any]] = [
+        {"system": name, "lambda": at, "fga": 100 * value}
         for name in names
         for at, value in zip(lambdas, scores[name], strict=True)
     ]
     legend = alt.Legend(title=None, symbolStrokeWidth=2.5, symbolSize=500)
     colours, dashes = (alt.Scale(domain=names, range=look) for look in lines(len(names)))
     x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale=alt.Scale(nice=False))
-    y = alt.Y("fga:Q", title="flexible goal accuracy", scale=alt.Scale(zero=False))
+    domain = _share_domain([row["fga"] for row in rows]) if rows else [0.0, 100.0]
+    y = alt.Y("fga:Q", title="flexible goal accuracy (%)", scale=alt.Scale(domain=domain, nice=False))
     base = alt.Chart(data(rows)).encode(x=x, y=y)
     layers = base.mark_line(strokeWidth=2).encode(
         color=alt.Color("system:N", sort=names, scale=colours, legend=legend),
@@ -139,28 +175,53 @@ def lambda_sweep(
 
 
 def domain_bars(
-    scores: Mapping[str, Mapping[str, float | None]], *, title: str = "", note: str = "", value: str = "score"
+    scores: Mapping[str, Mapping[str, float | None]],
+    *,
+    title: str = "",
+    note: str = "",
+    value: str = "score",
+    percent: bool = False,
+    counts: Mapping[str, int] | None = None,
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Any:
-    """Groups of bars: ``scores`` maps a domain to its bars (measures or systems) and their heights."""
+    """Groups of bars: ``scores`` maps a domain to its bars (measures or systems) and their heights.
+
+    With ``percent`` heights are shares and the axis ends at 100; ``counts`` says of how many cases each domain has,
+    and ``intervals`` between which ends a height lies.
+    """
     alt = altair()
     groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
-    rows = [
-        {"domain": domain, "group": name, "value": height, "text": f"{height:.2f}"}
-        for domain, bars in scores.items()
-        for name, height in bars.items()
-        if height is not None
-    ]
-    x = alt.X("domain:N", sort=list(scores), title=None, axis=alt.Axis(labelAngle=0))
+    sizes = counts or {}
+    labels = {domain: f"{domain}{_OF}{sizes[domain]:,}" if domain in sizes else domain for domain in scores}
+    scale, digits = (100.0, 1) if percent else (1.0, 2)
+    rows: list[dict[str, Any]] = []
+    for domain, bars in scores.items():
+        for name, height in bars.items():
+            if height is not None:
+                low, high = (intervals or {}).get(domain, {}).get(name, (height, height))
+                ends = {"low": scale * low, "high": scale * high}
+                shown = {"domain": domain, "label": labels[domain], "group": name, "value": scale * height}
+                rows.append({**shown, **ends, "text": f"{scale * height:.{digits}f}"})
+    axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' · ')")
+    x = alt.X("label:N", sort=list(labels.values()), title=None, axis=axis)
     base = alt.Chart(data(rows)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
-    bars = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(
-        y=alt.Y("value:Q", title=value, axis=alt.Axis(grid=False)),
+    drawn = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(
+        y=alt.Y(
+            "value:Q",
+            title=f"{value} (%)" if percent else value,
+            scale=alt.Scale(domain=[0, 100]) if percent else alt.Undefined,
+            axis=alt.Axis(grid=False),
+        ),
         color=alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups)))),
     )
+    if intervals:
+        drawn = drawn + base.mark_rule(color=QUIET, strokeWidth=1.6).encode(y="low:Q", y2="high:Q")
     crowded = len(groups) > _UPRIGHT
     look = {"angle": 270, "align": "left", "dx": 3} if crowded else {"dy": -6}
-    numbers = base.mark_text(fontSize=9, **look).encode(y="value:Q", text="text:N")
-    width = alt.Step(30, **{"for": "position"}) if len(groups) == 1 else alt.Step(13 if crowded else 26)
-    return styled((bars + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
+    numbers = base.mark_text(fontSize=9, **look).encode(y="high:Q", text="text:N")
+    alone = alt.Step(60 if sizes else 30, **{"for": "position"})
+    width = alone if len(groups) == 1 else alt.Step(13 if crowded else 26)
+    return styled((drawn + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
 
 
 def error_onset(counts: Sequence[int], *, title: str = "", note: str = "") -> Any:
@@ -170,9 +231,10 @@ def error_onset(counts: Sequence[int], *, title: str = "", note: str = "") -> An
     rows = [{"low": place / bins, "high": (place + 1) / bins, "n": count} for place, count in enumerate(counts)]
     x = alt.X(
         "low:Q",
-        title="relative position of the first wrong turn",
+        title="first wrong turn, in percent of the dialogue",
         bin="binned",
-        axis=alt.Axis(format=".1f", grid=False),
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format="%", grid=False),
     )
     base = alt.Chart(data(rows)).encode(x=x, x2="high:Q")
     bars = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6).encode(
@@ -212,8 +274,8 @@ def correlation_heatmap(
 ) -> Any:
     """A correlation matrix. Undefined correlations are pale cells with a dash.
 
-    Without negative values the scale runs from 0 to 1 in one hue; with them it runs from -1 to 1, and the numbers say
-    which side is which, also in grey. They make a legend of the colours superfluous.
+    Zero is white. Without negative values the scale runs from 0 to 1 in one hue; with them from -1 to 1 in two, and
+    the numbers say which side is which, also in grey. They make a legend of the colours superfluous.
     """
     alt = altair()
     rows: list[dict[str, Any]] = [
@@ -222,7 +284,7 @@ def correlation_heatmap(
         for column, value in zip(names, values, strict=True)
     ]
     negative = any(row["r"] is not None and row["r"] < 0 for row in rows)
-    domain, scheme = ([-1, 1], "purpleorange") if negative else ([0, 1], "blues")
+    domain, colours = ([-1, -0.5, 0, 0.5, 1], DIVERGING) if negative else ([0, 0.6, 1], RISING)
     order = list(names)
     base = alt.Chart(data(rows)).encode(
         x=alt.X(
@@ -230,11 +292,11 @@ def correlation_heatmap(
         ),
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False)),
     )
-    scale = alt.Scale(domain=domain, scheme=scheme, reverse=negative)
+    scale = alt.Scale(domain=domain, range=list(colours), interpolate="rgb")
     cells = base.mark_rect(stroke=PAPER, strokeWidth=2, invalid="show").encode(
         color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, legend=None))
     )
-    dark = "abs(datum.r) > 0.62" if negative else "datum.r > 0.7"
+    dark = "abs(datum.r) > 0.7" if negative else "datum.r > 0.5"
     numbers = base.mark_text(fontSize=12).encode(
         text="text:N", color=alt.condition(dark, alt.value(PAPER), alt.value(INK))
     )

@@ -22,10 +22,15 @@ _NAME = 420
 INK, QUIET, PAPER = "#1a1a1a", "#6b6b6b", "#ffffff"
 
 #: Dark to light shades of one hue, far enough apart to tell in grey: groups of bars.
-SHADES = ("#0b2545", "#3d76a6", "#86b0d1", "#c3daea", "#f0f5fa")
+SHADES = ("#0b2545", "#2f6699", "#6fa3cc", "#b1d0e8", "#f0f5fa")
 
-#: Lines: colours of the palette of Okabe and Ito that differ in lightness, each with a dash of its own.
-LINES = ("#12355b", "#d55e00", "#009e73", "#8c5a83", "#e69f00", "#56b4e9", "#000000", "#7d7d7d")
+#: Lines and points: far apart in the eyes of colour-blind readers too, and dark enough on paper
+#: (tests/report/test_colours.py computes both); each line has a dash of its own besides.
+LINES = ("#12355b", "#d55e00", "#30a878", "#7800f0", "#9090c0", "#903000", "#786060", "#301800")
+
+#: Heat maps: from nothing, which is white, to the most; and through white from negative to positive.
+RISING = ("#ffffff", "#2f6699", "#0b2545")
+DIVERGING = ("#903000", "#d98a4e", "#ffffff", "#5f8fc0", "#12355b")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 1, 1, 1], [1, 3], [10, 2, 2, 2, 2, 2])
 
 #: Metric-compatible with Arial and Helvetica, and part of the renderer, so figures look alike on every machine.

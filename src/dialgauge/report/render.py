@@ -32,7 +32,7 @@ def render_markdown(table: Table) -> str:
     ]
     lines = [f"| {' | '.join(row)} |" for row in (titles, rules, *rows)]
     head = [f"**{markdown(table.title)}**", ""] if table.title else []
-    notes = [line for note in table.notes for line in ("", markdown(note))]
+    notes = [line for note in table.notes_in_full for line in ("", markdown(note))]
     return "\n".join([*head, *lines, *notes]) + "\n"
 
 
@@ -50,7 +50,7 @@ def render_latex(table: Table) -> str:
         " & ".join(_latex_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)) + r" \\"
         for row in table.cells
     ]
-    notes = [rf"\par\smallskip{{\footnotesize {_breakable(latex(note))}}}" for note in table.notes]
+    notes = [rf"\par\smallskip{{\footnotesize {_breakable(latex(note))}}}" for note in table.notes_in_full]
     return (
         "\n".join(
             [
@@ -130,7 +130,7 @@ def as_json(table: Table) -> dict[str, Any]:
         "title": encodable(table.title),
         "columns": [encodable(column.title) for column in table.columns],
         "rows": [{encodable(name): _json_value(value) for name, value in row.items()} for row in table.records()],
-        "notes": [encodable(note) for note in table.notes],
+        "notes": [encodable(note) for note in table.notes_in_full],
     }
 
 
@@ -150,7 +150,7 @@ def render_html(table: Table, *, captioned: bool = True) -> str:
         for row in table.cells
     ]
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
+    notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes_in_full)
     caption = f"<caption>{escape(table.title)}</caption>\n" if table.title and captioned else ""
     return f"<table>\n{caption}<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
 

@@ -35,7 +35,10 @@ TextFormat = Literal["markdown", "latex", "html", "csv", "json"]
 
 
 class Table:
-    """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`."""
+    """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`.
+
+    ``signature`` is what the numbers depend on, in its long form: a screen shows it short, files have it in full.
+    """
 
     def __init__(
         self,
@@ -43,10 +46,12 @@ class Table:
         columns: Sequence[str | Column],
         rows: Iterable[Sequence[Value | Cell]] = (),
         notes: Sequence[str] = (),
+        signature: str = "",
     ) -> None:
         self.title = title
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
+        self.signature = signature
         self._rows: list[list[Cell]] = []
         for row in rows:
             self.add(*row)
@@ -66,6 +71,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    @property
+    def notes_in_full(self) -> list[str]:
+        """What stands below the table in files: the notes, and the signature in its long form."""
+        return [*self.notes, f"Signature: {self.signature}"] if self.signature else list(self.notes)
 
     def right_aligned(self, place: int) -> bool:
         """Whether a column reads as numbers."""
@@ -192,6 +202,8 @@ class Column(Struct, frozen=True):
     """A column's title and how its numbers look.
 
     ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
+    ``drop`` says how early the column goes where a screen is too narrow: the highest number first, and 0 only when
+    nothing else helps. Files hold every column.
     """
 
     title: str
@@ -200,6 +212,7 @@ class Column(Struct, frozen=True):
     signed: bool = False
     best: Literal["max", "min"] | None = None
     align: Literal["left", "right"] | None = None
+    drop: int = 0
 
     def text(self, value: Value) -> str:
         """The value as people read it.

@@ -1,151 +1,171 @@
-"""A table for people at a terminal: through rich, which folds and colours it to fit.
+"""A table for people: fitted to the width of a terminal, or to 80 columns in a pipe or a file.
 
-A table that is too wide for the terminal even when long texts are folded is shown in blocks below each other, each with
-the columns that name the rows.
-
-In a pipe or a file a table takes the width it needs and has no colours. That is written here, with the same bytes that
-rich would write, because importing rich takes longer than scoring a small file.
+Both look alike; a terminal adds bold and dim print. Rich is imported for a terminal alone, because importing it takes
+longer than scoring a small file.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
-from dialgauge.report.table import Cell, Column
+from dialgauge.measures import short_form
+from dialgauge.report.fitting import GAP, Fit, fit, fold, fold_sentence, needs, places
+from dialgauge.report.table import Cell, Column, is_number
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, Group, RenderResult
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    from rich.console import Group
 
     from dialgauge.report.table import Table
 
-_GAP = "   "
-_UNLIMITED = 100_000
-#: A text longer than the first number of letters can be folded into lines as short as the second.
-_LONG, _FOLDED = 32, 20
-#: Characters that take one place each: Latin, Greek, punctuation, arrows and signs. Rich knows about all others.
-NARROW = re.compile("[ -\u02ff\u0370-\u03ff\u2010-\u2027\u2190-\u22ff]*")
+#: The width where there is no terminal to ask.
+SCREEN = 80
+
+#: A line in pieces: text, and the style it has on a terminal.
+Line = list[tuple[str, str]]
+_EMPTY: list[Line] = [[]]
 
 
 class TerminalTable:
-    """What ``table.render("terminal")`` gives: rich prints it, and :meth:`text` is the same without a terminal."""
+    """What ``table.render("terminal")`` gives: rich prints it, and :meth:`text` is the same without a terminal.
 
-    def __init__(self, table: Table) -> None:
+    ``width`` None is as wide as the table needs. Sentences fold on a terminal only: in a file, one is one line.
+    """
+
+    def __init__(self, table: Table, width: int | None = SCREEN) -> None:
         self.table = table
+        self.width = width
+
+    def fitted(self, width: int | None) -> TerminalTable:
+        """The same table for another width."""
+        return TerminalTable(self.table, width)
 
     def text(self) -> str:
         """Title, grid and notes, each line ended."""
-        title = [plain(self.table.title)] if self.table.title else []
-        return "".join(f"{line}\n" for line in (*title, *self._grid(), *map(plain, self.table.notes)))
-
-    def _grid(self) -> list[str]:
-        table = self.table
-        rows = [[plain(column.title) for column in table.columns]]
-        rows += [[_plain_cell(*pair) for pair in zip(table.columns, row, strict=True)] for row in table.cells]
-        widths = [max(map(places, column)) for column in zip(*rows, strict=True)]
-        right = [table.right_aligned(place) for place in range(len(widths))]
-        head, *body = (_GAP.join(map(_padded, row, widths, right)) for row in rows)
-        width = sum(widths) + len(_GAP) * (len(widths) - 1)
-        return [head, "─" * width, *body] if width > 0 else []
+        return "".join(f"{line}\n" for line in (*self._title, *map(_joined, self._grid()), *self._notes))
 
     def __rich__(self) -> Group:
         from rich.console import Group
         from rich.text import Text
 
-        title = [Text(plain(self.table.title), style="bold")] if self.table.title else []
-        notes = [Text(plain(note), style="dim") for note in self.table.notes]
-        return Group(*title, _RichGrid(self.table), *notes)
+        title = (Text(line, style="bold") for text in self._title for line in self._folded(text))
+        grid = (Text.assemble(*line) for line in self._grid())
+        notes = (Text(line, style="dim") for text in self._notes for line in self._folded(text))
+        return Group(*title, *grid, *notes)
 
+    def _folded(self, text: str) -> list[str]:
+        return fold_sentence(text, self.width) if self.width else [text]
 
-class _RichGrid:
-    """The cells of a table through rich: no wider than a terminal, but as wide as they are in a file or a pipe."""
+    @property
+    def _title(self) -> list[str]:
+        return [plain(self.table.title)] if self.table.title else []
 
-    def __init__(self, table: Table) -> None:
-        from rich.text import Text
+    @property
+    def _notes(self) -> list[str]:
+        chosen = self._layout.fit.places
+        left_out = [column.title for place, column in enumerate(self.table.columns) if place not in chosen]
+        left_out += ["intervals"] if self._layout.bare else []
+        signature = [f"Signature: {short_form(self.table.signature)}"] if self.table.signature else []
+        return [*map(plain, [*self.table.notes, *signature]), *_left_out(left_out, self.width)]
 
-        self.titles = [Text(plain(column.title)) for column in table.columns]
-        self.rows = [[_rich_cell(*pair) for pair in zip(table.columns, row, strict=True)] for row in table.cells]
-        self.right = [table.right_aligned(place) for place in range(len(table.columns))]
+    @cached_property
+    def _layout(self) -> _Layout:
+        """With intervals, unless they would cost whole columns."""
+        columns = self.table.columns
+        rows = [[_cell_text(*pair) for pair in zip(columns, row, strict=True)] for row in self.table.cells]
+        whole = _Layout.of(columns, rows, self.width)
+        if not whole.fit.forced or not any(cell.tail for row in rows for cell in row):
+            return whole
+        bare = [[cell._replace(tail="") for cell in row] for row in rows]
+        return _Layout.of(columns, bare, self.width)._replace(bare=True)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.measure import Measurement
-        from rich.text import Text
-
-        folding = options.update(no_wrap=False, overflow="fold")
-        if not console.is_terminal:
-            free = folding.update(width=_UNLIMITED, max_width=_UNLIMITED)
-            grid = self._block(range(len(self.titles)))
-            yield from console.render(grid, free.update_width(Measurement.get(console, free, grid).maximum))
+    def _grid(self) -> Iterator[Line]:
+        fit = self._layout.fit
+        right = [self.table.right_aligned(place) for place in fit.places]
+        head, *body = (
+            [row[place].lines(width) for place, width in zip(fit.places, fit.widths, strict=True)]
+            for row in self._layout.rows
+        )
+        widths = [
+            max(places(_joined(line)) for lines in column for line in lines) for column in zip(head, *body, strict=True)
+        ]
+        if not sum(widths):
             return
-        for number, columns in enumerate(self._blocks(options.max_width)):
-            if number:
-                yield Text("")
-            yield from console.render(self._block(columns), folding)
-
-    def _blocks(self, width: int) -> list[list[int]]:
-        """The columns of each block; all in one where they fit, or where no block would be wide enough."""
-        gap = len(_GAP)
-        needs = [self._needed(place) + gap for place in range(len(self.titles))]
-        names = next((place for place, right in enumerate(self.right) if right), len(needs))
-        space = width + gap - sum(needs[:names])
-        if sum(needs) - gap <= width or any(need > space for need in needs[names:]):
-            return [list(range(len(needs)))]
-        blocks: list[list[int]] = []
-        left = 0
-        for place in range(names, len(needs)):
-            if needs[place] > left:
-                blocks.append(list(range(names)))
-                left = space
-            blocks[-1].append(place)
-            left -= needs[place]
-        return blocks
-
-    def _needed(self, place: int) -> int:
-        widest = max([self.titles[place].cell_len, *(row[place].cell_len for row in self.rows)])
-        return _FOLDED if widest > _LONG else widest
-
-    def _block(self, columns: Iterable[int]) -> RichTable:
-        from rich import box
-        from rich.table import Table as RichTable
-
-        chosen = list(columns)
-        grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for place in chosen:
-            grid.add_column(self.titles[place], justify="right" if self.right[place] else "left", overflow="fold")
-        for row in self.rows:
-            grid.add_row(*(row[place] for place in chosen))
-        return grid
+        height = max(map(len, head))
+        hanging = [[*_EMPTY * (height - len(lines)), *lines] for lines in head]
+        yield from _row(hanging, widths, right)
+        yield [("─" * (sum(widths) + GAP * (len(widths) - 1)), "")]
+        for row in body:
+            yield from _row(row, widths, right)
 
 
-def _rich_cell(column: Column, cell: Cell) -> Text:
-    from rich.text import Text
+class _Layout(NamedTuple):
+    """The titles and the rows as they are printed, and what of them fits; ``bare``: without their intervals."""
 
-    text = Text(plain(cell.text(column)), style="bold" if cell.bold else "")
-    text.append(plain(cell.mark))
-    if cell.has_interval:
-        text.append(f" {cell.interval(column)}", style="dim")
-    return text
+    rows: list[list[_CellText]]
+    fit: Fit
+    bare: bool = False
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], rows: list[list[_CellText]], width: int | None) -> _Layout:
+        titles = [_CellText(plain(column.title), "", "bold") for column in columns]
+        cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+        asked = [
+            needs(plain(column.title), [(f"{cell.text}{cell.tail}", cell.solid) for cell in texts], column.drop)
+            for column, texts in zip(columns, cells, strict=True)
+        ]
+        return cls([titles, *rows], fit(asked, width))
 
 
-def _plain_cell(column: Column, cell: Cell) -> str:
+class _CellText(NamedTuple):
+    """A cell's text and its interval; a ``solid`` one stays on one line: a number with its mark and its interval."""
+
+    text: str
+    tail: str
+    style: str
+    solid: bool = False
+
+    def lines(self, width: int) -> list[Line]:
+        whole = f"{self.text}{self.tail}"
+        if self.tail and places(whole) <= width:
+            return [[(self.text, self.style), (self.tail, "dim")]]
+        return [[(line, self.style)] for line in fold(whole, width)]
+
+
+def _cell_text(column: Column, cell: Cell) -> _CellText:
     interval = f" {cell.interval(column)}" if cell.has_interval else ""
-    return f"{plain(cell.text(column))}{plain(cell.mark)}{interval}"
+    text = f"{plain(cell.text(column))}{plain(cell.mark)}"
+    return _CellText(text, interval, "bold" if cell.bold else "", bool(interval) or is_number(cell.value))
 
 
-def _padded(text: str, width: int, right: bool) -> str:
-    shown = text.rstrip() if right else text
-    space = " " * (width - places(shown))
-    return space + shown if right else shown + space
+def _row(cells: Sequence[list[Line]], widths: Sequence[int], right: Sequence[bool]) -> Iterator[Line]:
+    """The lines of a row whose cells may have several."""
+    for pieces in zip_longest(*cells, fillvalue=_EMPTY[0]):
+        yield _spaced(pieces, widths, right)
 
 
-def places(text: str) -> int:
-    """How many places of a terminal's line a text takes."""
-    if NARROW.fullmatch(text):
-        return len(text)
-    from rich.cells import cell_len
+def _spaced(pieces: Sequence[Line], widths: Sequence[int], right: Sequence[bool]) -> Line:
+    """The pieces of a line at their places, without spaces at its end."""
+    line: Line = []
+    owed = 0
+    for piece, width, at_the_right in zip(pieces, widths, right, strict=True):
+        free = width - places(_joined(piece))
+        shown = bool(_joined(piece))
+        if shown:
+            line += [(" " * (owed + free * at_the_right), ""), *piece]
+            owed = 0
+        owed += GAP + (0 if shown and at_the_right else free)
+    return line
 
-    return cell_len(text)
+
+def _joined(line: Line) -> str:
+    return "".join(text for text, _ in line)
+
+
+def _left_out(titles: Sequence[str], width: int | None) -> list[str]:
+    """The sentence about what did not fit."""
+    names = ", ".join(plain(title) or "a column without a title" for title in titles)
+    return [f"Left out to fit {width} columns: {names} (--wide shows all)."] if titles else []

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dialgauge.rankers import SILENCE, Attention, Episode, Line, RankingTask, ReplyModel, attend
-from dialgauge.report import INK, PAPER, Column, Table, altair, data, styled
+from dialgauge.report import INK, PAPER, RISING, Column, Table, altair, data, styled
 from dialgauge.responses.cells import CellKey
 from dialgauge.responses.evaluation import corpus_of, evaluate
 from dialgauge.responses.memories import attention_frame
@@ -112,12 +112,13 @@ def heat_map(
         x=alt.X("column:N", sort=list(columns), title=None, axis=top),
         y=alt.Y("memory:N", sort=list(labels), title=None, axis=axis),
     )
-    colour = alt.Color("weight:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), legend=None)
+    scale = alt.Scale(domain=[0, 0.6, 1], range=list(RISING), interpolate="rgb")
+    colour = alt.Color("weight:Q", scale=scale, legend=None)
     cells = base.mark_rect(stroke=PAPER, strokeWidth=1, invalid="show").encode(
         color=alt.condition("datum.weight === null", alt.value(_UNKNOWN), colour)
     )
     numbers = base.mark_text(fontSize=10).encode(
-        text="text:N", color=alt.condition("datum.weight > 0.6", alt.value(PAPER), alt.value(INK))
+        text="text:N", color=alt.condition("datum.weight > 0.5", alt.value(PAPER), alt.value(INK))
     )
     step = max(54, *(7 * len(name) for name in columns)) if columns else 54
     chart = (cells + numbers).properties(width=alt.Step(step), height=alt.Step(20))

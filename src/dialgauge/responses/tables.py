@@ -34,13 +34,13 @@ def results_table(runs: Iterable[Run]) -> Table:
             "model",
             Column(PER_RESPONSE, digits=2, percent=True),
             Column(PER_DIALOG, digits=2, percent=True),
-            Column("hits@10", digits=2, percent=True),
+            Column("hits@10", digits=2, percent=True, drop=1),
             *others.values(),
             *(_PAPER_COLUMNS if beside_paper else ()),
-            Column("spread", digits=2, percent=True),
-            "seeds",
-            "top ties",
-            "unanswered",
+            Column("spread", digits=2, percent=True, drop=2),
+            Column("seeds", drop=3),
+            Column("top ties", drop=5),
+            Column("unanswered", drop=4),
         ],
         notes=[
             "Intervals: 95%, from resampling dialogs. Several seeds: means, and as spread the standard deviation of "

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         group_mean_interval,
         interval_method,
         ratio_intervals,
+        share_interval,
         studentised_intervals,
     )
     from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
@@ -78,6 +79,7 @@ __all__ = [
     "randomise_several",
     "ranks",
     "ratio_intervals",
+    "share_interval",
     "spearman",
     "studentised_intervals",
     "swap_masks",

@@ -162,6 +162,20 @@ def _wilson(share: Floats, error: Floats, effective: Floats, critical: Floats) -
     return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
 
 
+def share_interval(count: int, cases: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share of independent cases; without cases, all of 0 to 1.
+
+    >>> [round(end, 4) for end in share_interval(9, 10)]
+    [0.5958, 0.9821]
+    """
+    if not cases:
+        return 0.0, 1.0
+    critical = NormalDist().inv_cdf((1 + level) / 2)
+    middle = (count + critical**2 / 2) / (cases + critical**2)
+    half = critical / (cases + critical**2) * (count * (cases - count) / cases + critical**2 / 4) ** 0.5
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
 def _upper_quantile(sizes: Floats, level: float) -> Floats:
     """The quantile of each column, undefined values left out; NaN where all are."""
     ordered = np.sort(sizes, axis=0)  # NaN last

@@ -89,7 +89,8 @@ def score_tables(runs: Sequence[Run]) -> list[Table]:
         tables.append(_side_by_side("Responses as texts", runs, others))
     tables += [_domain_table(runs, domain_names) for domain_names in _by_rules(by_domain)]
     if tables:
-        tables[-1].notes += _signatures(runs)
+        tables[-1].signature = Signature.shared(Signature.parse(run.signature) for run in runs).long()
+        tables[-1].notes += _bleu_settings(runs)
     return tables
 
 
@@ -187,15 +188,14 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
     return table
 
 
-def _signatures(runs: Sequence[Run]) -> list[str]:
-    """What all scores share, and what BLEU was computed with."""
-    notes = [Signature.shared(Signature.parse(run.signature) for run in runs).long()]
+def _bleu_settings(runs: Sequence[Run]) -> list[str]:
+    """What BLEU was computed with."""
     texts = [run.scores[name].signature for run in runs for name in (BLEU, COMBINED) if name in run.scores]
     if not texts:
-        return notes
+        return []
     own = Signature.parse(texts[0])
     made = [f"{BLEU} and {COMBINED}: interval:{own['interval']}"] if "interval" in own else []
-    return [*notes, f"{BLEU}: {own['bleu']}", *made]
+    return [f"{BLEU}: {own['bleu']}", *made]
 
 
 def _cell(score: Score | None, *, bold: bool = False) -> Cell | None:

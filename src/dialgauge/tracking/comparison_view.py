@@ -88,7 +88,7 @@ class TrackingView(ComparisonView):
         figures: dict[str, Callable[[], Any]] = {}
         for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
             figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
-        figures["lambda_sweep"] = lambda: _sweep(comparison).figure()
+        figures["lambda_sweep"] = lambda: _sweep(comparison).figure(note=_sizes(comparison))
         with_gold = [run for run in comparison.runs.values() if tracking_details(run).evidence.gold]
         if with_gold:
             sizes = slots_per_dialogue(SystemScores(with_gold[0]).counts).tolist()
@@ -195,15 +195,25 @@ def _frame_counts(frame: polars.DataFrame, run: Run) -> Counts:
 def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)) -> Table:
     """FGA at some lambdas, and where systems swap places."""
     places = [place for place, at in enumerate(sweep.lambdas) if at in shown]
-    columns = [Column("system"), *(Column(f"λ = {sweep.lambdas[place]:g}", best="max") for place in places)]
+    columns = [Column("system"), *(_strictness(sweep.lambdas[place]) for place in places)]
     table = Table("Flexible goal accuracy by strictness", columns)
     for name, values in sweep.scores.items():
         table.add(name, *(float(values[place]) for place in places))
+    table.notes.append("In percent; files have fractions.")
     swaps = [f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep.swaps()]
     table.notes.append(
         ("; ".join(swaps) if swaps else f"No two systems change places up to λ = {sweep.lambdas[-1]:g}") + "."
     )
     return table
+
+
+def _sizes(comparison: Comparison) -> str:
+    turns = max(map(len, comparison.turn_scores.values()), default=0)
+    return f"{counted(len(comparison.dialogues), 'dialogue')}, {counted(turns, 'turn')}"
+
+
+def _strictness(at: float) -> Column:
+    return Column(f"λ = {at:g}", digits=2, percent=True, best="max")
 
 
 def _error_onset(system: str, frame: polars.DataFrame) -> Any:
@@ -234,5 +244,7 @@ def _domain_bars(comparison: Comparison, measure: str) -> Any:
         domain: {name: view.get(domain, {}).get("scores", {}).get(measure) for name, view in views.items()}
         for domain in sorted({domain for view in views.values() for domain in view})
     }
-    note = "turns whose gold state has the domain, both states cut down to it"
-    return domain_bars(bars, value=measure, note=note)
+    counts = {domain: view[domain]["turns"] for view in views.values() for domain in view}
+    note = "n: turns whose gold state has the domain; both states are cut down to it"
+    share = all(SystemScores(run).is_share(measure) for run in comparison.runs.values())
+    return domain_bars(bars, value=measure, percent=share, counts=counts, note=note)

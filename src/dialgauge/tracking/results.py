@@ -234,14 +234,15 @@ class Results:
         """Systems down, measures across, in percent; ``compact``: measures down and systems across while that fits."""
         if compact and len(self) <= _SIDE_BY_SIDE and all(self._shares.values()):
             return self._side_by_side()
-        from dialgauge.report import Table, score_column
+        from dialgauge.report import Column, Table, score_column
 
-        lead = ["system", *(["profile"] if self.several_profiles else []), "dialogues", "turns"]
+        lead = [Column("system"), *([Column("profile")] if self.several_profiles else [])]
+        lead += [Column("dialogues", drop=1), Column("turns", drop=2)]
         columns = []
         for name, share in self._shares.items():
             score = self._score(name)
             columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
-        table = Table(self._title, [*lead, *columns], notes=self.notes())
+        table = Table(self._title, [*lead, *columns], notes=self.notes(), signature=self.signature.long())
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
             cells = [_cell(system.scores.get(name)) for name in self._shares]
@@ -253,7 +254,7 @@ class Results:
 
         titles = [f"{one.name} {one.profile}" if self.several_profiles else one.name for one in self.systems]
         columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
-        table = Table(self._title, columns, notes=self.notes())
+        table = Table(self._title, columns, notes=self.notes(), signature=self.signature.long())
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]
             best = self._best(name, scores) if self._ranked else None
@@ -281,8 +282,8 @@ class Results:
         return known.best(measure, (score.value for score in scores if score))
 
     def notes(self) -> list[str]:
-        """The signature, the meaning of intervals, and what was not scored."""
-        notes = [f"Signature: {self.signature.short()}"]
+        """The meaning of intervals, and what was not scored."""
+        notes = []
         if self.resampling:
             notes.append(
                 f"Intervals: {self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues, "

@@ -229,6 +229,11 @@ class _ViewLayout:
         told = ", ".join(filter(None, ["/".join(profiles), percent]))
         return f"{whose} by {self.name} ({told})"
 
+    def _counts(self) -> list[Column]:
+        from dialgauge.report import Column
+
+        return [Column(fact, drop=place) for place, fact in enumerate(self.facts, start=1)]
+
     def _columns(self) -> list[Column]:
         from dialgauge.report import Column
 
@@ -243,7 +248,7 @@ class _ViewLayout:
         from dialgauge.report import Table
 
         [(title, view)] = self.views.items()
-        table = Table(self._title(title), [self.name, *self.facts, *self._columns()])
+        table = Table(self._title(title), [self.name, *self._counts(), *self._columns()])
         for group in self.groups:
             table.add(group, *self._cells(view[group]))
         return table
@@ -252,7 +257,7 @@ class _ViewLayout:
         """The same for several systems, those of one group below each other."""
         from dialgauge.report import Table
 
-        table = Table(self._title("Systems"), [self.name, "system", *self.facts, *self._columns()])
+        table = Table(self._title("Systems"), [self.name, "system", *self._counts(), *self._columns()])
         for group in self.groups:
             for title, view in self.views.items():
                 table.add(group, title, *self._cells(view.get(group, {})))

@@ -141,7 +141,8 @@ def _verdicts(
         Column("turns", align="left"),
         "constraint" if measure == "I-GCDF1" else "request",
     ]
-    table = Table(f"{measure} of {dialogue}", [*columns, "verdict", "TP", "FP", "FN", "fault", "because"])
+    columns += ["verdict", Column("TP", drop=1), Column("FP", drop=2), Column("FN", drop=3), "fault", "because"]
+    table = Table(f"{measure} of {dialogue}", columns)
     verdicts = [row for row in _rows(run, "verdicts", dialogue) if row["measure"] == measure]
     for mention, group in _grouped(verdicts, [row["domain"] for row in scores]):
         counts = (sum(row[key] for row in group) or None for key in ("tp", "fp", "fn"))
@@ -151,7 +152,7 @@ def _verdicts(
         table.add(mention.domain, _turns(places), item, mention.verdict, *counts, fault, reason)
     for row in scores:
         aspects = [("F1", row["f1"]), ("precision", row["precision"]), ("recall", row["recall"])]
-        shown = ", ".join(f"{name} {value:.4f}" for name, value in aspects if value is not None)
+        shown = ", ".join(f"{name} {value:.1%}" for name, value in aspects if value is not None)
         table.notes.append(f"{row['domain']}: {shown} (TP {row['tp']}, FP {row['fp']}, FN {row['fn']})")
     return table
 

@@ -16,6 +16,8 @@ from msgspec import Struct
 from dialgauge.dialogue import Goal
 from dialgauge.report import INK, SHADES, Column, Table, altair, data, styled
 from dialgauge.runs import Run
+from dialgauge.stats import share_interval
+from dialgauge.text import counted
 from dialgauge.users.analyses import CAUSES, PATTERNS
 from dialgauge.users.records import MEASURES, VERDICTS, MeasureName
 
@@ -52,6 +54,40 @@ REQUEST_BARS = {
 }
 PROVISIONS = ("no_prov", "prov_some", "prov_all")
 
+#: The bars of all figures in words; programs go by the names above, which are the paper's.
+BAR_WORDS = {
+    "goals": "goals",
+    "booking_rep": "while booking",
+    "confirms_choice": "confirms a choice",
+    "domain_switch": "switches domains",
+    "nlu_fail": "system misheard",
+    "nobooking": "booking failed",
+    "nooffer": "nothing was offered",
+    "rep_on_answer": "while answering",
+    "rep_on_req": "while requesting",
+    "sys_q": "system asked",
+    "unmatched": "no reason found",
+    "auto_matched": "matched by the profile",
+    "sys_book": "system booked or failed to",
+    "sys_offer": "system offered it",
+    "sys_recom": "system recommended it",
+    "nomatch": "no reason found",
+    "first_turn_nomatch": "no reason, first turn",
+    "delayed_resp": "answer came late",
+    "repeat_after_answer": "despite the answer",
+    "user_prempts": "user asked too early",
+    "noise": "annotation error",
+    "no_miss_one": "all, in one turn",
+    "no_miss_mult": "all, over several turns",
+    "miss_one": "some, in one turn",
+    "miss_mult": "some, over several turns",
+    "miss_all": "none",
+    "missed": "never discussed",
+    "no_prov": "none answered unasked",
+    "prov_some": "some answered unasked",
+    "prov_all": "all answered unasked",
+}
+
 NOTHING = "(nothing)"
 
 #: Bar to domain to its height.
@@ -69,6 +105,9 @@ class PaperFigure(Struct, frozen=True):
     totals: Mapping[str, int] = {}
     #: Bar to domain to slot to dialogues, where the paper's text quotes such numbers.
     slots: Mapping[str, Mapping[str, Mapping[str, int]]] = {}
+    #: Whose conversations these are, and how many.
+    source: str = ""
+    dialogues: int = 0
 
     @property
     def domains(self) -> list[str]:
@@ -78,6 +117,11 @@ class PaperFigure(Struct, frozen=True):
 
 def paper_figures(run: Run) -> list[PaperFigure]:
     """All figures, in the paper's order."""
+    own = {"source": run.name, "dialogues": run.coverage["dialogues"].scored or 0}
+    return [msgspec.structs.replace(figure, **own) for figure in _figures(run)]
+
+
+def _figures(run: Run) -> list[PaperFigure]:
     return [
         goals_per_domain(run),
         _behaviours(run, "2", "Why users repeat constraints", "multiple_constraint_informs", REPETITION_BARS),
@@ -199,10 +243,10 @@ def figure_table(figure: PaperFigure) -> Table:
     """A figure's numbers: a row for each bar, a column for each domain."""
     digits = 2 if figure.unit == "percent" else 0
     columns = [Column(figure.unit), *(Column(domain, digits=digits) for domain in figure.domains)]
-    table = Table(f"Figure {figure.key}. {figure.title}", columns)
+    table = Table(figure.title, columns)
     for bar, heights in figure.bars.items():
         if any(heights.values()):
-            table.add(bar, *(heights.get(domain) for domain in figure.domains))
+            table.add(BAR_WORDS[bar], *(heights.get(domain) for domain in figure.domains))
     if figure.totals:
         table.add("of", *(figure.totals.get(domain) for domain in figure.domains))
     return table
@@ -210,11 +254,11 @@ def figure_table(figure: PaperFigure) -> Table:
 
 def slot_table(figure: PaperFigure) -> Table:
     """In how many dialogues a behaviour concerned which slot."""
-    table = Table(f"Figure {figure.key} by slot", ["behaviour", "domain", "slot", "dialogues"])
+    table = Table(f"{figure.title}, by slot", ["behaviour", "domain", "slot", "dialogues"])
     for bar, by_domain in figure.slots.items():
         for domain, slots in by_domain.items():
             for slot, count in sorted(slots.items(), key=lambda item: (-item[1], item[0])):
-                table.add(bar, domain, slot, count)
+                table.add(BAR_WORDS[bar], domain, slot, count)
     return table
 
 
@@ -283,30 +327,45 @@ def figure_numbers(run: Run) -> dict[str, Any]:
 def draw(figure: PaperFigure) -> Any:
     """A figure as a chart, in one hue: domains stand beside each other, behaviours below each other.
 
-    A figure with a single bar for each domain needs no panels: there the domains stand below each other.
+    A figure with a single bar for each domain needs no panels: there the domains stand below each other. Percentages
+    have Wilson's 95% intervals, and their axis ends at 100.
     """
     alt = altair()
-    digits = 1 if figure.unit == "percent" else 0
     shown = [bar for bar, heights in figure.bars.items() if any(heights.values())]
-    heights = [
-        (domain, bar, height) for bar in shown for domain in figure.domains if (height := figure.bars[bar].get(domain))
-    ]
-    rows = [
-        {"domain": domain, "bar": bar, "value": height, "text": f"{height:.{digits}f}"}
-        for domain, bar, height in heights
-    ]
-    largest = max((height for *_, height in heights), default=1.0)
+    rows = [_bar(figure, bar, domain) for bar in shown for domain in figure.domains if figure.bars[bar].get(domain)]
+    shares = figure.unit == "percent"
+    largest = max((row["value"] for row in rows), default=1.0)
     single = len(shown) == 1
     x = alt.X(
         "value:Q",
-        title=figure.unit,
-        scale=alt.Scale(domain=[0, largest * 1.25], nice=False),
+        title="%" if shares else figure.unit,
+        scale=alt.Scale(domain=[0, 100] if shares else [0, largest * 1.25], nice=False),
         axis=alt.Axis(grid=False, tickCount=3),
     )
-    y = alt.Y("domain:N", sort=figure.domains, title=None) if single else alt.Y("bar:N", sort=shown, title=None)
-    base = alt.Chart(data(rows)).encode(x=x, y=y)
-    bars = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6)
-    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
-    panel = (bars + numbers).properties(width=320 if single else 120, height=alt.Step(20))
-    drawn = panel if single else panel.facet(column=alt.Column("domain:N", title=None, sort=figure.domains))
-    return styled(drawn, title=f"Figure {figure.key}. {figure.title}")
+    domains = [_label(figure, domain) for domain in figure.domains]
+    words = [BAR_WORDS[bar] for bar in shown]
+    y = alt.Y("domain:N", sort=domains, title=None) if single else alt.Y("bar:N", sort=words, title=None)
+    base = alt.Chart().encode(x=x, y=y)
+    layers = [base.mark_bar(color=SHADES[2], stroke=INK, strokeWidth=0.6)]
+    if shares:
+        layers.append(base.mark_rule(color=INK, strokeWidth=1.4).encode(x="low:Q", x2="high:Q"))
+    layers.append(base.mark_text(align="left", dx=4, fontSize=10).encode(x="high:Q", text="text:N"))
+    panel = alt.layer(*layers, data=data(rows)).properties(width=320 if single else 130, height=alt.Step(20))
+    header = alt.Header(labelFontSize=11)
+    drawn = panel if single else panel.facet(column=alt.Column("domain:N", title=None, sort=domains, header=header))
+    note = f"{figure.source}: {counted(figure.dialogues, 'dialogue')}" if figure.source else ""
+    told = "; 95% intervals" if shares and note else ""
+    return styled(drawn, title=figure.title, note=f"{note}{told}")
+
+
+def _bar(figure: PaperFigure, bar: str, domain: str) -> dict[str, Any]:
+    height = figure.bars[bar][domain]
+    row = {"domain": _label(figure, domain), "bar": BAR_WORDS[bar], "value": height}
+    if figure.unit != "percent":
+        return {**row, "low": height, "high": height, "text": f"{height:.0f}"}
+    low, high = share_interval(round(figure.counts[bar].get(domain, 0)), figure.totals[domain])
+    return {**row, "low": 100 * low, "high": 100 * high, "text": f"{height:.1f}"}
+
+
+def _label(figure: PaperFigure, domain: str) -> str:
+    return f"{domain} (n = {figure.totals[domain]:,})" if domain in figure.totals else domain

@@ -9,7 +9,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import Cell, Column, Table, score_column
 from dialgauge.runs import Run
 from dialgauge.users.fit import fit_line
 from dialgauge.users.measures import ASPECTS, DEFAULT, FAULTS, score_name
@@ -41,8 +41,9 @@ def score_tables(run: Run) -> list[Table]:
     columns = [Column("domain")]
     for measure in MEASURES:
         columns += [_column(of, aspect, shown) for of, aspect in shown if of == measure]
-        columns.append(Column("dialogues"))
-    table = Table(f"{run.name}: how the user expresses its goals{_which_goals(run)}", columns)
+        columns.append(Column("dialogues", drop=1))
+    title = f"{run.name}: how the user expresses its goals{_which_goals(run)} (percent)"
+    table = Table(title, columns, signature=run.signature)
     for domain in domains:
         cells: list[Cell | float | int | None] = []
         for measure in MEASURES:
@@ -59,7 +60,7 @@ def score_tables(run: Run) -> list[Table]:
         return tables
     more = Table(f"{run.name}: other measures", ["measure", "value"])
     for name, score in others.items():
-        more.add(name, _cell(score))
+        more.add(name, Cell(score.value, score.low, score.high, like=score_column(name, score)))
     return [*tables, more]
 
 
@@ -73,8 +74,8 @@ def _shown_aspects(run: Run, measure: MeasureName) -> list[str]:
 def _column(measure: MeasureName, aspect: str, shown: Sequence[tuple[MeasureName, str]]) -> Column:
     """F1 goes by the measure's name and the others by a letter, unless they stand alone."""
     if aspect == "f1" or (measure, "f1") not in shown:
-        return Column(score_name(measure, aspect))
-    return Column(aspect[0].upper())
+        return Column(score_name(measure, aspect), digits=2, percent=True)
+    return Column(aspect[0].upper(), digits=2, percent=True, drop=2)
 
 
 def _which_goals(run: Run) -> str:
@@ -83,7 +84,7 @@ def _which_goals(run: Run) -> str:
 
 
 def _notes(run: Run) -> list[str]:
-    """What belongs below the scores: what was left out and why, how well the profile fits, the signature."""
+    """What belongs below the scores: what was left out and why, how well the profile fits."""
     left_out: dict[str, str] = run.details.get("left_out", {})
     by_reason: dict[str, list[str]] = {}
     for name, why in left_out.items():
@@ -94,7 +95,7 @@ def _notes(run: Run) -> list[str]:
         notes.append("F1 and recall are of the dialogues with recorded goals only")
     if FIT in run.details:
         notes.append(fit_line(ProfileFit(**run.details[FIT]), run.details["profile"]))
-    return [*filter(None, notes), run.signature]
+    return list(filter(None, notes))
 
 
 def _lost_table(run: Run, domains: Sequence[str]) -> list[Table]:
@@ -104,11 +105,11 @@ def _lost_table(run: Run, domains: Sequence[str]) -> list[Table]:
         return []
     columns = [Column("domain")]
     columns += [
-        Column(fault if number else f"{measure}: {fault}")
+        Column(fault if number else f"{measure}: {fault}", digits=2, percent=True)
         for measure in MEASURES
         for number, fault in enumerate(FAULTS)
     ]
-    table = Table("What each fault takes from F1 (with F1 they sum to 1)", columns)
+    table = Table("What each fault takes from F1 (percent; with F1 they sum to 100)", columns)
     for domain in domains:
         splits = [lost.get(measure, {}).get(domain, {}) for measure in MEASURES]
         if any(splits):

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TypeAlias
 
 from dialgauge.data.checking.report import FileReport, GoldCoverage, GroupReport, Report
-from dialgauge.report import Table
+from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
 #: Longer tables are cut on the screen; ``--json`` has everything.
@@ -150,7 +150,10 @@ def _cut(title: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
 
 def _coverage(sets: Sequence[GoldCoverage]) -> Table:
     """A row for each set, and below what keeps it from covering the gold file."""
-    titles = ["set", "dialogues expected", "read", "matched", "user turns expected", "read", "matched"]
+    titles: list[str | Column] = [
+        "set", "dialogues expected", Column("dialogues read", drop=1), "dialogues matched",
+        "user turns expected", Column("user turns read", drop=2), "user turns matched",
+    ]  # fmt: skip
     table = Table(f"Coverage of {short(sets[0].gold)}", titles)
     for one in sets:
         name = short(one.files[0]) if len(one.files) == 1 else f"{len(one.files):,} files together"

@@ -49,7 +49,7 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
     tables[0].notes += _legend(runs, done)
-    tables[-1].notes.append(Signature.shared(Signature.parse(run.signature) for run in runs).long())
+    tables[-1].signature = Signature.shared(Signature.parse(run.signature) for run in runs).long()
     return [table for table in tables if len(table)]
 
 

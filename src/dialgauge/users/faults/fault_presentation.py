@@ -115,7 +115,7 @@ def _unchecked(run: Run) -> Table:
 def record_table() -> Table:
     """Precision and recall of the checks of texts, as measured on labelled conversations."""
     record = load_record()
-    table = Table("How far the checks can be trusted", ["kind", "on", "precision", "recall"])
+    table = Table("How far the checks can be trusted (percent)", ["kind", "on", "precision", "recall"])
     for kind in KINDS:
         parts = {
             "fresh": record.checks["fresh"][kind],
@@ -161,7 +161,8 @@ def _below(earlier: dict[str, Any]) -> str:
 def _share(one: Share) -> str:
     if one.value is None:
         return ""
-    return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}] n={one.n}"
+    low, high = (100 * end for end in (one.low, one.high))
+    return f"{100 * one.value:.0f} [{low:.0f}, {high:.0f}] n={one.n}"
 
 
 def explanation_tables(run: Run, dialogue: str) -> list[Table]:

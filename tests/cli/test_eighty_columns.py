@@ -1,0 +1,201 @@
+"""Every command of the documentation that prints tables, in a terminal of 80 columns: nothing wider, no word broken."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import dialgauge as package
+from dialgauge.cli import COMMANDS
+from dialgauge.dialogue import Task
+from dialgauge.runs import Store
+from support.agent_results import tau_file
+from support.commands import Outcome, dialgauge
+from support.shared import shared_folder
+from support.talks import mishear, talk
+from support.town import responses, write_town
+from support.trackers import gold_dialogues, tracker, write_predictions
+
+ROOT = Path(__file__).parents[2]
+DATA = shared_folder("data")
+
+SYSTEMS = "augpt.json dots.json mintl.json tracker-with-a-long-name.json"
+
+#: The commands of the documentation on small files; {tracking}, {other} and {lab} are stored runs.
+EMBEDDED = [
+    "score self augpt.json",
+    f"score self {SYSTEMS}",
+    "score self augpt.json dots.json -m JGA,RSA --by domain --by slot --by turn --by n-domains --faults --sensitivity",
+    "score self augpt.json --by slot --faults --no-intervals",
+    "score augpt.json -p canon -p llm",
+    "score --explain-measures",
+    f"compare self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson",
+    "compare {tracking} {other} --store runs",
+    "runs compare {tracking} {other} --store runs --pairs",
+    "runs list --store runs",
+    "runs show {tracking} --rows 2 --store runs",
+    "runs show {lab} --rows 2 --store runs",
+    "sql 'SELECT * FROM runs' --store runs",
+    "sql 'SELECT * FROM turns LIMIT 5' --store runs",
+    "data check augpt.json",
+    "data check dots.json --gold augpt.json",
+    "data formats",
+    "data list",
+    "babi simulate --out another --tasks 1,5 --dialogs 10 --seed 7",
+    "babi models",
+    "babi evaluate --data world --task 5 --model nearest --split tst",
+    "babi table --data world --models rules,nearest --tasks 1,5 --splits tst",
+    "babi interact --data world --model nearest --task 1 --dialogs 3",
+    "babi anonymise log.jsonl --out {fresh}.jsonl",
+    "lab run -n 5 --level text --channel mild --detail --store runs",
+    "lab goals -n 10",
+    "lab goals --show TOWN0003",
+    "lab blame {lab} --store runs",
+    "lab study -n 2",
+    "tasks score town/gold.json town/bot.json",
+    "tasks explain town/gold.json town/bot.json {dialogue}",
+    "tasks score agents.json",
+    "users score talks.json",
+    "users explain talks.json loop --talk",
+    "users figures talks.json --by-slot",
+    "users find talks.json --min-repeats 1",
+    "users faults agents.json",
+]  # fmt: skip
+
+REAL = [
+    "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
+    "{data}/dst_predictions/mintl.json.gz {data}/dst_predictions/ubar.json.gz",
+    "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz --by domain --by slot --faults",
+    "compare {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
+    "-m JGA,RSA,FGA@1 --pairs --show 2",
+    "data check {data}/dst_predictions/augpt.json.gz --gold {data}/multiwoz21/test.json.gz",
+    "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
+    "tasks explain {data}/multiwoz21/test.json.gz {data}/dst_predictions/lava.json.gz PMUL1966",
+    "tasks score {data}/tau/tau_airline_gpt-4o.json.gz",
+    "tasks score {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",
+    "users score {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
+    "users explain {data}/gcdf1/conversations PMUL2009 --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
+    "users figures {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
+    "users faults {data}/tau/tau_airline_gpt-4o.json.gz",
+    "reproduce rsa --data {data}",
+]
+
+#: What no test can call like this, and why.
+ELSEWHERE = {
+    "babi train": "its table has the seconds it took",
+    "babi attention": "it takes a trained network",
+    "babi chat": "somebody has to talk to it",
+    "lab chat": "somebody has to talk to it",
+    "lab train": "it takes labelled utterances and minutes",
+    "data verify": "it takes a dataset that was downloaded",
+}
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of every kind, a simulated world, and a store with runs of several kinds."""
+    folder = tmp_path_factory.mktemp("eighty")
+    gold = gold_dialogues(12)
+    for place, name in enumerate(SYSTEMS.split()):
+        write_predictions(folder / name, gold, tracker(gold, 0.1 * (place + 1), place))
+    goal = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",))}
+    good = talk(goal, ("hotel inform area=north", "hotel inform stars=4", "hotel request phone"), (), id="good")
+    loop = talk(goal, *([("hotel inform area=north",), ("hotel inform phone=1",)] * 4), id="loop")
+    package.write([good, mishear(loop, 1, "train inform phone=1")], folder / "talks.json", format="gcdf1")
+    (folder / "log.jsonl").write_text(json.dumps({"dialogue": "a", "speaker": "user", "text": "call 01223 351880"}))
+    write_town(folder / "town")
+    (folder / "town" / "bot.json").write_text(json.dumps(responses()))
+    tau_file(folder / "agents.json", {"cancel a flight": "+-+", "book a room": "--+"})
+    return folder
+
+
+@pytest.fixture
+def here(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """In the workplace at a terminal of 80 columns; the names that commands may use."""
+    monkeypatch.chdir(workplace)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("DIALGAUGE_RUNS", "runs")
+    if not (workplace / "runs").exists():
+        for line in (
+            "score self augpt.json dots.json --run --store runs",
+            "lab run -n 6 --level text --channel mild --store runs",
+            "babi simulate --out world --tasks 1,5 --dialogs 10 --seed 7",
+        ):
+            assert dialgauge(capsys, *line.split()).code == 0
+    kinds: dict[str, list[str]] = {}
+    for manifest in Store(workplace / "runs").list():
+        kinds.setdefault(manifest.kind, []).append(manifest.id)
+    tracking, other = kinds["tracking"][:2]
+    dialogue = next(iter(responses()))
+    return {"tracking": tracking, "other": other, "lab": kinds["lab"][0], "dialogue": dialogue, "data": str(DATA)}
+
+
+def printed(outcome: Outcome) -> str:
+    assert outcome.code in (0, 1), outcome.err
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", outcome.out)
+
+
+def words(text: str) -> set[str]:
+    return set(re.split(r"[\s|]+", text))
+
+
+def check(capsys: pytest.CaptureFixture[str], line: str, names: dict[str, str], tmp_path: Path) -> None:
+    narrow, wide = (
+        printed(dialgauge(capsys, *shlex.split(line.format(**names, fresh=tmp_path / option)), *([option] * shown)))
+        for option, shown in (("--narrow", 0), ("--wide", 1))
+    )
+    assert narrow.strip()
+    for row in narrow.splitlines():
+        assert len(row) <= 80 or " " not in row.strip(), row
+    known = words(wide)
+    own = re.sub(r"Left out to fit 80 columns: [^)]*\)\.", "", narrow)
+    for word in words(own) - known:
+        cut = word.endswith("…") and any(one.startswith(word[:-1]) for one in known)
+        assert cut or set(word) == {"─"}, word
+
+
+@pytest.mark.parametrize("line", EMBEDDED)
+def test_nothing_is_wider_and_no_word_is_broken(
+    line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(capsys, line, here, tmp_path)
+
+
+@pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no real data")
+@pytest.mark.parametrize("line", REAL)
+def test_nothing_is_wider_with_real_data(
+    line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(capsys, line, here, tmp_path)
+
+
+def wide_commands() -> set[str]:
+    """Commands that take ``--wide``."""
+    found = set()
+    for name in COMMANDS:
+        commands = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+        for second, function in commands.items():
+            if "wide" in function.__annotations__:
+                found.add(name if len(commands) == 1 else f"{name} {second}")
+    return found
+
+
+def test_every_command_with_tables_is_tried() -> None:
+    """Those of the documentation among them."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    documented = {
+        " ".join(line.split()[2:4])
+        for page in pages
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith("$ dialgauge ")
+    }
+    tried = {" ".join(line.split()[:2]) for line in [*EMBEDDED, *REAL]}
+    named = tried | {one.split()[0] for one in tried}
+    tables = wide_commands()
+    assert not {one for one in tables if one not in named and one not in ELSEWHERE}
+    assert {one for one in documented if one in tables} - named - ELSEWHERE.keys() == set()
