@@ -76,7 +76,7 @@ def measures(
 
 
 @app.command()
-def behaviours(json: JsonOption = None, table: TableOption = None) -> None:
+def behaviours(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
     """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them."""
     out.wide = wide
     from dialgauge.report import Table
