@@ -2,6 +2,7 @@
 
     python benchmarks/bench_scale.py                    10 million turns, one and two workers, files to stored result
     python benchmarks/bench_scale.py --memory           10 and 100 million turns that are made on the fly, not kept
+    python benchmarks/bench_scale.py --whole 2 --millions 100     the whole work with two workers: time and memory
 
 Turns are codes: gold and predicted states of 30 slots, ten turns a dialogue, five filled slots at the end of each.
 """
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import sys
 import tempfile
@@ -136,6 +136,32 @@ def speed(millions: int) -> dict[str, Any]:
         }
 
 
+def whole(millions: int, workers: int) -> dict[str, Any]:
+    """The whole work: seconds, and what the process that puts the sums together takes of them."""
+    count = millions * 1_000_000 // SHARD
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for number in range(count):
+            write_shard(place / f"part-{number:05}.parquet", number)
+        size = sum(path.stat().st_size for path in place.glob("*.parquet"))
+        store = Store(place / "runs")
+        own, wall = time.process_time(), time.perf_counter()
+        scored = score_shards(
+            [str(place / "*.parquet")], measures=chosen_measures(None), profile="verbatim", store=store,
+            resampling=Resampling(), workers=Place("pool", workers),
+        )  # fmt: skip
+        store.add(scored.runs[0])
+        return {
+            "turns": millions * 1_000_000,
+            "workers": workers,
+            "seconds": round(time.perf_counter() - wall, 2),
+            "driver CPU seconds": round(time.process_time() - own, 2),
+            "driver MB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+            "bytes of files per turn": round(size / (millions * 1e6), 2),
+            "JGA": scored[0]["JGA"],
+        }
+
+
 def memory() -> dict[str, Any]:
     """The memory of a worker that scores 10 and 100 million turns."""
     found: dict[str, Any] = {}
@@ -153,8 +179,12 @@ def memory() -> dict[str, Any]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--whole", type=int, metavar="WORKERS")
     parser.add_argument("--millions", type=int, default=10)
     chosen = parser.parse_args()
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    json.dump(memory() if chosen.memory else speed(chosen.millions), sys.stdout, indent=2)
+    if chosen.memory:
+        found = memory()
+    else:
+        found = whole(chosen.millions, chosen.whole) if chosen.whole else speed(chosen.millions)
+    json.dump(found, sys.stdout, indent=2)
     print()

@@ -32,8 +32,10 @@ from dialgauge.dialogue import Dialogue, Turn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from dialgauge.engine import Place
 from dialgauge.measures import Resampling, intervals
-from dialgauge.tracking import Study, chosen_measures, score_codes, score_study
+from dialgauge.runs import Store
+from dialgauge.tracking import Study, chosen_measures, score_shards, score_study
 from dialgauge.values import HOUSE, profile_named
 from dialgauge.values.standard_profiles import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
@@ -174,10 +176,13 @@ def make_codes(path: Path, turns: int) -> None:
 def stream_codes(path: Path) -> None:
     """Score a table of codes and print CPU seconds and peak memory."""
     start = time.process_time()
-    scores = score_codes(path, chosen_measures(None), inventory=30)
+    with tempfile.TemporaryDirectory() as folder:
+        scored = score_shards(
+            [str(path)], measures=chosen_measures(None), profile="verbatim", store=Store(folder), workers=Place("local")
+        )
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": scores["JGA"].value}))
+    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": scored[0]["JGA"]}))
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ class RunWriter:
         self._corpora = corpora
         self._corpus = ""
         self._tables: dict[str, TableInfo] = {}
-        self._scored: frozenset[str] = frozenset()
+        self._scored: polars.Series | None = None
         self._stored: frozenset[str] | None = None
 
     @property
@@ -62,7 +62,7 @@ class RunWriter:
         check_columns(name, frame.columns)
         check_fixed(name, frame)
         if name == DIALOGUE_SCORES:
-            self._scored = frozenset(frame["dialogue"].unique().to_list())
+            self._scored = frame["dialogue"]
         path = self._folder / f"{name}{TABLE_ENDING}"
         with writing(path):
             self._tables[name] = write_table(frame, path)
@@ -97,8 +97,10 @@ class RunWriter:
         """The last file of a run: it names and seals all others."""
         if DIALOGUE_SCORES not in self._tables:
             self.table(DIALOGUE_SCORES, empty_table(DIALOGUE_SCORES))
-        if self._stored is not None and (strangers := self._scored - self._stored):
-            raise ValueError(f"the scores are of dialogues that the corpus lacks: {sorted(strangers)[:3]}")
+        if self._stored is not None and self._scored is not None:
+            strangers = frozenset(self._scored.unique().to_list()) - self._stored
+            if strangers:
+                raise ValueError(f"the scores are of dialogues that the corpus lacks: {sorted(strangers)[:3]}")
         manifest = msgspec.structs.replace(
             self._draft,
             corpus=self._corpus,

@@ -40,8 +40,9 @@ class ShardSums(Struct, frozen=True, kw_only=True):
     sha256: str = ""
     size: int = 0
     dialogues: list[str] = []
-    #: Measure to numerators and denominators, little-endian doubles.
-    sums: dict[str, tuple[bytes, bytes]] = {}
+    #: Little-endian doubles, one for every dialogue, each array once; and of which two every measure is made.
+    arrays: list[bytes] = []
+    sums: dict[str, tuple[int, int]] = {}
     #: Measure to its name with every setting.
     full: dict[str, str] = {}
     left_out: dict[str, str] = {}
@@ -68,16 +69,17 @@ class ShardSums(Struct, frozen=True, kw_only=True):
         for part in scored[1:]:
             _require_alike(first, part, shard, shard)
         left_out = {name: why for part in scored for name, why in part.left_out.items()}
-        names = [name for name in first.sums if name not in left_out]
+        packed = PackedRows()
+        for name in first.sums:
+            if name not in left_out:
+                packed.add(name, *(b"".join(part.side(name, side) for part in scored) for side in (0, 1)))
         return replace(
             first,
             shard=shard,
             coverage=joined_coverage([part.coverage for part in parts]),
             dialogues=[one for part in scored for one in part.dialogues],
-            sums={
-                name: (b"".join(part.sums[name][0] for part in scored), b"".join(part.sums[name][1] for part in scored))
-                for name in names
-            },
+            arrays=packed.arrays,
+            sums=packed.sums,
             left_out=left_out,
             counts=_added([part.counts for part in scored]),
             gold_sum=str(sum(int(part.gold_sum) for part in scored)),
@@ -88,10 +90,28 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             out_of_scope=sorted({one for part in scored for one in part.out_of_scope}),
         )
 
-    def rows(self, measure: str) -> Rows:
-        """Numerators and denominators of the dialogues."""
-        above, below = (np.frombuffer(side, "<f8") for side in self.sums[measure])
-        return above, below
+    def side(self, measure: str, side: int) -> bytes:
+        """The numerators (0) or denominators (1) of a measure."""
+        return self.arrays[self.sums[measure][side]]
+
+
+class PackedRows:
+    """Numerators and denominators of measures, equal ones once: many measures divide by the number of turns."""
+
+    def __init__(self) -> None:
+        self.arrays: list[bytes] = []
+        self.sums: dict[str, tuple[int, int]] = {}
+        self._places: dict[bytes, int] = {}
+
+    def add(self, measure: str, above: bytes, below: bytes) -> None:
+        """Take in one measure."""
+        self.sums[measure] = self._place(above), self._place(below)
+
+    def _place(self, array: bytes) -> int:
+        place = self._places.setdefault(array, len(self.arrays))
+        if place == len(self.arrays):
+            self.arrays.append(array)
+        return place
 
 
 def _require_alike(first: ShardSums, other: ShardSums, name: str, other_name: str) -> None:
@@ -177,7 +197,7 @@ class _Gathered:
         self.files: dict[str, tuple[str, int]] = {}
         self.names: list[str] = []
         self.ids: list[list[str]] = []
-        self.sums: dict[str, list[Rows]] = {}
+        self.parts: list[ShardSums] = []
         self.left_out: dict[str, str] = {}
         self.full: dict[str, str] = {}
         self.coverage: list[TurnCoverage] = []
@@ -193,8 +213,7 @@ class _Gathered:
         self.ids.append(part.dialogues)
         self.left_out |= part.left_out
         self.full |= part.full
-        for name in part.sums:
-            self.sums.setdefault(name, []).append(part.rows(name))
+        self.parts.append(replace(part, dialogues=[]))
         self.coverage.append(part.coverage)
         self.counts.append(part.counts)
         self.by_domain.append(part.slots_by_domain)
@@ -228,9 +247,17 @@ class _Gathered:
     def dialogues(self) -> int:
         return sum(map(len, self.ids))
 
-    def rows(self, measure: str) -> Rows:
-        parts = self.sums[measure]
-        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    def rows(self, measures: Sequence[str]) -> dict[str, Rows]:
+        """The sums of all dialogues by measure; arrays that are the same in every file are put together once."""
+        made: dict[tuple[int, ...], NDArray[np.float64]] = {}
+
+        def joined(measure: str, side: int) -> NDArray[np.float64]:
+            places = tuple(part.sums[measure][side] for part in self.parts)
+            if places not in made:
+                made[places] = np.frombuffer(b"".join(part.side(measure, side) for part in self.parts), "<f8")
+            return made[places]
+
+        return {measure: (joined(measure, 0), joined(measure, 1)) for measure in measures}
 
 
 def combined(
@@ -306,7 +333,7 @@ def _scores(
     whole: _Gathered, measures: Sequence[Measure[Any]], signature: Signature, coverage: TurnCoverage,
     how: Resampling | None,
 ) -> tuple[Scores, str]:  # fmt: skip
-    rows = {str(measure): whole.rows(str(measure)) for measure in measures}
+    rows = whole.rows([str(measure) for measure in measures])
     bounds: list[Bounds] = [(math.nan, math.nan)] * len(measures)
     made = ""
     if how is not None and measures:

@@ -38,7 +38,7 @@ from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.results import Results
-from dialgauge.tracking.shard_run import ShardSums, all_covered, combined, left_over
+from dialgauge.tracking.shard_run import PackedRows, ShardSums, all_covered, combined, left_over
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import Profile, profile_named
@@ -195,7 +195,7 @@ def _facts(comparison: StateComparison) -> ShardSums:
 def _summed(
     counts: Counts, ids: list[str], measures: Sequence[Measure[Any]], facts: ShardSums, *, inventory_known: bool = True
 ) -> ShardSums:
-    sums: dict[str, tuple[bytes, bytes]] = {}
+    packed = PackedRows()
     full: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for measure in measures:
@@ -207,10 +207,12 @@ def _summed(
         if rows is None or why:
             left_out[name] = why or ""
             continue
-        sums[name] = rows[0].astype("<f8").tobytes(), rows[1].astype("<f8").tobytes()
+        packed.add(name, rows[0].astype("<f8").tobytes(), rows[1].astype("<f8").tobytes())
         full[name] = measure.full(counts)
     totals = counts.totals()
-    return replace(facts, dialogues=ids, sums=sums, full=full, left_out=left_out, counts=totals)
+    return replace(
+        facts, dialogues=ids, arrays=packed.arrays, sums=packed.sums, full=full, left_out=left_out, counts=totals
+    )
 
 
 def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:

@@ -31,7 +31,7 @@ INVENTORY = "dialgauge.inventory"
 
 #: Turns read at a time, and turns counted at a time: the one bounds memory, the other fits the processor's cache.
 CHUNK = 1 << 18
-_BLOCK = 1 << 15
+_BLOCK = 1 << 14
 
 
 def write_codes(comparison: StateComparison, path: Path) -> None:
@@ -150,9 +150,10 @@ def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> 
     first: Flags = np.ones(len(frame), bool)
     first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
     turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
+    sides = [frame.select([f"{side}{slot}" for slot in slots]) for side in (GOLD, PREDICTED)]
     for start, stop in _blocks(first):
-        begins, block = first[start:stop], frame[start:stop]
-        gold, predicted = _dense(block, GOLD, slots), _dense(block, PREDICTED, slots)
+        begins = first[start:stop]
+        gold, predicted = (_dense(side[start:stop]) for side in sides)
         counts = Counts(
             turns=count(gold, predicted, begins),
             dialogue=(np.cumsum(begins) - 1).astype(np.int32),
@@ -211,10 +212,9 @@ def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -
             raise DialgaugeError(f"the column '{name}' must hold whole numbers and no null", file=str(path))
 
 
-def _dense(frame: polars.DataFrame, prefix: str, slots: list[str]) -> Codes:
-    dense = np.empty((len(slots), len(frame)), np.int32)
-    for row, slot in zip(dense, slots, strict=True):
-        row[:] = frame[f"{prefix}{slot}"].to_numpy()
+def _dense(frame: polars.DataFrame) -> Codes:
+    """The columns of a table as rows, in one copy."""
+    dense: Codes = frame.to_numpy(order="fortran").T
     return dense
 
 
