@@ -1,0 +1,61 @@
+"""Work that goes wrong on some nodes only; and the command line that does it, for drivers that are killed."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+from dialgauge.engine import Place, Unit, run
+from dialgauge.errors import DialgaugeError
+from engine.works import Folder, Orders, units_of
+
+
+class NodeOrders(Orders):
+    """Orders that look at the node they are done on (its name is in NODE, its disk in DISK)."""
+
+    def do(self, state: str, unit: Unit[str]) -> bytes:
+        content = super().do(state, unit)
+        order, _, value = unit.payload.partition(" ")
+        if order == "slow" and os.environ.get("NODE") == "poor":
+            time.sleep(float(value))
+        elif order == "write":
+            _write(Path(os.environ["DISK"]), unit.key, int(value))
+        elif order == "report":
+            try:
+                _write(Path(os.environ["DISK"]), unit.key, int(value))
+            except OSError as error:
+                raise DialgaugeError("the part cannot be written") from error
+        elif order == "segfault":
+            ctypes.string_at(0)
+        elif order == "hog":
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, resource.RLIM_INFINITY))
+            content += bytes(64 << 30)
+        return content
+
+
+def _write(disk: Path, name: str, size: int) -> None:
+    scratch = disk / name
+    try:
+        scratch.write_bytes(bytes(size))
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def main(address: str, out: str, *payloads: str) -> None:
+    """Do the units on a cluster, stored in ``stored`` as they are finished, and all of them in the file at the end."""
+    place = Place("ray", 2, None if address == "here" else address)
+    done = list(run(NodeOrders(Path.cwd()), units_of(*payloads), workers=place, done=Folder(Path("stored"))))
+    if any(one.failure for one in done):
+        sys.exit("; ".join(one.failure or "" for one in done))
+    Path(out).write_bytes(b"\n".join(one.content or b"" for one in done))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except DialgaugeError as error:
+        sys.exit(str(error))
