@@ -212,12 +212,14 @@ class RayEngine(Engine):
         for other in self._free():
             if other.node == unwell.node:
                 self._let_go(other)
-        if not self._healthy():
-            raise DialgaugeError(f"{self._connection.name} has no machine left that is well ({unwell.why}). {_KEPT}")
+        self._require_a_well_node()
 
-    def _healthy(self) -> set[str]:
-        nodes = ray_module().nodes()
-        return {node["NodeID"] for node in nodes if node["Alive"] and node["Resources"].get("CPU")} - self._sick.keys()
+    def _require_a_well_node(self) -> None:
+        """Asked again and again: that a well node died may show long after another one fell sick."""
+        nodes = [node for node in ray_module().nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        if self._sick and all(node["NodeID"] in self._sick for node in nodes):
+            why = ", ".join(sorted(set(self._sick.values())))
+            raise DialgaugeError(f"{self._connection.name} has no machine left that is well ({why}). {_KEPT}")
 
     def _hand_out(self) -> None:
         """Give waiting batches to free workers, and start as many workers as batches are left over."""
@@ -269,6 +271,7 @@ class RayEngine(Engine):
         if self._connection.head_answers():
             self._head_seen = now
             self._count_workers()
+            self._require_a_well_node()
         elif now - self._head_seen > _HEADLESS:
             raise DialgaugeError(f"the head of {self._connection.name} is gone. {_KEPT}")
         if self._somebody_lives():
