@@ -55,7 +55,9 @@ def main(address: str, out: str, *payloads: str) -> None:
 
 
 if __name__ == "__main__":
+    from engine.ray_works import main as command  # workers find the work under this name, not in __main__
+
     try:
-        main(*sys.argv[1:])
+        command(*sys.argv[1:])
     except DialgaugeError as error:
         sys.exit(str(error))

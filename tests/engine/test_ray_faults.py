@@ -151,9 +151,10 @@ def test_a_killed_driver_takes_its_workers_along_and_is_taken_up_where_it_was(
 
 def test_random_kills_change_no_byte(tmp_path: Path, cluster: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    payloads = [f"sleep {number % 3 / 5}" for number in range(30)]
+    payloads = [f"sleep {number % 3 / 5}" for number in range(60)]
     command = python(Path(ray_works.__file__), cluster.address, "out", *payloads)
-    toll = under_fire(command, cluster, random.Random(6), 6, folder=tmp_path)
+    toll = under_fire(command, cluster, random.Random(6), 6, folder=tmp_path, seconds=300)
+    assert toll.total() - toll["started"] >= 2
     assert (tmp_path / "out").read_bytes() == b"\n".join(undisturbed(units_of(*payloads)))
     assert bytes_of(tmp_path / "stored") == {
         unit.key: content for unit, content in zip(units_of(*payloads), undisturbed(units_of(*payloads)), strict=True)
