@@ -2,7 +2,7 @@
 
 python benchmarks/ray_kills.py [kills] [seed]
 
-Every command is run undisturbed in this process's kind first, then again and again on the cluster under fire until so
+Every command is run once undisturbed and without a cluster, then again and again on the cluster under fire until so
 many kills were done; after each time its files must be those of the undisturbed run, byte for byte. Prints Markdown.
 """
 
@@ -30,7 +30,8 @@ Command = tuple[str, Callable[[str | None], list[str]], str]
 
 
 def units(address: str | None) -> list[str]:
-    return python(ROOT / "tests" / "engine" / "ray_works.py", address or "here", "stored.all", *PAYLOADS)
+    """Units that take up to half a second each."""
+    return python(ROOT / "tests" / "engine" / "ray_works.py", address or "alone", "stored.all", *PAYLOADS)
 
 
 COMMANDS: list[Command] = [("80 units", units, "stored")]
@@ -52,12 +53,14 @@ def survive(command: Command, cluster: Machines, chance: random.Random, kills: i
 
 
 def fresh(folder: Path) -> Path:
+    """The folder, empty."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
 def main(kills: int = 50, seed: int = 0) -> None:
+    """Share the kills among the commands."""
     os.environ["PYTHONPATH"] = str(ROOT / "tests")
     chance = random.Random(seed)
     print("| command | workers killed | nodes killed | drivers killed | whole runs | bytes |")

@@ -46,8 +46,8 @@ def _write(disk: Path, name: str, size: int) -> None:
 
 
 def main(address: str, out: str, *payloads: str) -> None:
-    """Do the units on a cluster, stored in ``stored`` as they are finished, and all of them in the file at the end."""
-    place = Place("ray", 2, None if address == "here" else address)
+    """Do the units on a cluster (or ``here``, or ``alone`` without one), stored in ``stored`` as they are finished, and all of them in the file at the end."""
+    place = {"here": Place("ray", 2), "alone": Place("local")}.get(address, Place("ray", 2, address))
     done = list(run(NodeOrders(Path.cwd()), units_of(*payloads), workers=place, done=Folder(Path("stored"))))
     if any(one.failure for one in done):
         sys.exit("; ".join(one.failure or "" for one in done))

@@ -98,6 +98,20 @@ def _answer(server: socket.socket, answer: bytes | None) -> None:
             caller.sendall(answer)
 
 
+def test_a_cluster_that_wants_another_token_is_refused_without_ray_s_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(**_: object) -> None:
+        os.write(2, b"gcs_client.cc: Failed: Unauthenticated: RPC error: InvalidAuthToken")
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    monkeypatch.setattr("ray.init", refuse)
+    monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
+    with pytest.raises(DialgaugeError, match="it wants another token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
+        list(run(Orders(tmp_path), MIXED, workers=Place("ray", address="127.0.0.1:1")))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_workers_of_another_source_are_refused(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_engine, "own_source", lambda: "another")
     with pytest.raises(DialgaugeError, match="has another dialgauge than this process"):
