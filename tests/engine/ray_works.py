@@ -46,7 +46,7 @@ def _write(disk: Path, name: str, size: int) -> None:
 
 
 def main(address: str, out: str, *payloads: str) -> None:
-    """Do the units on a cluster (or ``here``, or ``alone`` without one), stored in ``stored`` as they are finished, and all of them in the file at the end."""
+    """Do the units on a cluster, ``here`` on one of its own, or ``alone``; each is stored, and all are in ``out``."""
     place = {"here": Place("ray", 2), "alone": Place("local")}.get(address, Place("ray", 2, address))
     done = list(run(NodeOrders(Path.cwd()), units_of(*payloads), workers=place, done=Folder(Path("stored"))))
     if any(one.failure for one in done):
