@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dialgauge.engine import Place, Unit, run
 from dialgauge.errors import DialgaugeError
-from engine.works import Folder, Orders, units_of
+from engine.works import Folder, Orders, units_of, wait_until_begun
 
 
 class NodeOrders(Orders):
@@ -20,6 +20,8 @@ class NodeOrders(Orders):
     def do(self, state: str, unit: Unit[str]) -> bytes:
         content = super().do(state, unit)
         order, _, value = unit.payload.partition(" ")
+        if order in ("slow", "write", "report"):  # not before both nodes are at work
+            wait_until_begun(self.folder, 2)
         if order == "slow" and os.environ.get("NODE") == "poor":
             time.sleep(float(value))
         elif order == "write":

@@ -94,15 +94,15 @@ def test_a_slow_node_is_helped_and_nothing_counts_twice(
     results = list(run(NodeOrders(tmp_path), units, workers=place, done=stored, on_done=told.append))
     assert contents(results) == undisturbed(units)
     assert sorted(told) == sorted(results)
-    assert redone(tmp_path) <= 1
+    assert redone(tmp_path) == 1
 
 
 @pytest.mark.parametrize("order", ["write", "report"])
 def test_a_node_with_a_full_disk_is_avoided(tmp_path: Path, cluster: Machines, order: str) -> None:
-    units = units_of(*["sleep 0.2"] * 2, *[f"{order} 100000"] * 6)
+    units = units_of(*[f"{order} 100000"] * 6)
     results = list(run(NodeOrders(tmp_path), units, workers=Place("ray", address=cluster.address)))
     assert contents(results) == undisturbed(units)
-    assert redone(tmp_path) <= 1
+    assert redone(tmp_path) == 1
 
 
 def test_where_every_disk_is_full_the_work_ends_in_a_sentence(tmp_path: Path, cluster: Machines) -> None:
