@@ -40,6 +40,9 @@ class NodeOrders(Orders):
 
 
 def _write(disk: Path, name: str, size: int) -> None:
+    if disk.is_char_device():
+        disk.write_bytes(bytes(size))
+        return
     scratch = disk / name
     try:
         scratch.write_bytes(bytes(size))

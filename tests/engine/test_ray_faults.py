@@ -24,11 +24,11 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="re
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A disk of one megabyte that is full; a folder that takes nothing where nobody may mount one."""
+    """A disk of one megabyte that is full; the device that is always full where we may not mount one."""
     folder = tmp_path_factory.mktemp("disk")
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
-        yield Path("/dev/full").parent / "full"
+        yield Path("/dev/full")
         return
     (folder / "all of it").write_bytes(bytes(1 << 20))
     yield folder
