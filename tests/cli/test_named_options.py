@@ -37,6 +37,7 @@ ROOMS = {
     "comparison": ("compare", "runs"),
     "data": ("data",),
     "demo": ("demo",),
+    "engine": ("score", "tasks", "users", "lab", "babi"),
     "explorer": ("explore",),
     "formats": (),
     "lab": ("babi", "lab"),

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dialgauge.engine import Done, Place, run
-from engine.works import Orders, begun, units_of
+from dialgauge.engine import Done, Place, ray_cluster, ray_engine, run
+from dialgauge.engine.ray_cluster import RayConnection
+from dialgauge.errors import DialgaugeError
+from engine import ray_works
+from engine.test_ends import TESTS, nobody_is_left, session, wait_until
+from engine.works import Folder, Orders, begun, units_of
+from support.ray_machines import Machines, kill, machines
 
-ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+pytest.importorskip("ray", reason="the extra 'ray' is not installed")
 
 MIXED = units_of("a", "sleep 0.2", "fail x.json", "b", "c", "long 300000", "d", "fail y.json", "e")
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head without cores for us, and two nodes of one core each."""
-    from ray.cluster_utils import Cluster
-
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    made.add_node(num_cpus=1)
-    yield made
-    ray.shutdown()
-    made.shutdown()
+def cluster() -> Iterator[Machines]:
+    with machines({"one": {}, "two": {}}) as made:
+        yield made
 
 
 @pytest.fixture
-def place(cluster: Any) -> Place:
+def place(cluster: Machines) -> Place:
     return Place("ray", address=cluster.address)
 
 
@@ -54,3 +57,127 @@ def test_a_worker_that_dies_loses_nothing_and_a_deadly_unit_fails_alone(tmp_path
     assert "4 workers died while they worked on it" in (results[3].failure or "")
     assert results[1].content == b"state u1 die-once"
     assert len(begun(tmp_path)["u1"]) == 2 and len(begun(tmp_path)["u3"]) == 4
+
+
+@pytest.mark.parametrize("address", ["nowhere", "localhost:", ":6379", "127.0.0.1:port"])
+def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
+    with pytest.raises(DialgaugeError, match="is no address of a Ray cluster; write HOST:PORT or auto"):
+        list(run(Orders(tmp_path), MIXED, workers=Place("ray", address=address)))
+
+
+def test_an_address_where_nobody_listens_is_refused(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(DialgaugeError, match=r"there is no Ray cluster at .* \(Connection refused\); start one"):
+            list(run(Orders(tmp_path), MIXED, workers=Place("ray", address=address)))
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n", None])
+def test_what_listens_and_is_no_ray_cluster_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes | None
+) -> None:
+    monkeypatch.setattr(ray_cluster, "PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        said = threading.Thread(target=_answer, args=(server, answer))
+        said.start()
+        with pytest.raises(DialgaugeError, match=f"what listens at {address} is no Ray cluster"):
+            list(run(Orders(tmp_path), MIXED, workers=Place("ray", address=address)))
+        said.join()
+
+
+def _answer(server: socket.socket, answer: bytes | None) -> None:
+    """One answer to the first who calls, or silence until they hang up."""
+    caller, _ = server.accept()
+    with caller:
+        if answer is None:
+            while caller.recv(100):
+                pass
+        else:
+            caller.sendall(answer)
+
+
+def test_a_cluster_that_wants_another_token_is_refused_without_ray_s_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(**_: object) -> None:
+        os.write(2, b"gcs_client.cc: Failed: Unauthenticated: RPC error: InvalidAuthToken")
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    monkeypatch.setattr("ray.init", refuse)
+    monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
+    with pytest.raises(DialgaugeError, match="it wants another token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
+        list(run(Orders(tmp_path), MIXED, workers=Place("ray", address="127.0.0.1:1")))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_workers_of_another_source_are_refused(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "own_source", lambda: "another")
+    with pytest.raises(DialgaugeError, match="has another dialgauge than this process"):
+        list(run(Orders(tmp_path), MIXED, workers=place))
+    assert begun(tmp_path) == {}
+
+
+def test_a_lost_head_is_one_sentence_and_what_is_finished_is_kept(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_engine, "_PULSE", 0.2)
+    monkeypatch.setattr(ray_engine, "_HEADLESS", 0.5)
+    monkeypatch.setattr(RayConnection, "head_answers", lambda self: not begun(tmp_path).get("u1"))
+    stored = Folder(tmp_path / "stored")
+    with pytest.raises(DialgaugeError, match=r"the head of the Ray cluster at .* is gone\. What is finished is kept"):
+        list(run(Orders(tmp_path), units_of("a", "sleep 300"), workers=place, done=stored))
+    assert dict(stored) == {"u0": b"state u0 a"}
+
+
+# -- a cluster of this machine ---------------------------------------------------------------------------------------
+
+
+def driver(folder: Path, *payloads: str) -> subprocess.Popen[str]:
+    """The command line in a session of its own, on a cluster it starts for itself."""
+    return subprocess.Popen(
+        [sys.executable, ray_works.__file__, "here", "out", *payloads],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def test_nothing_of_ray_s_own_is_printed_when_a_worker_dies(tmp_path: Path) -> None:
+    process = driver(tmp_path, "a", "die-once", "b")
+    printed, errors = process.communicate(timeout=240)
+    assert (process.returncode, printed, errors) == (0, "", "")
+    assert (tmp_path / "out").read_bytes() == b"state u0 a\nstate u1 die-once\nstate u2 b"
+    assert nobody_is_left(process)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_driver_that_is_stopped_leaves_nobody_behind(tmp_path: Path, how: signal.Signals) -> None:
+    process = driver(tmp_path, *["sleep 300"] * 4)
+    assert wait_until(lambda: len(begun(tmp_path)) == 2, 240)
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # as a terminal does
+    else:
+        process.terminate()
+    printed, errors = process.communicate(timeout=120)
+    assert process.returncode != 0 and printed == ""
+    assert errors.count("Traceback") == errors.count("KeyboardInterrupt") == (how == signal.SIGINT)
+    assert "***" not in errors
+    if how == signal.SIGTERM:  # two watchers of Ray's follow a minute later by themselves
+        assert wait_until(lambda: not {"raylet", "gcs_server", "ray::RayWorker."} & set(map(name_of, session(process))))
+        for watcher in session(process):
+            kill(watcher)
+    else:
+        assert nobody_is_left(process)
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""

@@ -39,7 +39,7 @@ class Orders(Work[str, str]):
         if order == "sleep":
             time.sleep(float(value))
         elif order == "await":
-            _wait_until_begun(self.folder, int(value))
+            wait_until_begun(self.folder, int(value))
         elif order == "fail":
             raise DialgaugeError("nothing to be done", file=value)
         elif order == "bug":
@@ -60,7 +60,7 @@ def begun(folder: Path) -> dict[str, list[str]]:
     return {path.name.removeprefix("begun-"): path.read_text().split() for path in folder.glob("begun-*")}
 
 
-def _wait_until_begun(folder: Path, number: int) -> None:
+def wait_until_begun(folder: Path, number: int) -> None:
     patience = time.monotonic() + 60
     while len(begun(folder)) < number and time.monotonic() < patience:
         time.sleep(0.02)

@@ -298,7 +298,7 @@ def test_a_source_that_fails_half_way_leaves_nothing(name: str, tmp_path: Path) 
         (lambda path: path.write_bytes(b"\x00\x01\x02"), "(it is a binary file)"),
         (lambda path: path.write_bytes(b'{"a": '), "(it begins like JSON but is not valid JSON)"),
         (lambda path: path.write_bytes('{"a": 1}'.encode("utf-16")), "it is UTF-16 text; save it as UTF-8"),
-        (lambda path: path.write_bytes(b"BZh91AY&SY\x00"), "compressed with bzip2; unpack it first"),
+        (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd\x00"), "compressed with zstandard; unpack it first"),
     ],
 )
 def test_the_command_says_one_sentence_and_exits_with_2(

@@ -96,7 +96,7 @@ def test_no_hint_excludes_a_real_file(shared_data: Path) -> None:
 
 # -- what is imported ------------------------------------------------------------------------------------------------
 
-ALWAYS = {"base", "corpus", "document", "packed", "registry", "source"}
+ALWAYS = {"base", "corpus", "document", "packed", "registry", "remote", "source"}
 
 
 def imported(statement: str) -> set[str]:
@@ -110,7 +110,7 @@ def imported(statement: str) -> set[str]:
 def test_naming_a_format_imports_only_that_one() -> None:
     assert imported("import dialgauge") == set()
     named = "from dialgauge.formats.registry import format_named; format_named('babi')"
-    assert imported(named) == {"base", "babi", "document", "packed", "registry", "source"}
+    assert imported(named) == {"base", "babi", "document", "packed", "registry", "remote", "source"}
 
 
 @pytest.mark.parametrize(

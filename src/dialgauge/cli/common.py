@@ -312,7 +312,8 @@ AddressOption = Annotated[
     ),
 ]
 WorkersOption = Annotated[
-    int | None, Option("--workers", min=0, help="Workers; 0 is one per core. Results do not depend on their number.")
+    int | None,
+    Option("--workers", min=0, help="Number of workers; 0 for one per core. It does not change the results."),
 ]
 
 

@@ -66,6 +66,9 @@ class Work(ABC, Generic[State, Payload]):
     What :meth:`do` returns must depend on the work and the unit alone, not on the worker or on the units before.
     """
 
+    #: Whether a slow unit may be done a second time elsewhere, to see which is finished first; not where units cost money.
+    may_be_doubled: bool = True
+
     @abstractmethod
     def open(self) -> State:
         """What a worker needs for all of its units (models, databases, ...); called once per worker."""
