@@ -313,7 +313,7 @@ AddressOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    Option("--workers", min=0, help="Number of workers; 0 for one per core. It does not change the results."),
+    Option("--workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."),
 ]
 
 

@@ -66,7 +66,7 @@ class Work(ABC, Generic[State, Payload]):
     What :meth:`do` returns must depend on the work and the unit alone, not on the worker or on the units before.
     """
 
-    #: Whether a slow unit may be done a second time elsewhere, to see which is finished first; not where units cost money.
+    #: Whether a slow unit may be done a second time elsewhere, and the first answer counts; not where units cost money.
     may_be_doubled: bool = True
 
     @abstractmethod

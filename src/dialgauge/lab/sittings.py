@@ -87,12 +87,17 @@ class _Room:
         self.user, self.system = sitting.user.make(), sitting.system.make()
 
 
+#: Agents whose replies come from elsewhere, and may cost money.
+ASKS_OTHERS = frozenset({"llm-user", "llm-system", "http"})
+
+
 class TownWork(engine.Work[_Room, list[_Planned]]):
     """Holding conversations."""
 
     def __init__(self, town: Callable[[], TownDatabase], sitting: Sitting) -> None:
         """``town`` is called once in each process."""
         self._town, self._sitting = town, sitting
+        self.may_be_doubled = not {sitting.user.name, sitting.system.name} & ASKS_OTHERS
 
     def open(self) -> _Room:
         return _Room(self._town(), self._sitting)
