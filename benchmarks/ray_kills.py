@@ -16,17 +16,24 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from support.five_commands import prepare, stored_content  # noqa: E402
 from support.ray_machines import Machines, bytes_of, machines, python, under_fire  # noqa: E402
 
 PAYLOADS = [f"sleep {number % 4 / 8}" for number in range(80)]
 
-#: Name, the command line for the address of a cluster (None: undisturbed, without one), and the folder or file below
-#: its working folder that is compared. A command that was killed must go on where it was when it is run again.
-Command = tuple[str, Callable[[str | None], list[str]], str]
+#: How much the five commands get to do, so that they take some seconds.
+SIZE = 8
+#: Where the files lie that they read.
+FILES = Path(tempfile.gettempdir()) / f"dialgauge-kills-{SIZE}"
+
+#: Name, the command line for the address of a cluster (None: undisturbed, without one), and what of its working folder
+#: must be the same. A command that was killed must go on where it was when it is run again.
+Command = tuple[str, Callable[[str | None], list[str]], Callable[[Path], Any]]
 
 
 def units(address: str | None) -> list[str]:
@@ -34,7 +41,24 @@ def units(address: str | None) -> list[str]:
     return python(ROOT / "tests" / "engine" / "ray_works.py", address or "alone", "stored.all", *PAYLOADS)
 
 
-COMMANDS: list[Command] = [("80 units", units, "stored")]
+def one_of_five(number: int) -> Callable[[str | None], list[str]]:
+    """The line of one of the five commands that take an engine."""
+
+    def line(address: str | None) -> list[str]:
+        where = ["--engine", "ray", "--address", address] if address else ["--engine", "local"]
+        called = [sys.executable, "-m", "support.five_commands", str(FILES), "store", str(number), str(SIZE)]
+        return [*called, *where]
+
+    return line
+
+
+COMMANDS: list[Command] = [
+    ("80 units", units, lambda folder: bytes_of(folder / "stored")),
+    *(
+        (name, one_of_five(number), lambda folder: stored_content(folder / "store"))
+        for number, name in enumerate(("score", "tasks score", "users score", "lab run", "babi table"))
+    ),
+]
 
 
 def survive(command: Command, cluster: Machines, chance: random.Random, kills: int, root: Path) -> Counter[str]:
@@ -47,7 +71,7 @@ def survive(command: Command, cluster: Machines, chance: random.Random, kills: i
         folder = fresh(root / "shot")
         toll += under_fire(line(cluster.address), cluster, chance, left, folder=folder)
         toll["runs"] += 1
-        if bytes_of(folder / compared) != bytes_of(whole / compared):
+        if compared(folder) != compared(whole):
             sys.exit(f"{name}: other bytes after {dict(toll)}; see {folder}")
     return toll
 
@@ -62,6 +86,8 @@ def fresh(folder: Path) -> Path:
 def main(kills: int = 50, seed: int = 0) -> None:
     """Share the kills among the commands."""
     os.environ["PYTHONPATH"] = str(ROOT / "tests")
+    if not FILES.exists():
+        prepare(FILES, SIZE)
     chance = random.Random(seed)
     print("| command | workers killed | nodes killed | drivers killed | whole runs | bytes |")
     print("|---|---|---|---|---|---|")

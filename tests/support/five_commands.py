@@ -1,6 +1,7 @@
 """The five commands that take an engine, on small files: what each of them stores, to the byte.
 
-python -m support.five_commands FILES STORE [OPTIONS...]      runs all five with the options
+``python -m support.five_commands FILES STORE all [OPTIONS...]`` runs all five with the options, and
+``python -m support.five_commands FILES STORE NUMBER SIZE [OPTIONS...]`` one of them, on files of that size.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ from support.agent_results import tau_file
 _PASSING = ("id", "created", "command")
 
 
-def prepare(folder: Path) -> None:
-    """The files that the commands read."""
+def prepare(folder: Path, size: int = 1) -> None:
+    """The files that the commands read; ``size`` times as many, and larger."""
     (folder / "parts").mkdir(parents=True)
-    for part in range(6):
-        write([_talk(number) for number in range(part, 60, 6)], folder / f"parts/{part}.jsonl", format="native")
+    (folder / "tau").mkdir()
+    for part in range(6 * size):
+        talks = [_talk(number) for number in range(part, 60 * size * size, 6 * size)]
+        write(talks, folder / f"parts/{part:03}.jsonl", format="native")
     chance = random.Random(1)
-    for name in ("one", "two", "three", "four"):
-        tau_file(folder / f"{name}.json", {f"t{n}": "".join(chance.choices("+-", k=3)) for n in range(8)})
-    _called(["lab", "run", "--count", "12", "--store", str(folder / "runs"), "--out", str(folder / "talks")])
-    _called(["babi", "simulate", "--out", str(folder / "babi"), "--tasks", "1,2", "--dialogs", "8"])
+    for name in range(4 * size):
+        marks = {f"t{n}": "".join(chance.choices("+-", k=3)) for n in range(8 * size)}
+        tau_file(folder / f"tau/{name:03}.json", marks)
+    count = str(12 * size * size)
+    _called(["lab", "run", "--count", count, "--store", str(folder / "runs"), "--out", str(folder / "talks")])
+    _called(["babi", "simulate", "--out", str(folder / "babi"), "--tasks", "1,2", "--dialogs", str(8 * size)])
 
 
 def _talk(number: int) -> Dialogue:
@@ -41,15 +46,17 @@ def _talk(number: int) -> Dialogue:
     return Dialogue(id=f"talk{number}", turns=tuple(turns), domains=("hotel", "train"))
 
 
-def commands(folder: Path) -> list[list[str]]:
+def commands(folder: Path, size: int = 1) -> list[list[str]]:
     """The command lines, without engine and store."""
     talks = sorted(str(path) for path in (folder / "talks").rglob("dialogues_*.json"))
+    results = sorted(str(path) for path in (folder / "tau").glob("*.json"))
+    models = "rules,tfidf" if size == 1 else "rules,tfidf,tfidf-type,nearest"
     return [
         ["score", str(folder / "parts"), "--run"],
-        ["tasks", "score", *(str(folder / f"{name}.json") for name in ("one", "two", "three", "four")), "--run"],
+        ["tasks", "score", *results, "--run"],
         ["users", "score", str(Path(talks[0]).parent), "--run"],
-        ["lab", "run", "--count", "24", "--seed", "3"],
-        ["babi", "table", "--data", str(folder / "babi"), "--tasks", "1,2", "--models", "rules,tfidf"],
+        ["lab", "run", "--count", str(24 * size * size), "--seed", "3"],
+        ["babi", "table", "--data", str(folder / "babi"), "--tasks", "1,2", "--models", models],
     ]
 
 
@@ -74,6 +81,7 @@ def stored_content(store: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    files, store, *options = sys.argv[1:]
-    for command in commands(Path(files)):
+    files, store, which, *options = sys.argv[1:]
+    every = commands(Path(files), 1 if which == "all" else int(options.pop(0)))
+    for command in every if which == "all" else [every[int(which)]]:
         _called([*command, "--store", store, *options])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dialgauge.cli.common import StoreOption, err, out
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Option, OutputFile, application
+from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 
@@ -16,6 +16,9 @@ app = application("All runs of a store as one static page; only runs measured th
 
 @app.command()
 def leaderboard(
+    folder: Annotated[
+        Path | None, Argument(metavar="[FOLDER]", help="Run store folder; the same as --store FOLDER.")
+    ] = None,
     html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path(
         "leaderboard.html"
     ),
@@ -29,7 +32,9 @@ def leaderboard(
     """
     from dialgauge.explorer import write_leaderboard
 
-    place = Store(store)
+    if folder is not None and store is not None:
+        raise DialgaugeError("FOLDER and --store both name the run store; leave one out")
+    place = Store(folder or store)
     if not place.folder.is_dir():
         raise DialgaugeError("this run store does not exist; name it with --store", file=str(place.folder))
     survey = place.survey()
