@@ -25,7 +25,7 @@ from dialgauge.formats import write
 from dialgauge.measures import Resampling
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import Results, chosen_measures, required_measures, score_shards
-from dialgauge.tracking.shard_run import RESAMPLED, linearised
+from dialgauge.tracking.shard_run import RESAMPLED, Moments
 from dialgauge.tracking.stream import write_codes
 from support.shared import shared_folder
 from tracking.corpora import corpora
@@ -80,9 +80,10 @@ def scored(sources: Sequence[Path | str], store: Path, place: Place | None = Non
 def content(run: Run, store: Path) -> tuple[bytes, dict[str, Any]]:
     """The bytes of a stored run but for its id, its moment and its command."""
     stored = Store(store).add(run)
+    stored.verify()
     facts = stored.manifest
     kept = {name: getattr(facts, name) for name in facts.__struct_fields__ if name not in ("id", "created", "command")}
-    return stored.table_path("dialogue_scores").read_bytes(), kept
+    return b"".join(path.read_bytes() for path in stored.table_paths("dialogue_scores")), kept
 
 
 def test_many_files_give_the_scores_and_the_signature_of_one(files: Path, tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ def test_tables_of_codes_give_the_scores_of_the_dialogues(
     assert {name: score.value for name, score in scores.scores.items()} == {
         name: score.value for name, score in found.scores.items()
     }
-    assert scores.run.table("dialogue_scores").rows() == found.run.table("dialogue_scores").rows()
+    assert sorted(scores.run.table("dialogue_scores").rows()) == sorted(found.run.table("dialogue_scores").rows())
 
 
 @pytest.mark.parametrize(
@@ -260,11 +261,11 @@ def test_linearised_intervals_are_those_of_resampling_where_there_are_many_dialo
     chance = np.random.default_rng(7)
     below = chance.integers(1, 12, 20_000).astype(float)
     above = chance.binomial(below.astype(int), chance.beta(3, 2, 20_000)).astype(float)
-    low, high = linearised(above, below, 0.95, (0.0, 1.0))
+    low, high = Moments.of(above, below).interval(len(above), 0.95, (0.0, 1.0))
     ((left, right),) = ratio_intervals(above[None], below[None], resamples=2000, seed=0, level=0.95, bounds=[(0, 1)])
     width = right - left
     assert abs(low - left) < 0.06 * width and abs(high - right) < 0.06 * width
-    assert linearised(np.ones(5), np.ones(5), 0.95, (0.0, 1.0)) == (1.0, 1.0)
+    assert Moments.of(np.ones(5), np.ones(5)).interval(5, 0.95, (0.0, 1.0)) == (1.0, 1.0)
 
 
 def test_many_dialogues_get_linearised_intervals_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,3 +294,25 @@ def test_a_real_tracker_in_parts_scores_what_it_scores_whole(tmp_path: Path) -> 
         {name: whole[name] for name in whole.scores}, rel=1e-13
     )
     assert parts.signature["gold"] == whole.signature["gold"]
+
+
+def test_a_run_in_pieces_is_stored_read_copied_queried_and_guarded(files: Path, tmp_path: Path) -> None:
+    run = scored([files], tmp_path / "work").runs[0]
+    store = Store(tmp_path / "store")
+    stored = store.add(run)
+    assert stored.tables["dialogue_scores"].parts == 5
+    assert len(stored.table_paths("dialogue_scores")) == 5
+    assert stored.table("dialogue_scores").equals(run.table("dialogue_scores"))
+    copied = Store(tmp_path / "copy").add(stored)
+    assert copied.manifest.tables == stored.manifest.tables
+    answer = store.sql(
+        "SELECT run, sum(num) / sum(den) AS value FROM dialogue_scores WHERE measure = 'JGA' GROUP BY run"
+    )
+    assert answer.row(0) == (stored.id, pytest.approx(run.scores["JGA"].value))
+    pieces = stored.table_paths("dialogue_scores")
+    pieces[1].write_bytes(pieces[0].read_bytes())
+    with pytest.raises(DialgaugeError, match="the run is damaged"):
+        store.open(stored.id).table("dialogue_scores")
+    pieces[1].unlink()
+    with pytest.raises(DialgaugeError, match="the run is damaged"):
+        store.open(stored.id).check()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -21,14 +22,15 @@ from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
     DIALOGUES,
     FIXED,
-    TABLE_ENDING,
     TURNS,
     TableInfo,
+    TableParts,
     check_columns,
     check_fixed,
     check_table_name,
     empty_info,
     empty_table,
+    table_files,
 )
 from dialgauge.text import encodable
 
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
-Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame]"
+Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame] | TableParts"
 #: Dialogues, or a function that gives them each time they are asked for.
 CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]] | SharedCorpus"
 
@@ -152,6 +154,10 @@ class Run:
             raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
         return self._content.table(name)
 
+    def table_parts(self, name: str) -> TableParts | None:
+        """A table in the pieces that it was made in; None where it is in one."""
+        return self._content.table_parts(name)
+
     def dialogues(self) -> Iterator[Dialogue]:
         """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
         return self._content.dialogues()
@@ -174,12 +180,17 @@ class Run:
         """Where a table's Parquet file lies, after a look at its presence and size."""
         if name not in self.files:
             raise DialgaugeError(f"run {self.id} has no table '{name}'.{nearest(name, self.files)}")
-        return self._folder.checked(name)
+        return self._folder.checked(name)[0]
+
+    def table_paths(self, name: str) -> list[Path]:
+        """All files of a table that lies in several."""
+        self.table_path(name)
+        return self._folder.paths(name)
 
     def verified_path(self, name: str) -> Path:
-        """Where a table's Parquet file lies, after comparing its bytes with the checksum."""
+        """Where a table's Parquet file, or its first, lies, after comparing all bytes with the checksum."""
         self.table_path(name)
-        return self._folder.verified(name)
+        return self._folder.verified(name)[0]
 
     def check(self) -> None:
         """Look at presence and size of every table (quick; :meth:`verify` reads all bytes)."""
@@ -231,8 +242,12 @@ def new_run(
     details: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
     command: Sequence[str] | None = None,
+    dialogue_scores: TableParts | None = None,
 ) -> Run:
-    """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for."""
+    """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for.
+
+    ``dialogue_scores`` is for scores whose sums were put down in pieces, and are not in ``scores``.
+    """
     from dialgauge.measures import Scores
 
     result = scores or Scores(dialogues=(), sums={}, scores={})
@@ -249,7 +264,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return Run(facts, _Memory({DIALOGUE_SCORES: result.frame, **frames}, corpus, tuple(inputs)))
+    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, tuple(inputs)))
 
 
 def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
@@ -288,6 +303,10 @@ class _Memory:
             check_columns(name, self._made[name].columns)
             check_fixed(name, self._made[name])
         return self._made[name]
+
+    def table_parts(self, name: str) -> TableParts | None:
+        given = self._frames.get(name)
+        return given if isinstance(given, TableParts) else None
 
     def dialogues(self) -> Iterator[Dialogue]:
         if isinstance(self._corpus, SharedCorpus):
@@ -365,7 +384,17 @@ class _Folder:
     def _place(self, name: str) -> Path:
         if name in CORPUS_TABLES:
             return self._corpora.table_path(self._manifest.corpus, name)
-        return self.path / f"{name}{TABLE_ENDING}"
+        return self.path / table_files(name, min(self._stored[name].parts, 1))[0]
+
+    def paths(self, name: str) -> list[Path]:
+        if name in CORPUS_TABLES or not self._stored[name].parts:
+            return [self.files[name]]
+        return [self.path / file for file in table_files(name, self._stored[name].parts)]
+
+    def table_parts(self, name: str) -> TableParts | None:
+        if name not in self.files or name in CORPUS_TABLES or not self._stored[name].parts:
+            return None
+        return TableParts([path.read_bytes() for path in self.verified(name)])
 
     def table(self, name: str) -> polars.DataFrame:
         import polars
@@ -373,10 +402,13 @@ class _Folder:
         if name not in self.files:
             return empty_table(name)
         self.checked(name)
-        path = self.verified(name)
+        paths = self.verified(name)
         try:
             with _hushed():
-                frame = polars.read_parquet(_named(path), glob=False, hive_partitioning=False)
+                read = partial(polars.read_parquet, glob=False, hive_partitioning=False)
+                frame = (
+                    read(_named(paths[0])) if len(paths) == 1 else polars.concat([read(_named(one)) for one in paths])
+                )
         except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
         self._check_content(name, frame)
@@ -408,26 +440,26 @@ class _Folder:
 
         return encode_corpus(self.dialogues()) if self._manifest.corpus else None
 
-    def checked(self, name: str) -> Path:
-        path = self.files[name]
+    def checked(self, name: str) -> list[Path]:
+        paths = self.paths(name)
         try:
-            size = path.stat().st_size
+            size = sum(path.stat().st_size for path in paths)
         except OSError as error:
             raise self.damage(name, f"cannot be opened ({error.strerror})") from error
         expected = self.tables[name].size
         if size != expected:
             raise self.damage(name, f"has {size:,} bytes where {expected:,} were written")
-        return path
+        return paths
 
-    def verified(self, name: str) -> Path:
-        path = self.files[name]
+    def verified(self, name: str) -> list[Path]:
+        paths = self.paths(name)
         try:
-            digest = sha256(path)
+            digest = sha256(paths[0]) if not self.tables[name].parts else _digest_of(paths)
         except OSError as error:
             raise self.damage(name, f"cannot be read ({error.strerror})") from error
         if digest != self.tables[name].sha256:
             raise self.damage(name, "does not have the bytes that were written")
-        return path
+        return paths
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         return DialgaugeError(
@@ -435,6 +467,11 @@ class _Folder:
             f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
             file=str(self.files.get(table, self.path)),
         )
+
+
+def _digest_of(paths: Sequence[Path]) -> str:
+    lines = "".join(f"{sha256(path)}  {path.name}\n" for path in paths)
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 @contextmanager

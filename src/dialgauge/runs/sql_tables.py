@@ -183,7 +183,7 @@ def _create(connection: duckdb.DuckDBPyConnection, table: str, runs: Sequence[Ru
     elif table in CORPUS_TABLES:
         _create_shared(connection, table, runs)
     else:
-        _read(connection, _identifier(table), "run", [run.table_path(table) for run in runs])
+        _read(connection, _identifier(table), "run", [path for run in runs for path in run.table_paths(table)])
 
 
 def _read(connection: duckdb.DuckDBPyConnection, table: str, owner: str, paths: Iterable[Path]) -> None:

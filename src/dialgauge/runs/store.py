@@ -62,7 +62,12 @@ class Store:
             if corpus := run.encoded_corpus():
                 writer.add_encoded(corpus)
             for name in run.tables:
-                if name not in RESERVED:
+                if name in RESERVED:
+                    continue
+                pieces = run.table_parts(name)
+                if pieces is not None:
+                    writer.table_parts(name, pieces)
+                else:
                     writer.table(name, run.table(name))
             if run.stored:
                 writer.annotate(read_annotations(run.path))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -47,6 +48,26 @@ class TableInfo(msgspec.Struct, frozen=True):
     columns: dict[str, str]
     size: int
     sha256: str
+    #: In how many files it lies, numbered from 0; 0 is one file without a number. Of several, the size is that of all,
+    #: and the checksum is over their checksums and names.
+    parts: int = 0
+
+
+def table_files(name: str, parts: int) -> list[str]:
+    """The names of the files that a table lies in."""
+    return [f"{name}-{part:05}{TABLE_ENDING}" for part in range(parts)] if parts else [f"{name}{TABLE_ENDING}"]
+
+
+class TableParts:
+    """A table in several pieces, each the bytes of a Parquet file, such as workers send them."""
+
+    def __init__(self, parts: Sequence[bytes]) -> None:
+        self.parts = parts
+
+    def __call__(self) -> polars.DataFrame:
+        import polars
+
+        return polars.concat([polars.read_parquet(io.BytesIO(part), use_pyarrow=False) for part in self.parts])
 
 
 def is_table_name(text: str) -> bool:

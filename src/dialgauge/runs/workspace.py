@@ -13,15 +13,16 @@ nobody works behind it, and what lies there may be cleared away.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.tables import TableInfo
+from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:
     import polars
@@ -72,6 +73,20 @@ def write_table(frame: polars.DataFrame, path: Path) -> TableInfo:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return TableInfo(frame.height, columns, path.stat().st_size, digest)
+
+
+def write_parts(name: str, parts: Sequence[bytes], folder: Path) -> TableInfo:
+    """Write a table that comes in pieces, each into a file of its own; what it must be when it is read again."""
+    import polars
+
+    rows, size, lines, columns = 0, 0, "", {}
+    for file, part in zip(table_files(name, len(parts)), parts, strict=True):
+        write_durably(folder / file, part)
+        columns = {column: str(kind) for column, kind in polars.read_parquet_schema(io.BytesIO(part)).items()}
+        rows += int(polars.scan_parquet(io.BytesIO(part)).select(polars.len()).collect().item())
+        size += len(part)
+        lines += f"{hashlib.sha256(part).hexdigest()}  {file}\n"
+    return TableInfo(rows, columns, size, hashlib.sha256(lines.encode()).hexdigest(), len(parts))
 
 
 def delete_tree(path: Path) -> None:

@@ -15,14 +15,16 @@ from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
 from dialgauge.runs.manifest import MANIFEST, Manifest, encode, left_out, plain, shared_signature
 from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
+    FIXED,
     TABLE_ENDING,
     TableInfo,
+    TableParts,
     check_columns,
     check_fixed,
     check_table_name,
     empty_table,
 )
-from dialgauge.runs.workspace import write_durably, write_table, writing
+from dialgauge.runs.workspace import write_durably, write_parts, write_table, writing
 
 if TYPE_CHECKING:
     import polars
@@ -66,6 +68,16 @@ class RunWriter:
         path = self._folder / f"{name}{TABLE_ENDING}"
         with writing(path):
             self._tables[name] = write_table(frame, path)
+
+    def table_parts(self, name: str, content: TableParts) -> None:
+        """Write a table as the pieces it comes in, durably."""
+        if check_table_name(name) in self._tables:
+            raise ValueError(f"the run already has a table {name!r}")
+        with writing(self._folder):
+            info = write_parts(name, content.parts, self._folder)
+        if name in FIXED and info.columns != FIXED[name]:
+            raise ValueError(f"the table {name!r} has the columns {FIXED[name]}, not {info.columns}")
+        self._tables[name] = info
 
     def add_scores(self, scores: Scores) -> None:
         """The scores with their coverage, and the table ``dialogue_scores``."""

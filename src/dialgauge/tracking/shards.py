@@ -38,7 +38,7 @@ from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.results import Results
-from dialgauge.tracking.shard_run import PackedRows, ShardSums, all_covered, combined, left_over
+from dialgauge.tracking.shard_run import ChunkSums, ShardFacts, ShardSums, all_covered, combined, left_over
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import Profile, profile_named
@@ -105,12 +105,12 @@ class ShardWork(Work[_Bench, ShardTask]):
         task = unit.payload
         try:
             with on_this_machine(task.shard) as (path, digest), bulk_load():
-                whole = ShardSums.joined(list(self._sums(state, task, path)), task.shard.inside)
+                whole = ShardSums.of(list(self._sums(state, task, path)), task.shard.inside, digest, task.shard.size)
         except DialgaugeError as error:
             raise error.at(file=task.shard.name) from error
-        return msgspec.msgpack.encode(replace(whole, sha256=digest, size=task.shard.size))
+        return msgspec.msgpack.encode(whole)
 
-    def _sums(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ShardSums]:
+    def _sums(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
         if is_code_table(path):
             if bench.gold is not None or task.gold is not None:
                 raise DialgaugeError("a table of codes holds gold and predictions, so leave GOLD out")
@@ -118,7 +118,7 @@ class ShardWork(Work[_Bench, ShardTask]):
         else:
             yield from self._of_dialogues(bench, task, path)
 
-    def _of_codes(self, bench: _Bench, path: Path) -> Iterator[ShardSums]:
+    def _of_codes(self, bench: _Bench, path: Path) -> Iterator[ChunkSums]:
         slots = code_slots(path)
         by_domain: dict[str, int] = {}
         for slot in slots:
@@ -127,7 +127,7 @@ class ShardWork(Work[_Bench, ShardTask]):
         inventory = code_inventory(path)
         for ids, counts in stream_counts(path, inventory=inventory):
             names = ids.cast(str).to_list()
-            facts = ShardSums(
+            facts = ShardFacts(
                 coverage=all_covered(len(names), len(counts)),
                 codes=True,
                 slots=slots,
@@ -137,7 +137,7 @@ class ShardWork(Work[_Bench, ShardTask]):
             )
             yield _summed(counts, names, bench.measures, facts)
 
-    def _of_dialogues(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ShardSums]:
+    def _of_dialogues(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
         own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
         dialogues = (one for _, _, one in stream(path, format=self._settings.format))
         seen: set[str] = set()
@@ -147,11 +147,11 @@ class ShardWork(Work[_Bench, ShardTask]):
         if not seen:
             raise DialgaugeError("it holds no dialogues")
         if own is not None and (missing := [one for key, one in own.items() if key not in seen]):
-            yield ShardSums(coverage=left_over(missing, self._settings.exclude, self._settings.coverage))
+            yield ChunkSums(ShardFacts(coverage=left_over(missing, self._settings.exclude, self._settings.coverage)))
 
     def _of_chunk(
         self, bench: _Bench, name: str, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None
-    ) -> ShardSums:
+    ) -> ChunkSums:
         settings = self._settings
         keys = [dialogue_key(one.id) for one in chunk]
         known = None if gold is None else [gold[key] for key in dict.fromkeys(keys) if key in gold]
@@ -176,9 +176,9 @@ class ShardWork(Work[_Bench, ShardTask]):
         )
 
 
-def _facts(comparison: StateComparison) -> ShardSums:
+def _facts(comparison: StateComparison) -> ShardFacts:
     """What is known of a chunk besides its sums."""
-    return ShardSums(
+    return ShardFacts(
         coverage=comparison.aligned.coverage,
         gold_sum=str(comparison.gold_sum),
         roles=comparison.signature["roles"],
@@ -193,9 +193,9 @@ def _facts(comparison: StateComparison) -> ShardSums:
 
 
 def _summed(
-    counts: Counts, ids: list[str], measures: Sequence[Measure[Any]], facts: ShardSums, *, inventory_known: bool = True
-) -> ShardSums:
-    packed = PackedRows()
+    counts: Counts, ids: list[str], measures: Sequence[Measure[Any]], facts: ShardFacts, *, inventory_known: bool = True
+) -> ChunkSums:
+    sums: dict[str, Rows] = {}
     full: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for measure in measures:
@@ -207,12 +207,8 @@ def _summed(
         if rows is None or why:
             left_out[name] = why or ""
             continue
-        packed.add(name, rows[0].astype("<f8").tobytes(), rows[1].astype("<f8").tobytes())
-        full[name] = measure.full(counts)
-    totals = counts.totals()
-    return replace(
-        facts, dialogues=ids, arrays=packed.arrays, sums=packed.sums, full=full, left_out=left_out, counts=totals
-    )
+        sums[name], full[name] = rows, measure.full(counts)
+    return ChunkSums(replace(facts, full=full, left_out=left_out, counts=counts.totals()), ids, sums)
 
 
 def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:
