@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def score(
     gold: Source | None,
-    pred: Source | Mapping[str, Source] | Sequence[str | Path],
+    predictions: Source | Mapping[str, Source] | Sequence[str | Path],
     *,
     measures: MeasureChoice = None,
     profile: str | Profile | Sequence[str | Profile] = DEFAULT_PROFILE,
@@ -59,10 +59,11 @@ def score(
 ) -> Results:
     """Score one or several trackers.
 
-    ``gold`` and ``pred`` are files in any known format, corpora from :func:`dialgauge.read`, or lists of dialogues;
-    ``pred`` may also be several files, or a mapping of names to any of these. ``gold=None`` uses the gold states inside
-    the prediction files. Measures are names such as ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two
-    values are the same. Intervals are 95%, from resampling dialogues.
+    ``gold`` and ``predictions`` are files in any known format, corpora from :func:`dialgauge.read`, frames of polars or
+    pandas, Hugging Face datasets, or lists of dialogues; ``predictions`` may also be several files, or a mapping of
+    names to any of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as
+    ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two values are the same. Intervals are 95%, from
+    resampling dialogues.
 
     >>> from dialgauge import Dialogue, Turn, score
     >>> gold = [Dialogue(id="d", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
@@ -70,10 +71,11 @@ def score(
     >>> score(gold, pred)[0]["JGA"]
     1.0
     """
-    reference = None if gold is None or gold == SELF else load(gold, "gold", gold_format)
-    study = build_study(
-        reference, load_systems(pred, pred_format), coverage=coverage, exclude=exclude, ontology=ontology
-    )
+    if isinstance(gold, str) and gold == SELF:
+        gold = None
+    reference = None if gold is None else load(gold, "gold", gold_format)
+    systems = load_systems(predictions, pred_format)
+    study = build_study(reference, systems, coverage=coverage, exclude=exclude, ontology=ontology)
     profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
     if not profiles:
         raise DialgaugeError("no profile was named; leave profile out for the usual one")
