@@ -311,10 +311,12 @@ class Comparison:
         return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
     def _repr_html_(self) -> str:
-        from dialgauge.comparison.document import screen_tables
+        from dialgauge.comparison.document import comparison_tables
         from dialgauge.report import notebook_html
 
-        return notebook_html(screen_tables(self))
+        tables = comparison_tables(self)
+        shown = 2 if len(self.systems) == 2 else 3
+        return notebook_html(tables[:shown], folded=tables[shown:])
 
 
 def compare_scores(
