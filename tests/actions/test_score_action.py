@@ -20,11 +20,12 @@ import yaml
 
 import dialgauge
 from dialgauge import Dialogue, Turn
+from dialgauge.dialogue import State
 
 ACTION = Path(__file__).parents[2] / ".github" / "actions" / "score"
 SCRIPT = ACTION / "score_predictions.py"
-EAST = {"hotel": {"area": ("east",)}}
-WEST = {"hotel": {"area": ("west",)}}
+EAST: State = {"hotel": {"area": ("east",)}}
+WEST: State = {"hotel": {"area": ("west",)}}
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import dialgauge
 from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn
-from dialgauge.dialogue import Outcome
+from dialgauge.dialogue import Outcome, State
 from dialgauge.formats import Corpus
 from support.commands import dialgauge as command
 
-EAST = {"hotel": {"area": ("east",)}}
+EAST: State = {"hotel": {"area": ("east",)}}
 WHOLE = [
     Dialogue(
         id="d1",

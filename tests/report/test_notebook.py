@@ -10,14 +10,14 @@ import pytest
 
 import dialgauge
 from dialgauge import Act, Dialogue, Goal, Task, Turn
-from dialgauge.dialogue import Outcome
+from dialgauge.dialogue import Outcome, State
 from dialgauge.formats import Corpus
 
 ODD = '<img src=x onerror="alert(1)"> & \x1b[31m'
-GOLD = {"hotel": {"area": ("east",)}}
+GOLD: State = {"hotel": {"area": ("east",)}}
 
 
-def dialogue(identifier: str, predicted: dict[str, dict[str, tuple[str, ...]]], text: str = "hello") -> Dialogue:
+def dialogue(identifier: str, predicted: State, text: str = "hello") -> Dialogue:
     return Dialogue(
         id=identifier,
         domains=("hotel",),
