@@ -237,6 +237,13 @@ def test_scores_of_frames_are_those_of_dialogues(holder: str, rows: str) -> None
     assert compared.difference("a", "b", "JGA").difference == pytest.approx(1 / 6)
 
 
+@pytest.mark.parametrize("holder", ["polars", "lazy", "pandas", "dataset", "stream"])
+def test_one_frame_is_no_comparison(holder: str) -> None:
+    frame = HOLDERS[holder](tracked("east", "north"), "turns")
+    with pytest.raises(DialgaugeError, match="a comparison needs at least two systems"):
+        dialgauge.compare(frame, frame)
+
+
 def hub_folder(folder: Path, dialogues: list[Dialogue], rows: Any, cut: int) -> Path:
     """A dataset as the Hub keeps it: a card, a hidden file, and Parquet in pieces that were cut by rows."""
     (folder / "data").mkdir(parents=True)
@@ -289,3 +296,35 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
     done = command(capsys, "score", path, path)
     assert done.code == 2
     assert "cannot be read as Parquet" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multiwoz21/test.json.gz",
+        "dst_predictions/mintl.json.gz",
+        "dst_predictions/somdst_human100.tar.gz",
+        "sgd/synthetic_pred_dialogues_001.json.gz",
+        "gcdf1/conversations/dialogues_001.json.gz",
+        "tau/tau2_airline_grok-3.json.gz",
+        "babi/dialog-babi-task6-dstc2-tst.txt.gz",
+    ],
+)
+def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:
+    read = dialgauge.read(shared_data / name)
+    for rows in ("turns", "dialogues"):
+        assert dialgauge.read(read.to_polars(rows)).dialogues == read.dialogues
+
+
+def test_a_real_tracker_scores_the_same_from_the_hub(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, path = shared_data / "multiwoz21/test.json.gz", shared_data / "dst_predictions/augpt.json.gz"
+    folder = hub_folder(tmp_path / "augpt", dialgauge.read(path).dialogues, "turns", 5001)
+    documents = []
+    for source in (path, folder):
+        done = command(capsys, "score", gold, source, "--json", tmp_path / "scores.json")
+        assert done.code == 0, done.err
+        documents.append(json.loads((tmp_path / "scores.json").read_text())["systems"][0]["scores"])
+    assert documents[0] == documents[1]
+    assert documents[0]["JGA"]["value"] > 0.4

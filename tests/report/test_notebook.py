@@ -100,7 +100,10 @@ def test_scores_and_comparisons_have_intervals(systems: int) -> None:
     assert "--" not in re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL), (
         "options of commands do not belong here"
     )
-    assert html.count("<details>") == html.count("<table>") - (2 if systems == 2 else 3)
+    assert html.count("<details>") == html.count("<table>") - 2
+    assert "<caption>Differences, first minus second</caption>" in html
+    folded = shown(dialgauge.compare_runs(results.runs, resamples=100))
+    assert ("<summary>Differences, first minus second</summary>" in folded) == (systems == 3), "27 rows"
 
 
 def test_nothing_from_data_is_markup() -> None:

@@ -116,7 +116,7 @@ def compare(
     """
     from dialgauge.comparison import SCORED_AS_EMPTY, compare_runs, missing_policy
 
-    if len(predictions) < 2:
+    if not isinstance(predictions, Mapping | Sequence) or len(predictions) < 2:
         raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
     if missing == SCORED_AS_EMPTY:
         coverage, missing = "empty", "shared"
