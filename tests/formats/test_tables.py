@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +135,11 @@ def test_a_turn_without_a_row_is_a_hole_and_shifts_nothing(numbers: tuple[int, .
     assert read.notes.counts["missing turns, left as holes"] == 1
 
 
+def test_ids_may_be_numbers() -> None:
+    read = read_rows({"id": 7, "turn": 0}, {"id": 8.0, "turn": 0})
+    assert [dialogue.id for dialogue in read] == ["7", "8"]
+
+
 def test_both_speakers_may_share_a_number() -> None:
     pairs = [(0, "USER"), (0, "SYSTEM"), (1, "USER"), (1, "assistant")]
     read = read_rows(*({"id": "d", "turn": number, "speaker": speaker} for number, speaker in pairs))
@@ -158,6 +167,13 @@ def test_turns_as_lists_of_their_fields() -> None:
     [
         ([{"a": 1}], "it needs the columns id and record, id and turns, or dialogue and turn; it has a"),
         ([{"id": "d", "turn": "x"}], "dialogue d: the turn 'x' is no whole number"),
+        ([{"id": "d", "turn": 0.5}], "dialogue d: the turn 0.5 is no whole number"),
+        ([{"id": "d", "turn": float("inf")}], "dialogue d: the turn inf is no whole number"),
+        ([{"id": "d", "turn": 2}], "turns are numbered from 0 or from 1, and here the lowest is 2"),
+        ([{"id": "d", "turn": 0}, {"id": "d", "turn": 20_000}, {"id": "d", "turn": 20_001}], "beyond the 10,000 turns"),
+        ([{"id": "d", "turn": 0, "source": 0.5}], "dialogue d: it does not have the expected shape: 0.5 is no whole"),
+        ([{"id": None, "turn": 0}], "a row has no id; every row needs that of its dialogue"),
+        ([{"id": "", "turns": []}], "a row has no id; every row needs that of its dialogue"),
         ([{"id": "d", "turn": 1}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
         ([{"id": "d", "turn": 0}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
         ([{"id": one, "turn": 0} for one in "aba"], "dialogue a: its rows do not stand together"),
@@ -328,3 +344,74 @@ def test_a_real_tracker_scores_the_same_from_the_hub(
         documents.append(json.loads((tmp_path / "scores.json").read_text())["systems"][0]["scores"])
     assert documents[0] == documents[1]
     assert documents[0]["JGA"]["value"] > 0.4
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from(
+        ["user", "system", "{}", "[]", '{"a-b": 1}', "[1]", '{"state": {}}', '{"speaker": "user"}', "0", "\ud800"]
+    )
+)
+cells = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "a-b", "text", "speaker"]), inner)
+    ),
+    max_leaves=6,
+)
+columns = st.sampled_from(
+    [
+        "id",
+        "dialogue",
+        "turn",
+        "turns",
+        "record",
+        "speaker",
+        "text",
+        "state",
+        "predicted",
+        "acts",
+        "goal",
+        "outcome",
+        "x",
+    ]
+)
+tables = st.integers(1, 3).flatmap(
+    lambda height: st.dictionaries(columns, st.lists(cells, min_size=height, max_size=height), min_size=1, max_size=5)
+)
+
+
+@given(tables, st.sampled_from(["id", "turn", "turns"]))
+@settings(max_examples=300, deadline=None)
+def test_any_table_is_read_or_refused_in_a_sentence(table: dict[str, list[Any]], more: str) -> None:
+    """A frame of pandas holds anything in its cells."""
+    pandas = pytest.importorskip("pandas")
+    height = len(next(iter(table.values())))
+    filled = {"id": ["d"] * height, more: list(range(height)), **table}
+    frame = pandas.DataFrame({name: pandas.Series(values, dtype=object) for name, values in filled.items()})
+    with suppress(DialgaugeError):
+        assert len(dialgauge.read(frame))
+
+
+@pytest.mark.parametrize(("package", "line"), [("pandas", "dialgauge[pandas]"), ("datasets", "pip install datasets")])
+def test_a_missing_package_is_one_sentence(package: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    write = {"pandas": corpus(WHOLE).to_pandas, "datasets": corpus(WHOLE).to_dataset}[package]
+    with pytest.raises(DialgaugeError, match=re.escape(line)):
+        write()
+
+
+def test_a_frame_of_polars_needs_no_other_package() -> None:
+    code = """
+import sys, dialgauge, polars
+frame = polars.DataFrame({"dialogue": ["d"], "turn": [0], "state": ["{}"], "predicted": ["{}"]})
+assert dialgauge.score(None, frame, intervals=False)[0]["JGA"] == 1
+dialgauge.read(frame).to_polars("dialogues")
+print(sorted({"pandas", "pyarrow", "datasets"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

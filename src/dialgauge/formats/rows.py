@@ -20,6 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, present
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
 from dialgauge.formats.predictions.loose import NO_SLOT, NO_VALUE, Seen, loose_state
+from dialgauge.text import encodable
 
 Row: TypeAlias = Mapping[str, Any]
 #: Gives the rows of a table, with the columns that are named, as often as it is called.
@@ -89,7 +90,7 @@ class RowsOfDialogues:
     def _from_dialogues(self, rows: Iterable[Row]) -> Iterator[Dialogue]:
         self._note_unknown(set(self._columns) - {self._id, "turns", *_OF_DIALOGUE})
         for row in rows:
-            identifier = str(row[self._id])
+            identifier = self._own(row)
             try:
                 made = [self._turn(one, identifier, place) for place, one in enumerate(_listed(row["turns"]))]
                 dialogue = self._dialogue(row, identifier, made)
@@ -103,7 +104,7 @@ class RowsOfDialogues:
         self._note_unknown({name for name in self._columns if _NAMES.get(name, name) not in _OF_TURN} - known)
         numbering = self._numbering(rows)
         seen: set[str] = set()
-        for identifier, group in groupby(rows(self._columns), key=lambda row: str(row[self._id])):
+        for identifier, group in groupby(rows(self._columns), key=self._own):
             held = list(group)
             try:
                 if identifier in seen:
@@ -139,9 +140,20 @@ class RowsOfDialogues:
                 raise DialgaugeError(
                     f"the {self._number} {row[self._number]!r} is no whole number; number the turns 0, 1, 2, ...",
                     file=self._place,
-                    dialogue=str(row[self._id]),
+                    dialogue=self._own(row),
                 ) from None
+        if min(numbers, default=0) not in (0, 1):
+            raise DialgaugeError(
+                f"turns are numbered from 0 or from 1, and here the lowest is {min(numbers)}; add the turns before it",
+                file=self._place,
+            )
         return _Numbering(numbers, whole=whole)
+
+    def _own(self, row: Row) -> str:
+        try:
+            return _identifier(row[self._id])
+        except ValueError as error:
+            raise DialgaugeError(str(error), file=self._place) from None
 
     def _note_unknown(self, columns: set[str]) -> None:
         for name in sorted(columns):
@@ -207,10 +219,17 @@ class _Numbering:
 
 def _whole(value: Any) -> int:
     """A whole number; a frame of pandas has it as 3.0 where a column has gaps."""
-    number = int(value)
-    if isinstance(value, float) and number != value:
+    if isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value} is no whole number")
-    return number
+    return int(value)
+
+
+def _identifier(value: Any) -> str:
+    """The id of a dialogue as text; a number of pandas may have become 3.0."""
+    if _absent(value) or value == "":
+        raise ValueError("a row has no id; every row needs that of its dialogue")
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    return encodable(str(whole))
 
 
 def _speaker(value: Any) -> str:
