@@ -114,6 +114,11 @@ def load_systems(
     return [load(dialogues, None, format)]
 
 
+def how_many(sources: object) -> int:
+    """How many systems these are, before they are read: a frame is one."""
+    return len(sources) if isinstance(sources, Mapping | Sequence) else 1
+
+
 def _is_frame(sources: object) -> bool:
     """Is it a frame or a dataset? One of several splits is a mapping too; what is told at a glance loads nothing."""
     if isinstance(sources, str | Path | Corpus) or type(sources) in (dict, list, tuple):

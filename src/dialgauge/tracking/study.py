@@ -26,6 +26,7 @@ from dialgauge.tracking.inputs import (
     blank_remarks,
     cut_down,
     declared_scope,
+    how_many,
     load,
     load_systems,
 )
@@ -116,7 +117,7 @@ def compare(
     """
     from dialgauge.comparison import SCORED_AS_EMPTY, compare_runs, missing_policy
 
-    if not isinstance(predictions, Mapping | Sequence) or len(predictions) < 2:
+    if how_many(predictions) < 2:
         raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
     if missing == SCORED_AS_EMPTY:
         coverage, missing = "empty", "shared"
