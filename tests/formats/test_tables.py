@@ -288,6 +288,8 @@ def test_a_folder_of_the_hub_on_the_command_line(
     scores = tmp_path / "scores.json"
     done = command(capsys, "score", gold, folder, "--json", scores)
     assert done.code == 0, done.err
+    checked = dialgauge.check([folder])
+    assert [(group.dialogues, group.turns) for group in checked.groups] == [(3, 9)], "data check reads it alike"
     [system] = json.loads(scores.read_text())["systems"]
     assert (system["name"], system["dialogues"], system["turns"]) == ("my-tracker", 3, 6)
     assert system["scores"]["JGA"]["value"] == pytest.approx(1 / 3)

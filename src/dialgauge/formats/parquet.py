@@ -15,7 +15,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek
 from dialgauge.formats.packed import faults
-from dialgauge.formats.rows import RowsOfDialogues
+from dialgauge.formats.rows import Rows, RowsOfDialogues
 from dialgauge.formats.source import Part
 
 if TYPE_CHECKING:
@@ -53,15 +53,18 @@ class ParquetDialogues(DialogueFormat):
                 yield from ((part, dialogue) for dialogue in self.read(part, notes))
             return
         frames = [first, *map(_frame, parts[1:])]
+        begins: dict[str, Part] = {}
         for frame, part in zip(frames, parts, strict=True):
-            RowsOfDialogues(frame.columns, part.name, notes)
+            table = RowsOfDialogues(frame.columns, part.name, notes)
+            for identifier in table.identifiers(_rows(frame)):
+                begins.setdefault(identifier, part)
         place = f"{parts[0].name} and {len(parts) - 1} more"
         try:
             whole = polars.concat(frames, how="diagonal_relaxed")
         except polars.exceptions.PolarsError as error:
             reason = str(error).splitlines()[0]
             raise DialgaugeError(f"the files do not have the same columns ({reason})", file=place) from error
-        yield from ((parts[0], dialogue) for dialogue in read_frame(whole, place, notes))
+        yield from ((begins.get(dialogue.id, parts[0]), dialogue) for dialogue in read_frame(whole, place, notes))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         import polars
@@ -74,7 +77,11 @@ class ParquetDialogues(DialogueFormat):
 def read_frame(frame: polars.DataFrame, place: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame of polars; ``place`` is what errors call it."""
     table = RowsOfDialogues(frame.columns, place, notes)
-    return table.read(lambda columns: frame.select(columns).iter_rows(named=True, buffer_size=_ROWS))
+    return table.read(_rows(frame))
+
+
+def _rows(frame: polars.DataFrame) -> Rows:
+    return lambda columns: frame.select(columns).iter_rows(named=True, buffer_size=_ROWS)
 
 
 def _frame(part: Part) -> polars.DataFrame:

@@ -65,6 +65,10 @@ class RowsOfDialogues:
             return self._from_records(rows(["record"]))
         return self._from_dialogues(rows(self._columns))
 
+    def identifiers(self, rows: Rows) -> Iterator[str]:
+        """The id of every row."""
+        return map(self._own, rows([self._id]))
+
     def _unfit(self) -> DialgaugeError:
         shown = ", ".join(self._columns[:8]) + (", ..." if len(self._columns) > 8 else "")
         return DialgaugeError(
