@@ -159,6 +159,12 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         """
         return f"Dialogue({', '.join([repr(self.id), counted(len(self.turns), 'turn'), *self.domains])})"
 
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        html: str = import_module("dialgauge.report").dialogue_html(self)  # by name, as that room stands above this one
+        return html
+
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""
         return (turn for turn in self.turns if turn.speaker == "user")

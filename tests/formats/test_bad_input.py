@@ -59,7 +59,8 @@ def refused(name: str, content: bytes) -> str:
 
 
 def test_every_format_has_an_example() -> None:
-    assert set(BUILT_IN) - {"document"} == set(EXAMPLES)
+    # Parquet is no text that these faults could be put into: test_tables.py has its own.
+    assert set(BUILT_IN) - {"document", "parquet"} == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", FORMATS)

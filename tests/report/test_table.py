@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.report.notebook import notebook_html
 from dialgauge.report.render import inert
-from dialgauge.report.table import Cell, Column, Table, notebook_html, write_tables
+from dialgauge.report.table import Cell, Column, Table, write_tables
 
 
 def scores() -> Table:
@@ -176,5 +177,5 @@ def test_a_cell_may_look_different_from_its_column() -> None:
 def test_short_forms() -> None:
     table = Table("Scores", ["system"], [["a"]])
     assert repr(table) == "<Table 'Scores': 1 row of 1 column>"
-    assert table._repr_html_() == table.render("html")
+    assert table.render("html") in table._repr_html_()
     assert notebook_html([table, table]).count("<table>") == 2

@@ -1,4 +1,4 @@
-"""The pages of ``docs/extend`` as tests: their files are installed as a package, their commands run.
+"""The pages of ``docs/extend`` and ``docs/howto`` as tests: their files are written or installed, their commands run.
 
 A page shows files in code blocks with a title (``python title="call_centre.py"``), one of them ``pyproject.toml`` with
 the entry points, and what happens in blocks of the kind ``console``: lines that begin with ``$`` are commands
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from support.packages import install
 
 DOCS = Path(__file__).parents[2] / "docs" / "extend"
+HOWTO = DOCS.parent / "howto"
 
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -37,8 +38,8 @@ class Command(NamedTuple):
 class ExtendPage:
     """One page: its files by name, and its commands in order."""
 
-    def __init__(self, name: str) -> None:
-        self.path = DOCS / f"{name}.md"
+    def __init__(self, name: str, folder: Path = DOCS) -> None:
+        self.path = folder / f"{name}.md"
         blocks = _BLOCK.findall(self.path.read_text("utf-8"))
         self.files: dict[str, str] = {title: content for _, title, content in blocks if title}
         consoles = [content for kind, _, content in blocks if kind == "console"]
@@ -51,9 +52,13 @@ class ExtendPage:
         for group, entries in project["entry-points"].items():
             lines += [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items())]
         modules = [name for name in self.files if name.endswith(".py")]
-        for name in self.files:
-            (folder / name).write_text(self.files[name], encoding="utf-8")
+        self.write(folder)
         install(folder, modules[0].removesuffix(".py"), self.files[modules[0]], "\n".join(lines) + "\n")
+
+    def write(self, folder: Path) -> None:
+        """Write the page's files into the folder."""
+        for name, content in self.files.items():
+            (folder / name).write_text(content, encoding="utf-8")
 
     def run(self, folder: Path) -> None:
         """Run every command where the package is installed; what it prints must be what the page says."""

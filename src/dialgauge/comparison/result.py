@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 RESAMPLES = 10_000
+#: Up to so many differences a notebook shows at once; more open at a click.
+_FEW_DIFFERENCES = 12
 
 
 @dataclass(frozen=True)
@@ -311,10 +313,14 @@ class Comparison:
         return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
     def _repr_html_(self) -> str:
-        from dialgauge.comparison.document import screen_tables
+        from dialgauge.comparison.document import comparison_tables
         from dialgauge.report import notebook_html
 
-        return notebook_html(screen_tables(self))
+        scores, *others = comparison_tables(self)
+        pairs = others.pop(0 if len(self.systems) == 2 else 1)
+        if len(pairs) <= _FEW_DIFFERENCES:
+            return notebook_html([scores, pairs], folded=others)
+        return notebook_html([scores], folded=[pairs, *others])
 
 
 def compare_scores(

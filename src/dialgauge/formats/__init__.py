@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
+    from dialgauge.formats.frames import AnyFrame, is_frame
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
@@ -44,6 +45,7 @@ __all__ = [
     "SPECIAL",
     "STANDARD_OUTPUT",
     "AnyFormat",
+    "AnyFrame",
     "CanonicalMapFile",
     "Corpus",
     "DialogueFormat",
@@ -62,6 +64,7 @@ __all__ = [
     "format_named",
     "formats",
     "is_document",
+    "is_frame",
     "is_silence",
     "is_url",
     "list_shards",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
@@ -82,6 +82,8 @@ class DialogueFormat(ABC):
     #: Attributes of Turn and Dialogue that survive reading (and writing, for writers): what a round trip keeps.
     fields: ClassVar[frozenset[str]]
     writes: ClassVar[bool] = False
+    #: May a dialogue begin in one file and end in the next? Such a format has a ``read_parts`` of its own.
+    goes_on: ClassVar[bool] = False
 
     @abstractmethod
     def recognise(self, peek: Peek) -> bool:
@@ -90,6 +92,10 @@ class DialogueFormat(ABC):
     @abstractmethod
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of one file. Anything wrong is a :class:`DialgaugeError` with the place."""
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """The dialogues of several files that follow each other, with the file where each begins."""
+        return ((part, dialogue) for part in parts for dialogue in self.read(part, notes))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         """Write the dialogues to a binary stream; only for formats with ``writes``."""

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
-from typing import IO, cast, overload
+from typing import IO, TYPE_CHECKING, cast, overload
 
 from msgspec import Struct, field
 
@@ -22,6 +23,13 @@ from dialgauge.formats.packed import DEFAULT_LIMIT
 from dialgauge.formats.registry import format_named, recognise, writer_named
 from dialgauge.formats.source import Part, resolve
 from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+    import polars
+
+    from dialgauge.formats.frames import AnyFrame, RowKind, WrittenTable
 
 #: As the name of a file to write.
 STANDARD_OUTPUT = "-"
@@ -80,6 +88,29 @@ class Corpus(Struct, kw_only=True, dict=True):
             raise DialgaugeError(f"there is no dialogue '{which}'.{hint}", file=self.source or None)
         return self.dialogues[position]
 
+    def to_polars(self, rows: RowKind = "turns") -> polars.DataFrame:
+        """The dialogues as a frame of polars, a row per turn or per dialogue; :func:`dialgauge.read` reads it back."""
+        return self._as_rows(rows).polars()
+
+    def to_pandas(self, rows: RowKind = "turns") -> pandas.DataFrame:
+        """The same as a frame of pandas (extra ``pandas``)."""
+        return self._as_rows(rows).pandas()
+
+    def to_dataset(self, rows: RowKind = "turns") -> datasets.Dataset:
+        """The same as a Hugging Face dataset (package ``datasets``)."""
+        return self._as_rows(rows).dataset()
+
+    def _as_rows(self, rows: str) -> WrittenTable:
+        from dialgauge.formats.frames import table_of
+
+        return table_of(self.dialogues, rows)
+
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        html: str = import_module("dialgauge.report").corpus_html(self)  # by name, as that room stands above this one
+        return html
+
     @cached_property
     def _by_id(self) -> dict[str, int]:
         return {dialogue_key(dialogue.id): position for position, dialogue in enumerate(self.dialogues)}
@@ -110,49 +141,76 @@ def stream(
     unless they are all there is. Ids are not checked for duplicates."""
     noted = notes if notes is not None else Notes()
     any_dialogues = False
-    for part, chosen in _chosen(source, format, limit):
+    for chosen, parts in _together(source, format, limit):
         if isinstance(chosen, DialogueFormat):
             any_dialogues = True
-            for dialogue in chosen.read(part, noted):
+            for part, dialogue in chosen.read_parts(parts, noted):
                 yield part, chosen, dialogue
     if not any_dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=os.fspath(source))
 
 
-def read(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Corpus:
+def read(source: str | Path | AnyFrame, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Corpus:
     """All of a source: dialogues and what lies beside them.
 
-    The format is recognised from the content unless named; dialogues of two formats in one source, or two dialogues of
-    one id, are errors.
+    A source is a file, folder, pattern, archive or address, or a frame of polars or pandas or a Hugging Face dataset.
+    The format of files is recognised from the content unless named; dialogues of two formats in one source, or two
+    dialogues of one id, are errors.
     """
+    if not isinstance(source, str | Path):
+        return _read_frame(source)
     corpus = Corpus(source=os.fspath(source), format="", kind="")
     seen: dict[str, str] = {}
     with bulk_load():
-        for part, chosen in _chosen(source, format, limit):
-            corpus.files.append(part.name)
+        for chosen, parts in _together(source, format, limit):
+            corpus.files += [part.name for part in parts]
             if isinstance(chosen, ResourceFormat):
-                corpus.resources.append(chosen.load(part, corpus.notes))
+                corpus.resources += [chosen.load(part, corpus.notes) for part in parts]
                 continue
             if corpus.format not in ("", chosen.name):
                 raise DialgaugeError(
                     f"it is in the format {chosen.name}, but files before it are in {corpus.format}; "
                     "name the files of one of them with a pattern",
-                    file=part.name,
+                    file=parts[0].name,
                 )
             corpus.format, corpus.kind = chosen.name, chosen.kind
-            for dialogue in chosen.read(part, corpus.notes):
-                key = dialogue_key(dialogue.id)
-                if key in seen:
-                    raise DialgaugeError(
-                        f"this id was already used in {seen[key]}; ids must be unique (case and .json do not count)",
-                        file=part.name,
-                        dialogue=dialogue.id,
-                    )
-                seen[key] = part.name
+            for part, dialogue in chosen.read_parts(parts, corpus.notes):
+                _take(dialogue, part.name, seen)
                 corpus.dialogues.append(dialogue)
     if not corpus.dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=os.fspath(source))
     return corpus
+
+
+def _read_frame(source: AnyFrame) -> Corpus:
+    from dialgauge.formats.frames import dialogues_in, is_frame, name_of_frame
+
+    if not is_frame(source):
+        raise DialgaugeError(
+            f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, or "
+            "a Hugging Face dataset"
+        )
+    corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
+    seen: dict[str, str] = {}
+    with bulk_load():
+        for dialogue in dialogues_in(source, corpus.notes):
+            _take(dialogue, corpus.source, seen)
+            corpus.dialogues.append(dialogue)
+    if not corpus.dialogues:
+        raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
+    return corpus
+
+
+def _take(dialogue: Dialogue, place: str, seen: dict[str, str]) -> None:
+    """Remember an id; one that was seen before is an error."""
+    key = dialogue_key(dialogue.id)
+    if key in seen:
+        raise DialgaugeError(
+            f"this id was already used in {seen[key]}; ids must be unique (case and .json do not count)",
+            file=place,
+            dialogue=dialogue.id,
+        )
+    seen[key] = place
 
 
 def read_ontology(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Ontology:
@@ -180,6 +238,18 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
             yield part, recognise(part)
         else:
             yield part, named
+
+
+def _together(source: str | Path, format: str | None, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
+    """Each part and its format, those that follow each other together where a dialogue may go on in the next one."""
+
+    def key(one: tuple[Part, AnyFormat]) -> tuple[str, str]:
+        part, chosen = one
+        return chosen.name, "" if isinstance(chosen, DialogueFormat) and chosen.goes_on else part.name
+
+    for _, group in groupby(_chosen(source, format, limit), key=key):
+        held = list(group)
+        yield held[0][1], [part for part, _ in held]
 
 
 def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> Notes:

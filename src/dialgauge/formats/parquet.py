@@ -1,37 +1,29 @@
-"""Dialogues in Parquet: a row per dialogue or a row per turn, as Hub datasets and data frames have them.
+"""Dialogues in Parquet, a row per dialogue or per turn (``rows.py``), as the datasets of the Hub have them.
 
-A row per dialogue has ``id`` (or ``dialogue_id``) and either ``record``, the dialogue as native JSON, or ``turns``, a
-list of turns with the fields of the data model. A row per turn has ``dialogue`` (or ``dialogue_id``, ``id``), ``turn``
-and the fields of a turn; the rows of a dialogue stand together. States may be nested (``{"hotel": {"area": "east"}}``)
-or flat (``{"hotel-area": "east"}``), as JSON text or as columns of structs. ``write`` writes ``id`` and ``record``.
+A dataset is cut into files by rows, so with a row per turn a dialogue may begin in one file and end in the next.
+``write`` writes ``id`` and ``record``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, pairwise
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek, present
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek
 from dialgauge.formats.packed import faults
+from dialgauge.formats.rows import Rows, RowsOfDialogues
 from dialgauge.formats.source import Part
 
 if TYPE_CHECKING:
     import polars
 
-_IDS = ("dialogue", "dialogue_id", "id")
-_NAMES = {"utterance": "text", "gold": "state", "gold_state": "state", "prediction": "predicted", "pred": "predicted"}
-_STATES = ("state", "predicted", "blank")
-_TURN_FIELDS = frozenset(Turn.__struct_fields__)
-_DIALOGUE_FIELDS = frozenset(Dialogue.__struct_fields__)
 #: Rows that are taken apart at a time.
 _ROWS = 4096
 
-_DECODER = msgspec.json.Decoder(Dialogue)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -42,23 +34,37 @@ class ParquetDialogues(DialogueFormat):
     summary = "Parquet: a row per dialogue or per turn, as Hub datasets have it"
     fields = ALL_FIELDS
     writes = True
+    goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
         return peek.head.startswith(b"PAR1")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        frame = _frame(part)
-        own = next((name for name in _IDS if name in frame.columns), None)
-        if own is None:
-            raise _unfit(frame, part)
-        if "turn" in frame.columns:
-            yield from _from_turns(frame, own, part, notes)
-        elif "record" in frame.columns:
-            yield from _from_records(frame, part, notes)
-        elif "turns" in frame.columns:
-            yield from _from_dialogues(frame, own, part, notes)
-        else:
-            raise _unfit(frame, part)
+        return read_frame(_frame(part), part.name, notes)
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """One file after the other; files with a row per turn as one table."""
+        import polars
+
+        first = _frame(parts[0])
+        if len(parts) == 1 or not RowsOfDialogues(first.columns, parts[0].name, notes).has_turns:
+            yield from ((parts[0], dialogue) for dialogue in read_frame(first, parts[0].name, notes))
+            for part in parts[1:]:
+                yield from ((part, dialogue) for dialogue in self.read(part, notes))
+            return
+        frames = [first, *map(_frame, parts[1:])]
+        begins: dict[str, Part] = {}
+        for frame, part in zip(frames, parts, strict=True):
+            table = RowsOfDialogues(frame.columns, part.name, notes)
+            for identifier in table.identifiers(_rows(frame)):
+                begins.setdefault(identifier, part)
+        place = f"{parts[0].name} and {len(parts) - 1} more"
+        try:
+            whole = polars.concat(frames, how="diagonal_relaxed")
+        except polars.exceptions.PolarsError as error:
+            reason = str(error).splitlines()[0]
+            raise DialgaugeError(f"the files do not have the same columns ({reason})", file=place) from error
+        yield from ((begins.get(dialogue.id, parts[0]), dialogue) for dialogue in read_frame(whole, place, notes))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         import polars
@@ -66,6 +72,16 @@ class ParquetDialogues(DialogueFormat):
         records = [(one.id, _ENCODER.encode(one).decode()) for one in dialogues]
         frame = polars.DataFrame(records, {"id": polars.String, "record": polars.String}, orient="row")
         frame.write_parquet(out)
+
+
+def read_frame(frame: polars.DataFrame, place: str, notes: Notes) -> Iterator[Dialogue]:
+    """The dialogues of a frame of polars; ``place`` is what errors call it."""
+    table = RowsOfDialogues(frame.columns, place, notes)
+    return table.read(_rows(frame))
+
+
+def _rows(frame: polars.DataFrame) -> Rows:
+    return lambda columns: frame.select(columns).iter_rows(named=True, buffer_size=_ROWS)
 
 
 def _frame(part: Part) -> polars.DataFrame:
@@ -77,107 +93,3 @@ def _frame(part: Part) -> polars.DataFrame:
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             reason = str(error).splitlines()[0] if str(error) else "damaged"
             raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=part.name) from error
-
-
-def _unfit(frame: polars.DataFrame, part: Part) -> DialgaugeError:
-    shown = ", ".join(frame.columns[:8]) + (", ..." if len(frame.columns) > 8 else "")
-    return DialgaugeError(
-        "the Parquet file holds no dialogues: it needs the columns id and record, id and turns, or dialogue and turn; "
-        f"it has {shown or 'none'}",
-        file=part.name,
-    )
-
-
-def _from_records(frame: polars.DataFrame, part: Part, notes: Notes) -> Iterator[Dialogue]:
-    for number, record in enumerate(frame["record"]):
-        try:
-            yield _DECODER.decode(str(record))
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            notes.refuse(_misshapen(error, part, f"row {number}"))
-
-
-def _from_dialogues(frame: polars.DataFrame, own: str, part: Part, notes: Notes) -> Iterator[Dialogue]:
-    for row in frame.iter_rows(named=True, buffer_size=_ROWS):
-        try:
-            turns = _parsed(row["turns"])
-            if not isinstance(turns, list):
-                raise TypeError("turns must be a list")
-            yield _dialogue(row, own, [_turn(one) for one in turns if isinstance(one, Mapping)])
-        except (msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
-            notes.refuse(_misshapen(error, part, str(row[own])))
-
-
-def _from_turns(frame: polars.DataFrame, own: str, part: Part, notes: Notes) -> Iterator[Dialogue]:
-    seen: set[str] = set()
-    for identifier, rows in groupby(frame.iter_rows(named=True, buffer_size=_ROWS), key=lambda row: row[own]):
-        held = list(rows)
-        try:
-            if str(identifier) in seen:
-                raise ValueError("its rows do not stand together; sort the table by dialogue and turn")
-            seen.add(str(identifier))
-            if any(later["turn"] <= row["turn"] for row, later in pairwise(held)):
-                raise ValueError("its turns are not in order; sort the table by dialogue and turn")
-            yield _dialogue(held[0], own, [_turn(row) for row in held])
-        except (msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
-            notes.refuse(_misshapen(error, part, str(identifier)))
-
-
-def _misshapen(error: Exception, part: Part, dialogue: str) -> DialgaugeError:
-    return DialgaugeError(f"it does not have the expected shape: {error}", file=part.name, dialogue=dialogue)
-
-
-def _dialogue(row: Mapping[str, Any], own: str, turns: list[dict[str, Any]]) -> Dialogue:
-    known = {name: _parsed(row[name]) for name in ("goal", "domains", "outcome") if row.get(name) is not None}
-    return msgspec.convert({**_pruned(known), "id": str(row[own]), "turns": turns}, Dialogue)
-
-
-def _turn(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a turn as the data model has them; what the model does not know is no field of a turn."""
-    if isinstance(row.get("record"), str):
-        record = msgspec.json.decode(row["record"])
-        return record if isinstance(record, dict) else {}
-    named = {_NAMES.get(name, name): value for name, value in row.items() if value is not None}
-    turn = {name: _parsed(value) for name, value in named.items() if name in _TURN_FIELDS}
-    kept: dict[str, Any] = _pruned(turn)
-    kept.setdefault("speaker", "user")
-    for name in _STATES:
-        if isinstance(turn.get(name), Mapping | list):
-            kept[name] = _state(turn[name])
-    return kept
-
-
-def _parsed(value: Any) -> Any:
-    """A value, or what a JSON text says that stands in its place."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            return msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            return value
-    return value
-
-
-def _pruned(value: Any) -> Any:
-    """Without the nulls that structs of a table have where a field is absent."""
-    if isinstance(value, Mapping):
-        return {key: _pruned(inner) for key, inner in value.items() if inner is not None}
-    return [_pruned(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _state(raw: Mapping[str, Any] | list[Any]) -> State:
-    """A nested or flat state; a map of Parquet is a list of keys and values."""
-    if isinstance(raw, list):
-        raw = {str(one["key"]): one["value"] for one in raw}
-    state: State = {}
-    for key, value in raw.items():
-        if isinstance(value, Mapping):
-            slots = [(str(key), str(slot), inner) for slot, inner in value.items()]
-        else:
-            domain, hyphen, slot = str(key).partition("-")
-            if not hyphen and value is not None:
-                raise ValueError(f"'{key}' is neither a domain with slots nor written domain-slot")
-            slots = [(domain, slot, value)]
-        for domain, slot, inner in slots:
-            values = () if inner is None else present(inner if isinstance(inner, str) else [str(one) for one in inner])
-            if values:
-                state.setdefault(domain, {})[slot] = values
-    return state

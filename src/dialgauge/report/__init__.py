@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         styled,
     )
     from dialgauge.report.fitting import fold_sentence
+    from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import inert
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
         Value,
         format_of,
         mark_best,
-        notebook_html,
         render_tables,
         write_tables,
     )
@@ -69,8 +69,10 @@ __all__ = [
     "Value",
     "altair",
     "check_ending",
+    "corpus_html",
     "correlation_heatmap",
     "data",
+    "dialogue_html",
     "domain_bars",
     "drawn",
     "error_onset",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score, Signature
-from dialgauge.report.table import Cell, Column, Table, Value, notebook_html
+from dialgauge.report.notebook import notebook_html
+from dialgauge.report.table import Cell, Column, Table, Value
 
 if TYPE_CHECKING:
     from dialgauge.measures import Coverage

@@ -150,16 +150,13 @@ class Table:
         return f"<Table '{self.title}': {counted(len(self), 'row')} of {counted(len(self.columns), 'column')}>"
 
     def _repr_html_(self) -> str:
-        return self.render("html")
+        from dialgauge.report.notebook import notebook_html
+
+        return notebook_html([self])
 
     def write(self, path: Path, format: str | None = None) -> None:
         """Write the table to a file, atomically; without a format, the ending decides."""
         write_tables([self], path, format)
-
-
-def notebook_html(tables: Iterable[Table]) -> str:
-    """Tables as a notebook shows them: what the ``_repr_html_`` of results, runs and comparisons gives."""
-    return "\n".join(f"<div>{table.render('html')}</div>" for table in tables)
 
 
 def write_tables(tables: Sequence[Table], path: Path, format: str | None = None, *, title: str | None = None) -> None:

@@ -66,7 +66,9 @@ class TaskScores:
         return "\n".join(table.render("markdown") for table in score_tables([self.run]))
 
     def _repr_html_(self) -> str:
-        return "\n".join(table.render("html") for table in score_tables([self.run]))
+        from dialgauge.report import notebook_html
+
+        return notebook_html(score_tables([self.run]))
 
     __str__ = _repr_markdown_
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,10 +14,15 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, read, system_name
 from dialgauge.text import counted
 
-Source: TypeAlias = str | Path | Corpus | Sequence[Dialogue]
+if TYPE_CHECKING:
+    from dialgauge.formats import AnyFrame
+
+Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame"
 
 #: What is remarked of predicted values that SGD's official evaluation counts as filled slots.
 BLANKS = "predicted values 'none' or empty read as absent (SGD's official scores, with --schema, count them as filled)"
+
+_WHAT = "predictions are files, frames, datasets or dialogues, or a mapping of names to them"
 
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
@@ -75,7 +80,9 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
         return _of_corpus(corpus, name or system_name(source), str(source))
     if isinstance(source, Corpus):
         return _of_corpus(source, name or "system", "")
-    return SystemInput(name or "system", source)
+    if _is_frame(source):
+        return _of_corpus(read(cast("AnyFrame", source)), name or "system", "")
+    return SystemInput(name or "system", cast(Sequence[Dialogue], source))
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
@@ -88,10 +95,14 @@ def load_systems(
     sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None
 ) -> list[SystemInput]:
     """Read one or several systems; names are unique."""
+    if _is_frame(sources):
+        return [load(cast("AnyFrame", sources), None, format)]
     if isinstance(sources, Mapping):
         return [load(source, name, format) for name, source in sources.items()]
     if isinstance(sources, str | Path | Corpus):
         return [load(sources, None, format)]
+    if not isinstance(sources, Sequence):
+        raise DialgaugeError(f"something of type {type(sources).__name__} cannot be scored: {_WHAT}")
     if not len(sources):
         raise DialgaugeError("there is nothing to score: name at least one prediction file")
     if all(isinstance(source, str | Path) for source in sources):
@@ -101,6 +112,20 @@ def load_systems(
     if len(dialogues) < len(sources):
         raise DialgaugeError("predictions are either files or dialogues; for several systems give a mapping of names")
     return [load(dialogues, None, format)]
+
+
+def how_many(sources: object) -> int:
+    """How many systems these are, before they are read: a frame is one."""
+    return len(sources) if isinstance(sources, Mapping | Sequence) else 1
+
+
+def _is_frame(sources: object) -> bool:
+    """Is it a frame or a dataset? One of several splits is a mapping too; what is told at a glance loads nothing."""
+    if isinstance(sources, str | Path | Corpus) or type(sources) in (dict, list, tuple):
+        return False
+    from dialgauge.formats import is_frame
+
+    return is_frame(sources)
 
 
 def system_names(paths: Sequence[str]) -> list[str]:

@@ -160,6 +160,9 @@ class SystemScores:
     def __repr__(self) -> str:
         return f"<{self.name} under {self.profile}: {_listed(self.scores)}>"
 
+    def _repr_html_(self) -> str:
+        return self.run._repr_html_()
+
 
 class Results:
     """All systems under all profiles, in the order they were named."""
@@ -374,7 +377,7 @@ class Results:
     def _repr_html_(self) -> str:
         from dialgauge.report import notebook_html
 
-        return notebook_html([self.table()])
+        return notebook_html([self.table(compact=True)])
 
 
 def present(runs: Iterable[Run]) -> Results:

@@ -26,6 +26,7 @@ from dialgauge.tracking.inputs import (
     blank_remarks,
     cut_down,
     declared_scope,
+    how_many,
     load,
     load_systems,
 )
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 def score(
     gold: Source | None,
-    pred: Source | Mapping[str, Source] | Sequence[str | Path],
+    predictions: Source | Mapping[str, Source] | Sequence[str | Path],
     *,
     measures: MeasureChoice = None,
     profile: str | Profile | Sequence[str | Profile] = DEFAULT_PROFILE,
@@ -59,10 +60,11 @@ def score(
 ) -> Results:
     """Score one or several trackers.
 
-    ``gold`` and ``pred`` are files in any known format, corpora from :func:`dialgauge.read`, or lists of dialogues;
-    ``pred`` may also be several files, or a mapping of names to any of these. ``gold=None`` uses the gold states inside
-    the prediction files. Measures are names such as ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two
-    values are the same. Intervals are 95%, from resampling dialogues.
+    ``gold`` and ``predictions`` are files in any known format, corpora from :func:`dialgauge.read`, frames of polars or
+    pandas, Hugging Face datasets, or lists of dialogues; ``predictions`` may also be several files, or a mapping of
+    names to any of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as
+    ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two values are the same. Intervals are 95%, from
+    resampling dialogues.
 
     >>> from dialgauge import Dialogue, Turn, score
     >>> gold = [Dialogue(id="d", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
@@ -70,10 +72,11 @@ def score(
     >>> score(gold, pred)[0]["JGA"]
     1.0
     """
-    reference = None if gold is None or gold == SELF else load(gold, "gold", gold_format)
-    study = build_study(
-        reference, load_systems(pred, pred_format), coverage=coverage, exclude=exclude, ontology=ontology
-    )
+    if isinstance(gold, str) and gold == SELF:
+        gold = None
+    reference = None if gold is None else load(gold, "gold", gold_format)
+    systems = load_systems(predictions, pred_format)
+    study = build_study(reference, systems, coverage=coverage, exclude=exclude, ontology=ontology)
     profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
     if not profiles:
         raise DialgaugeError("no profile was named; leave profile out for the usual one")
@@ -114,7 +117,7 @@ def compare(
     """
     from dialgauge.comparison import SCORED_AS_EMPTY, compare_runs, missing_policy
 
-    if len(predictions) < 2:
+    if how_many(predictions) < 2:
         raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
     if missing == SCORED_AS_EMPTY:
         coverage, missing = "empty", "shared"

@@ -6,7 +6,8 @@ Dialogues stream: none is kept. A file that cannot be read is listed with its re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from dialgauge.data.checking.repeated_keys import repeated_keys
@@ -61,8 +62,7 @@ def check(
     examination = _Examination(named, expected, kept, advance)
     names = [os.fspath(source) for source in sources]
     for name in names:
-        for part in examination.parts(name, limit):
-            examination.look_at(name, part)
+        examination.look_at(name, examination.parts(name, limit))
     return examination.report(names, given)
 
 
@@ -92,29 +92,44 @@ class _Examination:
                 continue
             yield from parts
 
-    def look_at(self, source: str, part: Part) -> None:
-        """Read one part, whatever it is."""
-        try:
-            chosen = self.named if self.named and not is_document(part.stem) else recognise(part)
-            if isinstance(chosen, DialogueFormat):
-                self._read(source, part, chosen)
+    def look_at(self, source: str, parts: Iterable[Part]) -> None:
+        """Read all parts, whatever they are; together where a dialogue may go on in the next one."""
+        for together, group in groupby(self._chosen(parts), key=lambda one: _goes_on(one[1])):
+            held = list(group) if together else []
+            for part, chosen in held[:1] or group:
+                try:
+                    if isinstance(chosen, DialogueFormat):
+                        self._read(source, [one for one, _ in held] or [part], chosen)
+                    else:
+                        self._load(part, chosen)
+                except DialgaugeError as error:
+                    self._not_read(error.file or part.name if together else part.name, error)
+
+    def _chosen(self, parts: Iterable[Part]) -> Iterator[tuple[Part, AnyFormat]]:
+        for part in parts:
+            try:
+                chosen = self.named if self.named and not is_document(part.stem) else recognise(part)
+            except DialgaugeError as error:
+                self._not_read(part.name, error)
             else:
-                self._load(part, chosen)
-        except DialgaugeError as error:
-            self._not_read(part.name, error)
+                yield part, chosen
 
     def _not_read(self, name: str, error: DialgaugeError) -> None:
         error.file = error.file if error.file != name else None
         self.unread.append(Unread(file=name, why=str(error)))
 
-    def _read(self, source: str, part: Part, chosen: DialogueFormat) -> None:
+    def _read(self, source: str, parts: list[Part], chosen: DialogueFormat) -> None:
         group = self.groups.get((source, chosen.name))
         if group is None:
             group = Group(source, chosen, GroupTally(gold=self.gold, kept=self.kept), bool(self.named))
-        notes = Tolerant(part.name, self.kept)
-        group.tally.begin(part.name)
+        current = parts[0]
+        notes = Tolerant(current.name, self.kept)
+        group.tally.begin(current.name)
         try:
-            for dialogue in chosen.read(part, notes):
+            for part, dialogue in chosen.read_parts(parts, notes):
+                if part is not current:
+                    current = part
+                    group.tally.begin(part.name)
                 self.groups[source, chosen.name] = group
                 group.tally.add(dialogue)
                 self.advance(1)
@@ -122,10 +137,10 @@ class _Examination:
             something = group.end(notes)
         if not something:
             raise notes.reason()
-        for repeated in repeated_keys(part):
+        for file, repeated in ((one.name, found) for one in parts for found in repeated_keys(one)):
             words = "keys that stand twice in one object: readers keep the last and drop the others"
             detail = f"'{repeated.key}' in {repeated.path or 'the dialogue itself'}"
-            place = FindingPlace(file=part.name, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
+            place = FindingPlace(file=file, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
             group.tally.findings.add("repeated key", "problem", words, place)
 
     def _load(self, part: Part, chosen: ResourceFormat) -> None:
@@ -148,6 +163,10 @@ class _Examination:
             documents=self.documents,
             unread=self.unread,
         )
+
+
+def _goes_on(chosen: AnyFormat) -> bool:
+    return isinstance(chosen, DialogueFormat) and chosen.goes_on
 
 
 def _holds(resource: Resource) -> str:

@@ -1,0 +1,419 @@
+"""Dialogues in tables: frames of polars and pandas, Hugging Face datasets, Parquet files and folders of the Hub."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dialgauge
+from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn
+from dialgauge.dialogue import Outcome, State
+from dialgauge.formats import Corpus
+from support.commands import dialgauge as command
+
+EAST: State = {"hotel": {"area": ("east",)}}
+WHOLE = [
+    Dialogue(
+        id="d1",
+        domains=("hotel", "train"),
+        goal=Goal(tasks={"hotel": Task(info={"area": "east"}, requests=("phone",))}, message=("find it",)),
+        outcome=Outcome(success=None, reason="not judged"),
+        turns=(
+            Turn(
+                speaker="user",
+                text='["not", JSON',
+                state=EAST,
+                predicted={"hotel": {"area": ("east",), "stars": ("4", "5")}},
+                acts=(Act("inform", "hotel", "area", ("east",)),),
+                blank={"hotel": {"name": ("none",)}},
+                judged={"hotel": {"area": True}},
+                active=(),
+                source=3,
+            ),
+            Turn(speaker="system", results=(Fact("x", "R_phone", "1"),), candidates=("a", "b")),
+            Turn(speaker="user", text="{}", state={}, predicted={"hotel": {}}),
+        ),
+    ),
+    Dialogue(id="d2", turns=(Turn(speaker="user", text="", state=EAST), Turn(speaker="user", predicted={}))),
+]
+
+
+def corpus(dialogues: list[Dialogue]) -> Corpus:
+    return Corpus(format="native", kind="dialogues", dialogues=dialogues)
+
+
+def pandas_frame(dialogues: list[Dialogue], rows: Any) -> Any:
+    pytest.importorskip("pandas")
+    return corpus(dialogues).to_pandas(rows)
+
+
+def dataset(dialogues: list[Dialogue], rows: Any) -> Any:
+    pytest.importorskip("datasets")
+    return corpus(dialogues).to_dataset(rows)
+
+
+def arrow(dialogues: list[Dialogue], rows: Any) -> Any:
+    pytest.importorskip("pyarrow")
+    return corpus(dialogues).to_polars(rows).to_arrow()
+
+
+HOLDERS: dict[str, Callable[[list[Dialogue], Any], Any]] = {
+    "polars": lambda dialogues, rows: corpus(dialogues).to_polars(rows),
+    "lazy": lambda dialogues, rows: corpus(dialogues).to_polars(rows).lazy(),
+    "pandas": pandas_frame,
+    "pandas of arrow": lambda dialogues, rows: arrow(dialogues, rows).to_pandas(),
+    "arrow": arrow,
+    "dataset": dataset,
+    "dataset for training": lambda dialogues, rows: dataset(dialogues, rows).with_format("numpy"),
+    "stream": lambda dialogues, rows: dataset(dialogues, rows).to_iterable_dataset(),
+    "one split": lambda dialogues, rows: pytest.importorskip("datasets").DatasetDict(test=dataset(dialogues, rows)),
+}
+
+
+@pytest.mark.parametrize("rows", ["turns", "dialogues"])
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_everything_comes_back(holder: str, rows: str) -> None:
+    read = dialgauge.read(HOLDERS[holder](WHOLE, rows))
+    assert read.dialogues == WHOLE
+    assert not read.notes.counts
+
+
+names = st.sampled_from(["hotel", "area", "book day", "a-b", "é"])
+values = st.lists(st.sampled_from(["east", "[x", "{", "4", "dontcare", "none of it"]), min_size=1, max_size=2).map(
+    tuple
+)
+states = st.none() | st.dictionaries(names, st.dictionaries(names, values, max_size=2), max_size=2)
+turns = st.builds(
+    Turn, speaker=st.sampled_from(["user", "system"]), text=st.text(max_size=8), state=states, predicted=states
+)
+conversations = st.lists(
+    st.builds(lambda turns: Dialogue(id="d", turns=tuple(turns)), st.lists(turns, min_size=1, max_size=3)),
+    min_size=1,
+    max_size=3,
+).map(lambda them: [msgspec.structs.replace(one, id=f"d{place}") for place, one in enumerate(them)])
+
+
+@given(conversations, st.sampled_from(["turns", "dialogues"]))
+@settings(max_examples=50, deadline=None)
+def test_any_dialogues_come_back(dialogues: list[Dialogue], rows: Any) -> None:
+    assert dialgauge.read(corpus(dialogues).to_polars(rows)).dialogues == dialogues
+
+
+def read_rows(*rows: dict[str, Any]) -> Corpus:
+    return dialgauge.read(polars.DataFrame(list(rows), infer_schema_length=None))
+
+
+def test_predictions_alone_need_neither_speaker_nor_text() -> None:
+    flat = {"hotel-area": "east", "hotel-name": "none"}
+    read = read_rows(
+        {"dialogue_id": "d", "turn_id": 0, "prediction": json.dumps(flat)},
+        {"dialogue_id": "d", "turn_id": 1, "prediction": json.dumps({"hotel": {"stars": 4}})},
+    )
+    assert [turn.predicted for turn in read[0].turns] == [EAST, {"hotel": {"stars": ("4",)}}]
+    assert read.notes.places == {"numbers read as texts": ["dialogue d, turn 1"]}
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 3), (1, 2, 4), (0, 2, 6)])
+def test_a_turn_without_a_row_is_a_hole_and_shifts_nothing(numbers: tuple[int, ...]) -> None:
+    """Later predictions would else be scored against the gold of the turn before theirs."""
+    told = [{"dialogue": "d", "turn": number, "predicted": json.dumps({"x": {"y": str(number)}})} for number in numbers]
+    read = read_rows(*told)
+    given = [turn.predicted and turn.predicted["x"]["y"][0] for turn in read[0].turns]
+    assert given == [str(numbers[0]), str(numbers[1]), None, str(numbers[2])]
+    assert read.notes.counts["missing turns, left as holes"] == 1
+
+
+def test_ids_may_be_numbers() -> None:
+    read = read_rows({"id": 7, "turn": 0}, {"id": 8.0, "turn": 0})
+    assert [dialogue.id for dialogue in read] == ["7", "8"]
+
+
+def test_both_speakers_may_share_a_number() -> None:
+    pairs = [(0, "USER"), (0, "SYSTEM"), (1, "USER"), (1, "assistant")]
+    read = read_rows(*({"id": "d", "turn": number, "speaker": speaker} for number, speaker in pairs))
+    assert [turn.speaker for turn in read[0].turns] == ["user", "system", "user", "system"]
+
+
+def test_structs_give_a_state_only_what_it_has() -> None:
+    read = read_rows(
+        {"dialogue": "d", "turn": 0, "state": {"hotel": {"area": "east", "stars": None}, "train": None}},
+        {"dialogue": "d", "turn": 1, "state": {"hotel": {"area": None, "stars": "4"}, "train": {"day": "monday"}}},
+    )
+    assert [turn.state for turn in read[0].turns] == [EAST, {"hotel": {"stars": ("4",)}, "train": {"day": ("monday",)}}]
+
+
+def test_turns_as_lists_of_their_fields() -> None:
+    """As datasets of the Hub have them whose feature is a sequence of a record."""
+    fields = {"speaker": ["USER", "SYSTEM"], "utterance": ["hello", "hi"]}
+    read = read_rows({"dialogue_id": "d", "turns": fields, "topic": "x"})
+    assert [(turn.speaker, turn.text) for turn in read[0].turns] == [("user", "hello"), ("system", "hi")]
+    assert read.notes.counts == {"column topic dropped": 1}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([{"a": 1}], "it needs the columns id and record, id and turns, or dialogue and turn; it has a"),
+        ([{"id": "d", "turn": "x"}], "dialogue d: the turn 'x' is no whole number"),
+        ([{"id": "d", "turn": 0.5}], "dialogue d: the turn 0.5 is no whole number"),
+        ([{"id": "d", "turn": float("inf")}], "dialogue d: the turn inf is no whole number"),
+        ([{"id": "d", "turn": 2}], "turns are numbered from 0 or from 1, and here the lowest is 2"),
+        ([{"id": "d", "turn": 0}, {"id": "d", "turn": 20_000}, {"id": "d", "turn": 20_001}], "beyond the 10,000 turns"),
+        ([{"id": "d", "turn": 0, "source": 0.5}], "dialogue d: it does not have the expected shape: 0.5 is no whole"),
+        ([{"id": None, "turn": 0}], "a row has no id; every row needs that of its dialogue"),
+        ([{"id": "", "turns": []}], "a row has no id; every row needs that of its dialogue"),
+        ([{"id": "d", "turn": 1}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
+        ([{"id": "d", "turn": 0}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
+        ([{"id": one, "turn": 0} for one in "aba"], "dialogue a: its rows do not stand together"),
+        (
+            [
+                {"id": "d", "turn": number, "speaker": who}
+                for number, who in ((0, "user"), (1, "system"), (3, "system"))
+            ],
+            "dialogue d, turn 3: the table has no row for turn 2",
+        ),
+        ([{"id": "d", "turn": 0, "speaker": "moderator"}], "dialogue d: it does not have the expected shape: Invalid"),
+        ([{"id": "d", "turn": 0, "state": '{"area": "east"}'}], "'area' is neither a domain with slots nor"),
+        ([{"id": "d", "turn": 0, "state": '{"hotel": {"area": {"x": "y"}}}'}], "neither a text nor a list of texts"),
+        ([{"id": "d", "turn": 0, "state": "east"}], "a state is an object of domains with slots"),
+        ([{"id": "d", "turn": 0, "state": "{east"}], "dialogue d: it does not have the expected shape"),
+        ([{"id": "d", "turns": "hello"}], "dialogue d: it does not have the expected shape: turns must be a list"),
+        ([{"id": "d", "record": "{}"}], "dialogue row 0: it does not have the expected shape"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(rows: list[dict[str, Any]], sentence: str) -> None:
+    with pytest.raises(DialgaugeError) as raised:
+        read_rows(*rows)
+    assert sentence in str(raised.value)
+    assert str(raised.value).startswith("the polars DataFrame")
+
+
+def test_what_cannot_be_read_or_written() -> None:
+    twice = [Dialogue(id="d", turns=(Turn(speaker="user"),))] * 2
+    with pytest.raises(DialgaugeError, match="this id was already used in the polars DataFrame"):
+        dialgauge.read(corpus(twice).to_polars("dialogues"))
+    with pytest.raises(DialgaugeError, match="something of type int cannot be read"):
+        dialgauge.read(3)  # type: ignore[arg-type]
+    with pytest.raises(DialgaugeError, match="a row is one of turns or dialogues, not 'turn'"):
+        corpus(twice).to_polars("turn")  # type: ignore[arg-type]
+    with pytest.raises(DialgaugeError, match="dialogue d: it has no turns"):
+        corpus([Dialogue(id="d", turns=())]).to_polars()
+    with pytest.raises(DialgaugeError, match="it holds no dialogues"):
+        dialgauge.read(polars.DataFrame({"id": [], "record": []}))
+
+
+def test_of_several_splits_one_must_be_chosen() -> None:
+    datasets = pytest.importorskip("datasets")
+    splits = datasets.DatasetDict(train=dataset(WHOLE, "turns"), test=dataset(WHOLE, "turns"))
+    for use in (lambda: dialgauge.read(splits), lambda: dialgauge.score(None, splits)):
+        with pytest.raises(
+            DialgaugeError, match=r"it has the splits train, test; choose one, such as dataset\['train'\]"
+        ):
+            use()
+
+
+def tracked(*areas: str) -> list[Dialogue]:
+    """Two user turns each; gold is east, then the centre."""
+    return [
+        Dialogue(
+            id=f"d{number}",
+            turns=(
+                Turn(speaker="user", text="a", state=EAST, predicted={"hotel": {"area": (area,)}}),
+                Turn(speaker="system", text="b"),
+                Turn(speaker="user", text="c", state={"hotel": {"area": ("centre",)}}, predicted=EAST),
+            ),
+        )
+        for number, area in enumerate(areas)
+    ]
+
+
+@pytest.mark.parametrize("rows", ["turns", "dialogues"])
+@pytest.mark.parametrize("holder", ["polars", "pandas", "dataset", "arrow"])
+def test_scores_of_frames_are_those_of_dialogues(holder: str, rows: str) -> None:
+    dialogues = tracked("east", "north", "east")
+    frame = HOLDERS[holder](dialogues, rows)
+    expected = dialgauge.score(dialogues, dialogues)[0]
+    assert expected["JGA"] == 1 / 3
+    assert dialgauge.score(gold=frame, predictions=frame)[0].scores == expected.scores
+    assert dialgauge.score("self", {"mine": frame})["mine"]["JGA"] == 1 / 3
+    other = tracked("north", "north", "east")
+    compared = dialgauge.compare(frame, {"a": frame, "b": HOLDERS[holder](other, rows)}, measures=["JGA"])
+    assert compared.difference("a", "b", "JGA").difference == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("holder", ["polars", "lazy", "pandas", "dataset", "stream"])
+def test_one_frame_is_no_comparison(holder: str) -> None:
+    frame = HOLDERS[holder](tracked("east", "north"), "turns")
+    with pytest.raises(DialgaugeError, match="a comparison needs at least two systems"):
+        dialgauge.compare(frame, frame)
+
+
+def hub_folder(folder: Path, dialogues: list[Dialogue], rows: Any, cut: int) -> Path:
+    """A dataset as the Hub keeps it: a card, a hidden file, and Parquet in pieces that were cut by rows."""
+    (folder / "data").mkdir(parents=True)
+    (folder / "README.md").write_text("---\nlicense: mit\n---\n# Predictions\n")
+    (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
+    frame = corpus(dialogues).to_polars(rows)
+    pieces = (frame[:cut], frame[cut:])
+    for number, piece in enumerate(pieces):
+        piece.write_parquet(folder / "data" / f"test-{number:05}-of-{len(pieces):05}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(("rows", "cut"), [("turns", 3), ("turns", 4), ("dialogues", 1)])
+def test_a_folder_of_the_hub_on_the_command_line(
+    rows: str, cut: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a row per turn, the fourth row begins a dialogue, and the fifth stands in the middle of it."""
+    gold = tmp_path / "gold.jsonl"
+    dialogues = tracked("east", "north", "east")
+    unpredicted = [
+        msgspec.structs.replace(one, turns=tuple(msgspec.structs.replace(turn, predicted=None) for turn in one.turns))
+        for one in dialogues
+    ]
+    dialgauge.write(unpredicted, gold, format="native")
+    folder = hub_folder(tmp_path / "my-tracker", dialogues, rows, cut)
+    scores = tmp_path / "scores.json"
+    done = command(capsys, "score", gold, folder, "--json", scores)
+    assert done.code == 0, done.err
+    checked = dialgauge.check([folder])
+    assert [(group.dialogues, group.turns) for group in checked.groups] == [(3, 9)], "data check reads it alike"
+    [system] = json.loads(scores.read_text())["systems"]
+    assert (system["name"], system["dialogues"], system["turns"]) == ("my-tracker", 3, 6)
+    assert system["scores"]["JGA"]["value"] == pytest.approx(1 / 3)
+
+
+def test_a_file_between_that_holds_something_else_is_named(tmp_path: Path) -> None:
+    folder = hub_folder(tmp_path / "x", tracked("east"), "turns", 1)
+    polars.DataFrame({"a": [1]}).write_parquet(folder / "data" / "test-00009.parquet")
+    with pytest.raises(DialgaugeError, match=r"test-00009\.parquet: the table holds no dialogues"):
+        dialgauge.read(folder)
+
+
+def test_parquet_written_by_dialgauge_is_exact(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    dialgauge.write(WHOLE, path, format="parquet")
+    assert dialgauge.read(path).dialogues == WHOLE
+
+
+def test_a_damaged_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"PAR1 and nothing more")
+    done = command(capsys, "score", path, path)
+    assert done.code == 2
+    assert "cannot be read as Parquet" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multiwoz21/test.json.gz",
+        "dst_predictions/mintl.json.gz",
+        "dst_predictions/somdst_human100.tar.gz",
+        "sgd/synthetic_pred_dialogues_001.json.gz",
+        "gcdf1/conversations/dialogues_001.json.gz",
+        "tau/tau2_airline_grok-3.json.gz",
+        "babi/dialog-babi-task6-dstc2-tst.txt.gz",
+    ],
+)
+def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:
+    read = dialgauge.read(shared_data / name)
+    for rows in ("turns", "dialogues"):
+        assert dialgauge.read(read.to_polars(rows)).dialogues == read.dialogues
+
+
+def test_a_real_tracker_scores_the_same_from_the_hub(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, path = shared_data / "multiwoz21/test.json.gz", shared_data / "dst_predictions/augpt.json.gz"
+    folder = hub_folder(tmp_path / "augpt", dialgauge.read(path).dialogues, "turns", 5001)
+    documents = []
+    for source in (path, folder):
+        done = command(capsys, "score", gold, source, "--json", tmp_path / "scores.json")
+        assert done.code == 0, done.err
+        documents.append(json.loads((tmp_path / "scores.json").read_text())["systems"][0]["scores"])
+    assert documents[0] == documents[1]
+    assert documents[0]["JGA"]["value"] > 0.4
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from(
+        ["user", "system", "{}", "[]", '{"a-b": 1}', "[1]", '{"state": {}}', '{"speaker": "user"}', "0", "\ud800"]
+    )
+)
+cells = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "a-b", "text", "speaker"]), inner)
+    ),
+    max_leaves=6,
+)
+columns = st.sampled_from(
+    [
+        "id",
+        "dialogue",
+        "turn",
+        "turns",
+        "record",
+        "speaker",
+        "text",
+        "state",
+        "predicted",
+        "acts",
+        "goal",
+        "outcome",
+        "x",
+    ]
+)
+tables = st.integers(1, 3).flatmap(
+    lambda height: st.dictionaries(columns, st.lists(cells, min_size=height, max_size=height), min_size=1, max_size=5)
+)
+
+
+@given(tables, st.sampled_from(["id", "turn", "turns"]))
+@settings(max_examples=300, deadline=None)
+def test_any_table_is_read_or_refused_in_a_sentence(table: dict[str, list[Any]], more: str) -> None:
+    """A frame of pandas holds anything in its cells."""
+    pandas = pytest.importorskip("pandas")
+    height = len(next(iter(table.values())))
+    filled = {"id": ["d"] * height, more: list(range(height)), **table}
+    frame = pandas.DataFrame({name: pandas.Series(values, dtype=object) for name, values in filled.items()})
+    with suppress(DialgaugeError):
+        assert len(dialgauge.read(frame))
+
+
+@pytest.mark.parametrize(("package", "line"), [("pandas", "dialgauge[pandas]"), ("datasets", "pip install datasets")])
+def test_a_missing_package_is_one_sentence(package: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    write = {"pandas": corpus(WHOLE).to_pandas, "datasets": corpus(WHOLE).to_dataset}[package]
+    with pytest.raises(DialgaugeError, match=re.escape(line)):
+        write()
+
+
+def test_a_frame_of_polars_needs_no_other_package() -> None:
+    code = """
+import sys, dialgauge, polars
+frame = polars.DataFrame({"dialogue": ["d"], "turn": [0], "state": ["{}"], "predicted": ["{}"]})
+assert dialgauge.score(None, frame, intervals=False)[0]["JGA"] == 1
+dialgauge.read(frame).to_polars("dialogues")
+print(sorted({"pandas", "pyarrow", "datasets"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

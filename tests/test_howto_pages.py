@@ -1,0 +1,74 @@
+"""The how-to pages: their files are written and their commands run as they stand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support.extend_pages import HOWTO, ExtendPage
+
+ACTION = Path(__file__).parents[1] / ".github" / "actions" / "score" / "action.yml"
+
+
+@pytest.mark.parametrize(
+    ("name", "commands", "needs"),
+    [("frames", 1, "pandas"), ("huggingface", 2, "datasets"), ("mlflow-wandb", 2, "dialgauge")],
+)
+def test_the_page_does_what_it_says(
+    name: str, commands: int, needs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(needs)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    page = ExtendPage(name, HOWTO)
+    assert len(page.commands) == commands
+    page.write(tmp_path)
+    page.run(tmp_path)
+
+
+def test_the_workflow_uses_inputs_that_the_action_has() -> None:
+    page = ExtendPage("github-action", HOWTO)
+    workflow = yaml.safe_load(page.files["score.yml"])
+    action = yaml.safe_load(ACTION.read_text("utf-8"))
+    [step] = [one for one in workflow["jobs"]["score"]["steps"] if "actions/score" in one.get("uses", "")]
+    assert set(step["with"]) <= set(action["inputs"])
+    text = page.path.read_text("utf-8")
+    assert all(f"`{name}`" in text for name in (*action["inputs"], *action["outputs"]))
+    for name, one in action["inputs"].items():
+        if one.get("default", "").isalnum():
+            assert one["default"] in text, name
+
+
+#: Stand-ins for the two packages: they print what they are given.
+STAND_INS = {
+    "mlflow": """
+from contextlib import nullcontext as start_run
+def log_metrics(numbers): print("mlflow", numbers)
+def log_artifact(path): print("kept", path)
+""",
+    "wandb": """
+class Run:
+    def __enter__(self): return self
+    def __exit__(self, *error): pass
+    def log(self, numbers): print("wandb", numbers)
+def init(project): return Run()
+""",
+}
+
+
+@pytest.mark.parametrize("package", STAND_INS)
+def test_scores_are_handed_over(package: str, tmp_path: Path) -> None:
+    page = ExtendPage("mlflow-wandb", HOWTO)
+    page.write(tmp_path)
+    (tmp_path / f"{package}.py").write_text(STAND_INS[package])
+    commands = [
+        [sys.executable, "-m", "dialgauge", "score", "mine.json", "--json", "scores.json"],
+        [sys.executable, "log_scores.py", package, "scores.json"],
+    ]
+    printed = [subprocess.run(one, cwd=tmp_path, capture_output=True, text=True, check=True).stdout for one in commands]
+    assert f"{package} {{'JGA/value': 0.5," in printed[1]
+    assert "'FGA_0.25/value'" in printed[1]
