@@ -51,7 +51,7 @@ OWN_CALLS = (
     BareCall("users explain", ("talks/gcdf1", "TOWN0001", "--talk")),
     BareCall("users find", ("talks/gcdf1", "--domain", "hotel")),
     BareCall("users figures", ("talks/gcdf1",)),
-    BareCall("users figures", ("talks/gcdf1", "--out", "drawn"), 2, "figures"),
+    BareCall("users figures", ("talks/gcdf1", "--figures", "drawn"), 2, "figures"),
     BareCall("reproduce", ("fga", "--figures", "drawn"), 2, "figures"),
     BareCall("users faults", ("talks/conversations.jsonl",)),
     BareCall("tasks score", _TASKS, extra="tasks"),
@@ -91,7 +91,7 @@ def place(bare: BareInstall, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "town" / "responses.json").write_text(json.dumps(responses()))
     for words in (
         ["babi", "simulate", "--out", "corpus", "--dialogs", "3", "--tasks", "1"],
-        ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--store", "two"],
+        ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--run", "--store", "two"],
         ["lab", "run", "-n", "3", "--resamples", "0", "--store", "lab", "--out", "talks"],
     ):
         done = bare.run(words, folder)
