@@ -26,7 +26,7 @@ _USERS = ",".join(["default", *(f"{measure} lost to {side}" for measure in ("I-G
 #: Name of the example and command, in the order they are run. What has no name only prepares files.
 COMMANDS = (
     ("tracking", "score gold.jsonl careful.jsonl -m all --run"),
-    ("sgd", "score sgd/gold.json sgd/predicted.json --schema sgd/schema.json --run"),
+    ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run"),
     ("tasks", "tasks score town/gold.json town/terse.json -m all --run"),
     ("trials", "tasks score tau.json --run"),
     ("faults", "users faults tau.json --run"),
