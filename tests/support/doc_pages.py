@@ -2,7 +2,7 @@
 
 Blocks of the kind ``console`` or ``bash`` hold commands: lines that begin with ``$`` (in ``bash`` every line), joined
 where they end with a backslash. Blocks of the kind ``python`` are run one after the other in one namespace. A block with
-a title is a file, which is written. A comment right before a block says what is not plain:
+a title is a file, which is there from the start. A comment right before a block says what is not plain:
 
     <!-- exit: 1 -->            the exit code of its last command
     <!-- needs: data -->        it reads the real data: skipped where that is absent
