@@ -18,7 +18,9 @@ def _runnable(page: Path) -> list[Block]:
     return [block for block in blocks(page) if block.title or (block.kind in RUN and "not run" not in block.markers)]
 
 
-@pytest.mark.parametrize("page", [page for page in _PAGES if _runnable(page)], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [page for page in _PAGES if _runnable(page)], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     data = shared_folder("data")
