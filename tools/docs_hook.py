@@ -1,7 +1,7 @@
 """MkDocs hook: the generated pages, and the parts of the navigation that follow from files and code.
 
-In ``mkdocs.yml`` a navigation entry whose value is a word from ``_GENERATED`` stands for a list made here. ``AWAITED`` are
-pages that are written elsewhere at the moment; the navigation names them already, and they are left out until they exist.
+In ``mkdocs.yml`` a navigation entry such as ``generated: measures`` stands for a list made here. ``AWAITED`` are pages
+that are written elsewhere at the moment; the navigation names them already, and they are left out until they exist.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def test_worked_values_of_trackers_are_those_of_the_library() -> None:
 
 def test_worked_joint_goal_accuracy_is_what_counting_by_hand_gives() -> None:
     gold, predicted = (
-        {one.id: [turn for turn in one.user_turns()] for one in dialgauge.read(EXAMPLES / name).dialogues}
+        {one.id: list(one.user_turns()) for one in dialgauge.read(EXAMPLES / name).dialogues}
         for name in ("gold.jsonl", "careful.jsonl")
     )
     pairs = [pair for name in gold for pair in zip(gold[name], predicted[name], strict=True)]
@@ -65,14 +65,14 @@ def test_worked_values_of_tasks_are_those_of_the_library() -> None:
     [terse] = dialgauge.score_tasks(EXAMPLES / "town" / "gold.json", [EXAMPLES / "town" / "terse.json"], resamples=0)
     for name in ("Success(rules=grounded)", "ReqR", "OfferP"):
         page = measures()[page_path(name.partition("(")[0])]
-        assert f"{terse[name] * 100:.2f}%" in page
+        assert f"{100 * (terse[name] or 0.0):.2f}%" in page
 
 
 def test_sums_of_worked_examples_give_the_value() -> None:
     counted = 0
     for name in ("per-response", "I-GCDF1", "pass", "Reward", "Erred", "completed", "SGD-JGA"):
         for form in forms(name):
-            above, below = (sum(row[place] for row in form.sums) for place in (1, 2))
+            above, below = sum(row[1] for row in form.sums), sum(row[2] for row in form.sums)
             if below and form.score.value is not None:
                 assert above / below == pytest.approx(form.score.value)
                 counted += 1

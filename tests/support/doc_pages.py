@@ -1,8 +1,8 @@
 """The documentation as tests: every block of a page that a reader could run is run, in the order of the page.
 
 Blocks of the kind ``console`` or ``bash`` hold commands: lines that begin with ``$`` (in ``bash`` every line), joined
-where they end with a backslash. Blocks of the kind ``python`` are run one after the other in one namespace. A block with
-a title is a file, which is there from the start. A comment right before a block says what is not plain:
+where they end with a backslash. Blocks of the kind ``python`` are run one after the other in one namespace. A block
+with a title is a file, which is there from the start. A comment right before a block says what is not plain:
 
     <!-- exit: 1 -->            the exit code of its last command
     <!-- needs: data -->        it reads the real data: skipped where that is absent
@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 _FENCE = re.compile(
-    r"(?P<markers>(?:^[ \t]*<!--[^\n]*-->[ \t]*\n+)*)^(?P<indent>[ \t]*)```(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*```[ \t]*$",
+    r"(?P<markers>(?:^[ \t]*<!--[^\n]*-->[ \t]*\n+)*)^(?P<indent>[ \t]*)"
+    r"```(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*```[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
 _MARKER = re.compile(r"<!--\s*(exit|needs|not run):\s*(.*?)\s*-->")
@@ -141,7 +142,7 @@ class Sandbox:
         before = Path.cwd()
         os.chdir(self.folder)
         try:
-            exec(compile(block.body, f"<line {block.line}>", "exec"), self._names)  # noqa: S102 - the page's own code
+            exec(compile(block.body, f"<line {block.line}>", "exec"), self._names)
         finally:
             os.chdir(before)
         return ""

@@ -62,8 +62,9 @@ def _tables() -> str:
     ]
     parts = [
         "# Tables of the run store",
-        "Columns and types as the [worked examples](../examples/README.md) store them; optional tables, such as those of `--sensitivity`, "
-        "are described on the page of their command. A table without rows may be missing on disk. [The run store](../runs.md).",
+        "Columns and types as the [worked examples](../examples/README.md) store them. Optional tables, such as that "
+        "of `--sensitivity`, are described on the page of their command. A table without rows may be missing on disk. "
+        "[The run store](../runs.md).",
         "## In every run",
         table(("table", "a row is", "columns"), fixed),
     ]
@@ -95,8 +96,8 @@ def _built_in(room: str) -> Iterator[tuple[str, str, str]]:
 def _agents() -> str:
     return sections(
         "# Agents and rankers",
-        "What `lab run --system` and `--user` take, and `babi interact --model`. Settings are given with `--system-set`, `--user-set` or `--set`. "
-        "[Add an agent](../extend/agent.md).",
+        "What `lab run --system` and `--user` take, and `babi interact --model`. Settings are given with "
+        "`--system-set`, `--user-set` or `--set`. [Add an agent](../extend/agent.md).",
         "## Agents",
         table(("name", "what it is", "settings"), _built_in("dialgauge.agents")),
         "## Rankers",
@@ -115,8 +116,8 @@ def _formats() -> str:
         rows.append((code(entry.name), prose(inspect.getdoc(type(made))).split("\n\n")[0], writes))
     return sections(
         "# Formats, one by one",
-        "dialgauge recognises a format by its content. [What each looks like](../formats.md), [predictions](../formats/predictions.md), "
-        "[add a format](../extend/format.md).",
+        "dialgauge recognises a format by its content. [What each looks like](../formats.md), "
+        "[predictions](../formats/predictions.md), [add a format](../extend/format.md).",
         table(("name", "what it is", "can be written"), rows),
     )
 

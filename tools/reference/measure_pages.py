@@ -1,4 +1,4 @@
-"""One page per measure, from its card, its worked example, and what people have to say about it in ``measure_notes.yaml``."""
+"""One page per measure: its card, its worked example, and what ``measure_notes.yaml`` says about it."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def measure_pages() -> Iterator[tuple[str, str]]:
 def _index() -> str:
     parts = [
         "# All measures",
-        "Every page is made from the measure's card in the code, and its worked example is computed when this site is built. "
-        "[How measures are named, and what they have in common](../../measures.md).",
+        "Every page is made from the measure's card in the code, and its worked example is computed when this site is "
+        "built. [How measures are named, and what they have in common](../../measures.md).",
     ]
     for family, listed in by_family().items():
         rows = [(f"[{code(one.name)}]({slug(one.name)}.md)", one.summary) for one in listed]
@@ -106,7 +106,7 @@ def _facts(card: Card[Any]) -> Iterator[tuple[str, str]]:
     elif card.grouped_by:
         yield (
             "Made",
-            f"as a ratio of sums; as a mean over groups with {code(card.grouped_by[0])} {', '.join(card.grouped_by[1])}",
+            f"as a ratio of sums; as a mean with {code(card.grouped_by[0])} {', '.join(card.grouped_by[1])}",
         )
 
 
@@ -179,7 +179,9 @@ def _sums(form: Form) -> str:
     rows = form.sums
     value = f"{code(form.name)} is **{value_text(form.score)}**"
     if not rows:
-        return f"{value}. It is computed over all dialogues at once, so no dialogue has a numerator and a denominator of its own."
+        return (
+            f"{value}, computed over all dialogues at once: no dialogue has a numerator and a denominator of its own."
+        )
     above, below = sum(row[1] for row in rows), sum(row[2] for row in rows)
     shown = [(code(name), _number(num), _number(den)) for name, num, den in rows[:_SHOWN]]
     if len(rows) > _SHOWN:

@@ -91,7 +91,7 @@ def _stored(folder: Path) -> list[str]:
 
 
 def _run(command: str, folder: Path) -> None:
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - the commands above
         [sys.executable, "-m", "dialgauge", *shlex.split(command)],
         cwd=folder,
         env=os.environ | {"DIALGAUGE_RUNS": str(folder / "runs"), "COLUMNS": "80"},
