@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +13,8 @@ from typing import Any
 import pytest
 
 from dialgauge.engine import Done, Place, run
-from engine.works import Orders, begun, units_of
+from dialgauge.errors import DialgaugeError
+from engine.works import Folder, Orders, begun, units_of
 
 ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
 
