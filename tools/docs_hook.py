@@ -19,7 +19,7 @@ from reference import api_pages, command_pages, list_pages, measure_pages
 AWAITED = frozenset(
     {
         "install.md", "command-line.md", "scale.md", "scale-future.md", "howto/huggingface.md", "howto/frames.md",
-        "howto/notebook.md", "howto/github-action.md", "howto/experiment-trackers.md",
+        "howto/notebook.md", "howto/github-action.md", "howto/mlflow-wandb.md",
     }
 )  # fmt: skip
 
