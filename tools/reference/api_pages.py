@@ -45,9 +45,13 @@ def api_pages() -> Iterator[tuple[str, str]]:
 
 
 def _module_prose(docstring: str | None) -> str:
-    """The docstring, with its indented or bare lines of code as a block."""
-    first, _, rest = inspect.cleandoc(docstring or "").partition("\n\n")
-    return sections(prose(first), f"```text\n{rest}\n```" if rest else "")
+    """The docstring; paragraphs that do not read like sentences are code."""
+    first, *rest = inspect.cleandoc(docstring or "").split("\n\n")
+    return sections(prose(first), *(prose(one) if _is_sentence(one) else f"```text\n{one}\n```" for one in rest))
+
+
+def _is_sentence(paragraph: str) -> bool:
+    return paragraph[:1].isupper() and paragraph.rstrip().endswith((".", ":"))
 
 
 def entry(name: str, thing: Any) -> str:
@@ -81,9 +85,11 @@ def _doc(member: Any) -> str:
 
 def _signature(name: str, thing: Any) -> str:
     try:
-        text = re.sub(r"<function .*? at 0x\w+>|<object object at 0x\w+>", "...", str(inspect.signature(thing)))
+        text = str(inspect.signature(thing))
     except (TypeError, ValueError):
         return name
+    text = re.sub(r"<(?:function|object) .*? at 0x\w+>", "...", text)
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are kept as texts
     return f"{name}{text}" if len(text) < 100 else f"{name}(\n    " + _split(text[1:]) if "(" in text else name
 
 

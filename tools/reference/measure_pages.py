@@ -84,7 +84,7 @@ def measure_page(card: Card[Any]) -> str:
     return sections(
         f"# {card.name}: {card.title[0].lower()}{card.title[1:]}" if card.title != card.name else f"# {card.name}",
         card.summary,
-        table(("", ""), _facts(card)),
+        table(("Name", _written(card)), _facts(card)),
         _parameters(card),
         "## Worked example",
         *_worked(card),
@@ -93,8 +93,11 @@ def measure_page(card: Card[Any]) -> str:
     )
 
 
+def _written(card: Card[Any]) -> str:
+    return code(card.name + (f"{card.mark}{card.cutoff.default}" if card.cutoff else ""))
+
+
 def _facts(card: Card[Any]) -> Iterator[tuple[str, str]]:
-    yield "Name", code(card.name + (f"{card.mark}{card.cutoff.default}" if card.cutoff else ""))
     yield "Formula", code(card.formula)
     yield "Unit", "share, shown as percent" if card.unit == "share" else card.unit
     yield "Bounds", f"{_bound(card.lower, card.unit)} to {_bound(card.upper, card.unit)}"
