@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from reference import api_pages, command_pages, list_pages, measure_pages
+from tools.reference import api_pages, command_pages, list_pages, measure_pages
 
 AWAITED = frozenset(
     {

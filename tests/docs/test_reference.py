@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
-from reference.api_pages import api_pages
-from reference.command_pages import command_pages
-from reference.list_pages import list_pages, stored_tables, table_notes
-from reference.measure_pages import NOTES, measure_pages, notes_of, page_path
-from reference.worked import EXAMPLES, forms
+from tools.reference.api_pages import api_pages
+from tools.reference.command_pages import command_pages
+from tools.reference.list_pages import list_pages, stored_tables, table_notes
+from tools.reference.measure_pages import NOTES, measure_pages, notes_of, page_path
+from tools.reference.worked import EXAMPLES, forms
 
 import dialgauge
 from dialgauge.cli import COMMANDS

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from reference.markdown import prose, sections, table
+from tools.reference.markdown import prose, sections, table
 
 FOLDER = "reference/api"
 #: The modules whose public names have a page.

@@ -8,9 +8,10 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from tools.reference.markdown import code, prose, sections, table
+
 from dialgauge.cli import COMMANDS, overview
 from dialgauge.cli.options import Argument, CommandGroup, Declaration
-from reference.markdown import code, prose, sections, table
 
 FOLDER = "reference/cli"
 

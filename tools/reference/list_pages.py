@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tools.reference.markdown import code, prose, sections, table
+from tools.reference.worked import worked_examples
 
 from dialgauge.formats import DialogueFormat, format_listing
 from dialgauge.runs import FIXED
 from dialgauge.values import profile_listing
-from reference.markdown import code, prose, sections, table
-from reference.worked import worked_examples
 
 TABLE_NOTES = Path(__file__).parents[2] / "docs" / "reference" / "table_notes.yaml"
 

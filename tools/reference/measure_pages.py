@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tools.reference.markdown import code, sections, slug, table
+from tools.reference.worked import Form, forms
 
 from dialgauge.measures import FAMILIES, Card, Parameter, Score, cards
-from reference.markdown import code, sections, slug, table
-from reference.worked import Form, forms
 
 NOTES = Path(__file__).parents[2] / "docs" / "reference" / "measure_notes.yaml"
 FOLDER = "reference/measures"
