@@ -137,7 +137,7 @@ def test_records_can_be_read_back() -> None:
 
 
 def test_the_page_has_the_figures_of_the_record() -> None:
-    page = (ROOT / "docs" / "user-faults.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "user-fault-checks.md").read_text("utf-8")
     record = load_record()
     for part in (*record.checks.values(), record.overall):
         for kind, one in part.items():

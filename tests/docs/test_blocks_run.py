@@ -1,0 +1,58 @@
+"""Every command and every piece of Python in the documentation does what its page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.doc_pages import DOCS, ROOT, RUN, Block, Sandbox, blocks, blocks_of, pages
+from support.shared import shared_folder
+
+#: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
+_ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent"))
+_PAGES = [page for page in pages() if page not in _ELSEWHERE]
+
+
+def _runnable(page: Path) -> list[Block]:
+    return [block for block in blocks(page) if block.title or (block.kind in RUN and "not run" not in block.markers)]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in _PAGES if _runnable(page)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+    data = shared_folder("data")
+    sandbox = Sandbox(tmp_path, data)
+    left_out = 0
+    for block in _runnable(page):
+        if block.title:
+            sandbox.write(block)
+    for block in _runnable(page):
+        if block.markers.get("needs") == "data" and data is None:
+            left_out += 1
+        elif not block.title:
+            sandbox.run(block)
+    if left_out:
+        pytest.skip(f"{left_out} blocks need the real data: set DIALGAUGE_DATA to the folder shared/data")
+
+
+def test_what_is_not_run_says_why() -> None:
+    for page in pages():
+        for block in blocks(page):
+            reason = block.markers.get("not run")
+            assert reason is None or len(reason) > 3, f"{page.name}, line {block.line}: say why it is not run"
+
+
+def test_markers_are_read() -> None:
+    page = "<!-- exit: 2 -->\n```console\n$ dialgauge score \\\n    nothing.json\nprinted\n```\n"
+    [block] = blocks_of(page)
+    assert block.commands == ["dialgauge score nothing.json"]
+    assert block.exit == 2
+
+
+def test_a_command_that_fails_fails_the_page(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, None)
+    with pytest.raises(AssertionError, match="ended with 2, not 0"):
+        sandbox.run(Block("console", "$ dialgauge score nothing.json\n", 1))

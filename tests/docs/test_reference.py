@@ -1,0 +1,118 @@
+"""The reference is made from the code: every measure, command, option, public name and table is in it, and is right."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+import yaml
+from tools.reference.api_pages import api_pages
+from tools.reference.command_pages import command_pages
+from tools.reference.list_pages import list_pages, stored_tables, table_notes
+from tools.reference.measure_pages import NOTES, measure_pages, notes_of, page_path
+from tools.reference.worked import EXAMPLES, forms
+
+import dialgauge
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.parse import typer_command
+from dialgauge.measures import cards
+
+
+@cache
+def measures() -> dict[str, str]:
+    return dict(measure_pages())
+
+
+@pytest.mark.parametrize("name", sorted(cards()))
+def test_every_measure_has_a_page_with_all_of_its_card(name: str) -> None:
+    page, card = measures()[page_path(name)], cards()[name]
+    assert card.summary in page
+    assert card.source.replace("|", "\\|") in page
+    assert f"`{card.formula}`".replace("|", "\\|") in page
+    for parameter in card.parameters:
+        assert f"| `{parameter.name}` | `{parameter.default}` |" in page
+    assert "## Worked example" in page
+    assert "## When it misleads" in page
+
+
+def test_pages_have_names_of_their_own() -> None:
+    assert len({page_path(name) for name in cards()}) == len(cards())
+
+
+def test_worked_values_of_trackers_are_those_of_the_library() -> None:
+    [mine] = dialgauge.score(
+        EXAMPLES / "gold.jsonl", {"careful": EXAMPLES / "careful.jsonl"}, measures="all", intervals=False
+    )
+    for name in ("JGA", "SA", "AGA", "RSA", "F1", "Precision", "Recall", "TurnMatch", "FinalJGA", "DialogueExact"):
+        assert f"**{mine[name] * 100:.2f}%**" in measures()[page_path(name)]
+
+
+def test_worked_joint_goal_accuracy_is_what_counting_by_hand_gives() -> None:
+    gold, predicted = (
+        {one.id: list(one.user_turns()) for one in dialgauge.read(EXAMPLES / name).dialogues}
+        for name in ("gold.jsonl", "careful.jsonl")
+    )
+    pairs = [pair for name in gold for pair in zip(gold[name], predicted[name], strict=True)]
+    right = sum((one.state or {}) == (other.predicted or {}) for one, other in pairs)
+    assert (right, len(pairs)) == (9, 13)
+    assert f"**{right / len(pairs) * 100:.2f}%**" in measures()[page_path("JGA")]
+
+
+def test_worked_values_of_tasks_are_those_of_the_library() -> None:
+    [terse] = dialgauge.score_tasks(EXAMPLES / "town" / "gold.json", [EXAMPLES / "town" / "terse.json"], resamples=0)
+    for name in ("Success(rules=grounded)", "ReqR", "OfferP"):
+        page = measures()[page_path(name.partition("(")[0])]
+        assert f"{100 * (terse[name] or 0.0):.2f}%" in page
+
+
+def test_sums_of_worked_examples_give_the_value() -> None:
+    counted = 0
+    for name in ("per-response", "I-GCDF1", "pass", "Reward", "Erred", "completed", "SGD-JGA"):
+        for form in forms(name):
+            above, below = sum(row[1] for row in form.sums), sum(row[2] for row in form.sums)
+            if below and form.score.value is not None:
+                assert above / below == pytest.approx(form.score.value)
+                counted += 1
+    assert counted > 10
+
+
+def test_notes_are_about_measures_that_exist() -> None:
+    keys = yaml.safe_load(NOTES.read_text("utf-8"))
+    for key in keys:
+        for pattern in key.split(","):
+            assert any(fnmatchcase(name, pattern.strip()) for name in cards()), pattern
+    assert notes_of("JGA")["misleads"]
+
+
+@cache
+def commands() -> dict[str, str]:
+    return dict(command_pages())
+
+
+@pytest.mark.parametrize("word", COMMANDS)
+def test_every_option_that_the_program_takes_is_in_the_reference(word: str) -> None:
+    page = commands()[f"reference/cli/{word}.md"]
+    made: Any = typer_command(import_module(f"dialgauge.cli.{word}").app)
+    subcommands = getattr(made, "commands", {word: made})
+    for name, command in subcommands.items():
+        section = (
+            page.partition(f"## dialgauge {word} {name}\n")[2].partition("\n## ")[0] if len(subcommands) > 1 else page
+        )
+        for parameter in command.params:
+            for option in parameter.opts if parameter.param_type_name == "option" else ():
+                assert option in section, f"dialgauge {word} {name}: {option}"
+
+
+def test_public_names_are_in_the_reference() -> None:
+    page = dict(api_pages())["reference/api/dialgauge.md"]
+    assert [name for name in dialgauge.__all__ if not name.startswith("__") and f"## {name}\n" not in page] == []
+
+
+def test_every_table_of_the_examples_says_what_a_row_is() -> None:
+    stored = {table for tables in stored_tables().values() for table in tables}
+    assert stored - set(table_notes()) == set()
+    page = dict(list_pages())["reference/tables.md"]
+    assert all(f"`{table}`" in page for table in stored)

@@ -1,0 +1,103 @@
+"""Worked examples: commands over the small files of ``docs/examples``, run for real; pages quote what they stored.
+
+forms("JGA")        the stored values of a measure in all its forms, with the sums of every dialogue
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from dialgauge import Run, Store
+from dialgauge.measures import Score, parse_measure
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+_LOST = ("user NLU", "user policy", "system")
+_USERS = ",".join(["default", *(f"{measure} lost to {side}" for measure in ("I-GCDF1", "R-GCDF1") for side in _LOST)])
+#: Name of the example and command, in the order they are run. What has no name only prepares files.
+COMMANDS = (
+    ("tracking", "score gold.jsonl careful.jsonl -m all --run"),
+    ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run"),
+    ("tasks", "tasks score town/gold.json town/terse.json -m all --run"),
+    ("trials", "tasks score tau.json --run"),
+    ("faults", "users faults tau.json --run"),
+    ("lab", "lab run --user agenda-baseline --channel paper2021 -n 12 --trials 2 --out talks"),
+    ("users", f"users score talks/gcdf1 --run -m '{_USERS}'"),
+    ("", "babi simulate --tasks 5 --splits trn,tst --dialogs 6 --out world"),
+    ("responses", "babi evaluate --data world --task 5 --model nearest --split tst"),
+    ("interaction", "babi interact --data world --task 5 --model nearest --dialogs 4 --half A"),
+)
+
+
+class Example(NamedTuple):
+    """A command, and the run that it stored."""
+
+    name: str
+    command: str
+    run: Run
+
+
+class Form(NamedTuple):
+    """One form of a measure in one example: the name it was stored under, and its score."""
+
+    example: Example
+    name: str
+    score: Score
+
+    @property
+    def sums(self) -> list[tuple[str, float, float]]:
+        """Dialogue, numerator and denominator; empty for what is no ratio of sums."""
+        table = self.example.run.table("dialogue_scores")
+        rows = table.filter(table["measure"] == self.name).select("dialogue", "num", "den").rows()
+        return sorted((str(dialogue), float(num), float(den)) for dialogue, num, den in rows)
+
+
+@cache
+def worked_examples() -> tuple[Example, ...]:
+    """Every example, run in a folder of its own; the runs stay readable until the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="dialgauge-worked-"))
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+    made = []
+    for name, command in COMMANDS:
+        before = set(_stored(folder))
+        _run(command, folder)
+        new = sorted(set(_stored(folder)) - before)
+        if name:
+            [only] = new
+            made.append(Example(name, f"dialgauge {command}", Store(folder / "runs").open(only)))
+    return tuple(made)
+
+
+def forms(measure: str) -> Iterator[Form]:
+    """The forms of a measure, by card name, in all examples."""
+    for example in worked_examples():
+        for name, score in example.run.scores.items():
+            if parse_measure(name).card.name == measure:
+                yield Form(example, name, score)
+
+
+def _stored(folder: Path) -> list[str]:
+    runs = folder / "runs"
+    return [one.name for one in runs.iterdir() if (one / "run.json").exists()] if runs.exists() else []
+
+
+def _run(command: str, folder: Path) -> None:
+    done = subprocess.run(  # noqa: S603 - the commands above
+        [sys.executable, "-m", "dialgauge", *shlex.split(command)],
+        cwd=folder,
+        env=os.environ | {"DIALGAUGE_RUNS": str(folder / "runs"), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"the worked example 'dialgauge {command}' failed:\n{done.stdout}{done.stderr}")
