@@ -316,3 +316,52 @@ def test_a_run_in_pieces_is_stored_read_copied_queried_and_guarded(files: Path, 
     pieces[1].unlink()
     with pytest.raises(DialgaugeError, match="the run is damaged"):
         store.open(stored.id).check()
+
+
+def test_a_dialogue_twice_in_one_file_is_refused(tmp_path: Path) -> None:
+    write([*TALKS[:5], TALKS[2]], tmp_path / "twice.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match=r"twice.jsonl, dialogue talk2: two dialogues have this id"):
+        scored([tmp_path / "twice.jsonl"], tmp_path / "store")
+    codes = {"dialogue": ["x", "y", "x"], "turn": [0, 0, 1], "gold:a": [1, 1, 1], "pred:a": [1, 1, 1]}
+    polars.DataFrame(codes).write_parquet(tmp_path / "codes.parquet")
+    with pytest.raises(DialgaugeError, match=r"codes.parquet, dialogue x: this id is used twice"):
+        scored([tmp_path / "codes.parquet"], tmp_path / "store")
+
+
+def test_codes_without_an_id_and_codes_that_are_excluded(tmp_path: Path) -> None:
+    codes = {"dialogue": ["x", None, "z"], "turn": [0, 0, 0], "gold:a": [1, 1, 1], "pred:a": [1, 2, 2]}
+    polars.DataFrame(codes).write_parquet(tmp_path / "codes.parquet")
+    with pytest.raises(DialgaugeError, match="'dialogue' must have no null"):
+        scored([tmp_path / "codes.parquet"], tmp_path / "store")
+    polars.DataFrame(codes | {"dialogue": ["x", "y", "z"]}).write_parquet(tmp_path / "codes.parquet")
+    assert scored([tmp_path / "codes.parquet"], tmp_path / "store")[0]["JGA"] == pytest.approx(1 / 3)
+    assert scored([tmp_path / "codes.parquet"], tmp_path / "store", exclude=["Z"])[0]["JGA"] == 0.5
+
+
+def test_a_profile_that_changes_under_its_name_is_another_one(files: Path, tmp_path: Path) -> None:
+    bad, rules = files / "part-5.jsonl", tmp_path / "mine.yaml"
+    bad.write_text("nothing of ours\n")
+    for text in ("name: mine\nextends: canon\n", "name: mine\nextends: verbatim\n"):
+        rules.write_text(text)
+        with pytest.raises(DialgaugeError, match="5 other files are done and kept"):
+            scored([files], tmp_path / "store", profile=str(rules))
+    assert len(Store(tmp_path / "store").unfinished()) == 2
+
+
+def test_files_with_nothing_to_score_are_counted_and_spoil_nothing(files: Path, tmp_path: Path) -> None:
+    gold = [replace(one, turns=tuple(replace(turn, predicted=None) for turn in one.turns)) for one in TALKS[:10]]
+    theirs = [replace(one, turns=tuple(replace(turn, state=None) for turn in one.turns)) for one in TALKS[:12]]
+    (tmp_path / "pred").mkdir()
+    write(gold, tmp_path / "gold.jsonl", format="native")
+    for name, part in (("a", theirs[:4]), ("b", theirs[4:5]), ("c", theirs[5:10]), ("d", theirs[10:])):
+        write(part, tmp_path / "pred" / f"{name}.jsonl", format="native")
+    whole = dialgauge.score(gold, {"mine": theirs}, exclude=["talk4"], intervals=False)[0]
+    parts = scored(
+        [tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold.jsonl"), exclude=["talk4"], resampling=None
+    )[0]
+    assert parts["JGA"] == pytest.approx(whole["JGA"], rel=1e-14)
+    assert parts.coverage.extra_dialogues == whole.coverage.extra_dialogues == ["talk10", "talk11"]
+    assert parts.coverage.excluded == whole.coverage.excluded == ["talk4"]
+    assert (parts.coverage.gold_dialogues, parts.coverage.gold_turns) == (
+        whole.coverage.gold_dialogues, whole.coverage.gold_turns,
+    )  # fmt: skip

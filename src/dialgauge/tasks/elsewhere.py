@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -103,7 +104,7 @@ def score_elsewhere(
     """The runs of the systems in their order. One that fails is an error at the end, and the others' work is kept."""
     runs: list[Run] = []
     failed: list[str] = []
-    units = [Unit(str(number), system) for number, system in enumerate(systems)]
+    units = [Unit(_key(system), system) for system in systems]
     with _kept(work, systems, store) as done:
         for result in engine.run(work, units, workers=workers, done=done):
             if on_unit is not None:
@@ -118,14 +119,22 @@ def score_elsewhere(
     return runs
 
 
+def _key(system: TaskSource) -> str:
+    """What identifies the files of a system, and the name it goes by."""
+    facts = "".join(shard.key for shard in list_shards([system.source])) + (system.name or system.source)
+    return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
 @contextmanager
 def _kept(work: TaskWork, systems: Sequence[TaskSource], store: Store) -> Iterator[Parts]:
     """What is finished, found again by everything that decides it."""
-    files = [shard.key for shard in list_shards([*work.files, *(one.source for one in systems)])]
     config = {
-        "work": type(work).__name__, "settings": work.settings, "systems": msgspec.to_builtins(list(systems)),
-        "files": files, "code": own_source(),
-    }  # fmt: skip
+        "work": type(work).__name__,
+        "settings": work.settings,
+        "systems": sorted(one.source for one in systems),
+        "files": [shard.key for shard in list_shards(work.files)] if work.files else [],
+        "code": own_source(),
+    }
     with store.workbench(kind="tasks", name=systems[0].name or "systems", config=config) as folder:
         if folder is None:
             raise DialgaugeError("another process is scoring the same files; wait for it or stop it")

@@ -35,6 +35,7 @@ Floats: TypeAlias = NDArray[np.float64]
 RESAMPLED = 50_000
 #: The name of the other way, as signatures print it.
 LINEARISED = "linearised"
+_CODES_NOTE = "A table of codes is compared code by code: no profile applies."
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
 
@@ -44,6 +45,8 @@ class ShardFacts(Struct, frozen=True, kw_only=True):
 
     coverage: TurnCoverage
     counts: dict[str, int] = {}
+    #: Dialogues that are there, and of which no turn could be scored.
+    unscored: list[str] = []
     #: Measure to its name with every setting.
     full: dict[str, str] = {}
     left_out: dict[str, str] = {}
@@ -124,7 +127,8 @@ class ShardSums(Struct, frozen=True, kw_only=True):
         """The chunks of one file put together."""
         scored = [part for part in parts if part.dialogues]
         if not scored:
-            raise DialgaugeError("no turn of it could be scored")
+            facts = joined_facts([part.facts for part in parts], parts[0].facts)
+            return cls(shard=shard, sha256=sha256, size=size, facts=facts, dialogues=0, table=b"", keys=b"", moments={})
         for part in scored[1:]:
             _require_alike(scored[0].facts, part.facts, shard, shard)
         facts = joined_facts([part.facts for part in parts], scored[0].facts)
@@ -134,6 +138,7 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             above, below = (np.concatenate([part.rows[name][side] for part in scored]) for side in (0, 1))
             rows[name] = above, below
         ids = [one for part in scored for one in part.dialogues]
+        _require_each_once(ids)
         return cls(
             shard=shard,
             sha256=sha256,
@@ -144,6 +149,21 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             keys=_keys(ids),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
         )
+
+
+def _require_each_once(ids: Sequence[str]) -> None:
+    keys = [dialogue_key(one) for one in ids]
+    if len(set(keys)) == len(keys):
+        return
+    seen: set[str] = set()
+    for one, key in zip(ids, keys, strict=True):
+        if key in seen:
+            raise DialgaugeError(
+                "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of "
+                "a dialogue must be in a row",
+                dialogue=one,
+            )
+        seen.add(key)
 
 
 def _parquet(frame: polars.DataFrame) -> bytes:
@@ -170,6 +190,7 @@ def joined_facts(parts: Sequence[ShardFacts], first: ShardFacts) -> ShardFacts:
         first,
         coverage=joined_coverage([part.coverage for part in parts]),
         counts=_added([part.counts for part in parts]),
+        unscored=[one for part in parts for one in part.unscored],
         full={name: full for part in parts for name, full in part.full.items()},
         left_out={name: why for part in parts for name, why in part.left_out.items()},
         gold_sum=str(sum(int(part.gold_sum) for part in parts)),
@@ -237,6 +258,17 @@ def all_covered(dialogues: int, turns: int) -> TurnCoverage:
     )  # fmt: skip
 
 
+def all_extra(chunk: Sequence[Dialogue], known: Sequence[Dialogue], policy: str) -> TurnCoverage:
+    """The coverage of predictions of which none can be scored: gold does not have them, or they are excluded."""
+    excluded = {dialogue_key(one.id): one.id for one in known}
+    extra = [one for one in chunk if dialogue_key(one.id) not in excluded]
+    turns = sum(1 for one in extra for turn in one.user_turns() if (turn.predicted or turn.state) is not None)
+    return replace(
+        all_covered(0, 0), policy=policy, predicted_dialogues=len(chunk), predicted_turns=turns,
+        extra_dialogues=[one.id for one in extra], extra_turns=turns, excluded=list(excluded.values()),
+    )  # fmt: skip
+
+
 def left_over(missing: Sequence[Dialogue], exclude: Collection[str], policy: str) -> TurnCoverage:
     """The coverage of gold dialogues for which there is no prediction at all."""
     left_out = {dialogue_key(name) for name in exclude}
@@ -259,8 +291,13 @@ class _Gathered:
 
     def __init__(self) -> None:
         self.parts: list[ShardSums] = []
+        #: Files of which no turn could be scored.
+        self.empty: list[ShardSums] = []
 
     def add(self, part: ShardSums) -> None:
+        if not part.dialogues:
+            self.empty.append(part)
+            return
         if self.parts:
             _require_alike(self.parts[0].facts, part.facts, self.parts[0].shard, part.shard)
         self.parts.append(part)
@@ -278,7 +315,7 @@ class _Gathered:
         return list(dict.fromkeys(TableParts([part.table])()["dialogue"].to_list()))
 
     def require_each_once(self) -> None:
-        """An error where a dialogue is in two files, or twice in one."""
+        """An error where a dialogue is in two files; of each file that is known already."""
         keys = np.concatenate([np.frombuffer(part.keys, np.uint64) for part in self.parts])
         if len(np.unique(keys)) == len(keys):
             return
@@ -325,9 +362,11 @@ def combined(
     for part in parts:
         whole.add(part)
     if not whole.parts:
-        raise DialgaugeError("there is nothing to score")
+        raise DialgaugeError(
+            "no turn of any file could be scored: check that gold and predictions are of the same data"
+        )
     whole.require_each_once()
-    facts = joined_facts([part.facts for part in whole.parts], whole.parts[0].facts)
+    facts = joined_facts([part.facts for part in (*whole.parts, *whole.empty)], whole.parts[0].facts)
     for measure, why in facts.left_out.items():
         if measure in required:
             raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
@@ -346,7 +385,7 @@ def combined(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=made),
         details=_details(facts, settings, len(whole.parts)),
-        notes=[facts.coverage.sentence(), *_interval_note(made)],
+        notes=[facts.coverage.sentence(), *_interval_note(made), *([_CODES_NOTE] if facts.codes else [])],
     )
     return Results([SystemScores(run, kept)])
 
@@ -356,14 +395,16 @@ def _with_left_over(
 ) -> TurnCoverage:
     """Gold dialogues that no file has are missing ones."""
     seen = {dialogue_key(one) for part in whole.parts for one in whole.ids(part)}
-    seen |= {dialogue_key(one) for one in (*coverage.extra_dialogues, *coverage.excluded)}
+    seen |= {dialogue_key(one) for part in whole.empty for one in part.facts.unscored}
+    seen |= {dialogue_key(one) for one in (*coverage.extra_dialogues, *coverage.excluded, *coverage.missing_dialogues)}
+    seen |= {dialogue_key(one) for part in whole.parts for one in part.facts.unscored}
     missing = [one for one in gold if dialogue_key(one.id) not in seen]
     return joined_coverage([coverage, left_over(missing, settings["exclude"], settings["coverage"])])
 
 
 def _inputs(whole: _Gathered, sources: Sequence[str], gold: str | None) -> list[tuple[str, str] | Input]:
     role = "gold and predictions" if gold is None else "predictions"
-    files = {part.shard: (part.sha256, part.size) for part in whole.parts}
+    files = {part.shard: (part.sha256, part.size) for part in (*whole.parts, *whole.empty)}
     read = input_of_files(" ".join(sorted(sources)), role, files)
     return [read] if gold is None else [("gold", gold), read]
 

@@ -38,7 +38,7 @@ from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.results import Results
-from dialgauge.tracking.shard_run import ChunkSums, ShardFacts, ShardSums, all_covered, combined, left_over
+from dialgauge.tracking.shard_run import ChunkSums, ShardFacts, ShardSums, all_covered, all_extra, combined, left_over
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import Profile, profile_named
@@ -119,13 +119,15 @@ class ShardWork(Work[_Bench, ShardTask]):
             yield from self._of_dialogues(bench, task, path)
 
     def _of_codes(self, bench: _Bench, path: Path) -> Iterator[ChunkSums]:
+        if self._settings.coverage == "empty":
+            raise DialgaugeError("a table of codes has both sides of every turn, so leave --coverage empty out")
         slots = code_slots(path)
         by_domain: dict[str, int] = {}
         for slot in slots:
             domain = slot.partition("-")[0]
             by_domain[domain] = by_domain.get(domain, 0) + 1
         inventory = code_inventory(path)
-        for ids, counts in stream_counts(path, inventory=inventory):
+        for ids, counts in stream_counts(path, inventory=inventory, exclude=self._settings.exclude):
             names = ids.cast(str).to_list()
             facts = ShardFacts(
                 coverage=all_covered(len(names), len(counts)),
@@ -144,8 +146,6 @@ class ShardWork(Work[_Bench, ShardTask]):
         while chunk := list(islice(dialogues, _CHUNK)):
             seen.update(dialogue_key(one.id) for one in chunk)
             yield self._of_chunk(bench, task.shard.name, chunk, own if own is not None else bench.gold)
-        if not seen:
-            raise DialgaugeError("it holds no dialogues")
         if own is not None and (missing := [one for key, one in own.items() if key not in seen]):
             yield ChunkSums(ShardFacts(coverage=left_over(missing, self._settings.exclude, self._settings.coverage)))
 
@@ -155,6 +155,15 @@ class ShardWork(Work[_Bench, ShardTask]):
         settings = self._settings
         keys = [dialogue_key(one.id) for one in chunk]
         known = None if gold is None else [gold[key] for key in dict.fromkeys(keys) if key in gold]
+        left_out = {dialogue_key(one) for one in settings.exclude}
+        if known is not None and all(dialogue_key(one.id) in left_out for one in known):
+            return ChunkSums(
+                ShardFacts(coverage=all_extra(chunk, known, settings.coverage), unscored=[one.id for one in chunk])
+            )
+        if known is None and all(key in left_out for key in keys):
+            return ChunkSums(
+                ShardFacts(coverage=all_extra(chunk, chunk, settings.coverage), unscored=[one.id for one in chunk])
+            )
         study = Study(
             known,
             {name: chunk},
@@ -164,6 +173,7 @@ class ShardWork(Work[_Bench, ShardTask]):
             scoped=False,
         )
         comparison = study.comparison(name, bench.profile)
+        scored = {dialogue_key(one) for one in comparison.aligned.ids}
         comparison.require_scope(name)
         if comparison.signature["roles"].endswith("PRED=states") and gold is None:
             raise DialgaugeError("it has states and no predictions beside them; name GOLD too")
@@ -171,7 +181,7 @@ class ShardWork(Work[_Bench, ShardTask]):
             comparison.counts,
             comparison.aligned.ids,
             bench.measures,
-            _facts(comparison),
+            replace(_facts(comparison), unscored=[one.id for one in chunk if dialogue_key(one.id) not in scored]),
             inventory_known=bench.profile.inventory is not None or settings.ontology is not None,
         )
 
@@ -263,7 +273,13 @@ def score_shards(
     )
     label = name or system_name(sources[0])
     told = on_unit or (lambda steps: None)
-    config = {"settings": msgspec.to_builtins(settings), "sources": sorted(sources), "gold": gold, "code": own_source()}
+    config = {
+        "settings": msgspec.to_builtins(settings),
+        "profile": profile_named(profile).label,  # a file of rules may change under its name
+        "sources": sorted(sources),
+        "gold": gold,
+        "code": own_source(),
+    }
     with store.workbench(kind="shards", name=label, config=config) as folder:
         if folder is None:
             raise DialgaugeError("another process is scoring the same files; wait for it or stop it")
@@ -307,9 +323,12 @@ def _scored(
         elif not failed:
             yield decoder.decode(result.content)
     if failed:
-        shown = "; ".join(failed[:_NAMED]) + (f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else "")
+        shown = "; ".join(dict.fromkeys(failed[:_NAMED])) + (
+            f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
+        )
         kept = len(tasks) - len(failed)
-        rest = f". {counted(kept, 'other file')} are done and kept: mend it and run the same command again"
+        are = "is" if kept == 1 else "are"
+        rest = f". {counted(kept, 'other file')} {are} done and kept: fix it and run the same command again"
         raise DialgaugeError(shown + (rest if kept else ""))
 
 

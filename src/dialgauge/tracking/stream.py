@@ -9,13 +9,14 @@ slots of the table are the inventory of slot accuracy, unless the file's metadat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.tracking.counts import Counts, TurnCounts, count
@@ -136,14 +137,31 @@ def _readable(path: Path) -> Iterator[None]:
         raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=str(path)) from error
 
 
-def stream_counts(path: Path, *, inventory: int, chunk: int = CHUNK) -> Iterator[tuple[polars.Series, Counts]]:
-    """Ids and counts of whole dialogues, some thousand turns at a time."""
+def stream_counts(
+    path: Path, *, inventory: int, chunk: int = CHUNK, exclude: Collection[str] = ()
+) -> Iterator[tuple[polars.Series, Counts]]:
+    """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded."""
     slots: list[str] = []
     for frame in _frames(path, chunk):
         slots = slots or _slots(frame.columns, path)
         _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
-        yield from _block_counts(frame, slots, inventory)
+        if frame["dialogue"].null_count():
+            raise DialgaugeError("the column 'dialogue' must have no null", file=str(path))
+        kept = _without(frame, exclude) if exclude else frame
+        if len(kept):
+            yield from _block_counts(kept, slots, inventory)
+        del kept
         del frame  # or it would stay in memory while the next one is read
+
+
+def _without(frame: polars.DataFrame, exclude: Collection[str]) -> polars.DataFrame:
+    import polars
+
+    left_out = {dialogue_key(one) for one in exclude}
+    ids = frame["dialogue"].cast(polars.String)
+    kept = [dialogue_key(one) not in left_out for one in ids.unique(maintain_order=True)]
+    wanted = ids.unique(maintain_order=True).filter(polars.Series(kept))
+    return frame.filter(ids.is_in(wanted.implode()))
 
 
 def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> Iterator[tuple[polars.Series, Counts]]:
