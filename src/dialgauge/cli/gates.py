@@ -120,7 +120,8 @@ class Gate:
                 if score.value is None or math.isnan(score.value):
                     yield f"{run.name}: {threshold.measure} is undefined, so not at least {threshold.text}"
                 elif score.value < least:
-                    yield f"{run.name}: {threshold.measure} {_shown(score, score.value)} is below {threshold.text}"
+                    wanted = threshold.text if "%" in threshold.text else _shown(score, least)
+                    yield f"{run.name}: {threshold.measure} {_shown(score, score.value)} is below {wanted}"
 
     def _drops(self, runs: Sequence[Run]) -> Iterator[str]:
         if self.baseline is None:
