@@ -266,7 +266,7 @@ def test_two_plugins_that_claim_a_file_are_an_error(plugged: Path, tmp_path: Pat
 
 
 def test_the_command_line_lists_plugins_and_says_what_is_wrong_with_them(plugged: Path) -> None:
-    shown = run(plugged, "data", "formats")
+    shown = run(plugged, "data", "formats", "--wide")
     assert "lines that begin with an exclamation mark" in shown
     for name, (_, reason) in FAULTS.items():
         assert f"'{name}'" in shown and reason in " ".join(shown.split())

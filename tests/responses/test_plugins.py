@@ -179,7 +179,7 @@ def test_an_agent_is_evaluated_reply_by_reply(
     assert (system["options"], system["scores"]["per-response"]["value"]) == ("greeting=good morning", 0.0)
     refused = dialgauge(capsys, *call, "--save", tmp_path / "m")
     assert refused.code == 2
-    assert "the agent greeter is not fitted" in refused.err
+    assert "the agent greeter is not trained" in refused.err
 
 
 def test_a_faulty_ranker_is_named_and_the_others_are_listed(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:

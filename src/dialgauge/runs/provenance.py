@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import is_url, list_shards, on_this_machine
+from dialgauge.formats import is_url
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
 
 #: A file, folder or pattern, or what it was read as and that; or what was found out while it was read.
@@ -129,6 +129,8 @@ def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -
 
 
 def _fingerprint_of_url(text: str, role: str) -> Input:
+    from dialgauge.formats import list_shards, on_this_machine
+
     files: dict[str, tuple[str, int]] = {}
     for shard in list_shards([text]):
         with on_this_machine(shard) as (_, digest):
