@@ -270,5 +270,5 @@ def test_the_command_line_lists_plugins_and_says_what_is_wrong_with_them(plugged
     assert "lines that begin with an exclamation mark" in shown
     for name, (_, reason) in FAULTS.items():
         assert f"'{name}'" in shown and reason in " ".join(shown.split())
-    listed = json.loads(run(plugged, "data", "formats", "--json", "-"))
+    listed = json.loads(run(plugged, "data", "formats", "--json", "-"))["formats"]
     assert {*FAULTS, "native"} <= {row["name"] for row in listed if row["kind"] is None}
