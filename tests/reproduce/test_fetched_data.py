@@ -121,7 +121,7 @@ def test_the_usual_folder_is_looked_into_without_any_setting(
 
 def test_a_folder_of_the_older_name_and_gzipped_files_are_found(shared_data: Path, capsys: Capture) -> None:
     listed = dialgauge(capsys, "data", "list", "--json", "-")
-    here = {item["name"]: item["here"] for item in json.loads(listed.out)}
+    here = {item["name"]: item["here"] for item in json.loads(listed.out)["datasets"]}
     assert here["multiwoz-2.1"] == here["dst_predictions"] == here["gcdf1"] == "put there by hand"
     assert here["multiwoz-2.4"] == "no"
     assert dialgauge(capsys, "data", "path", "multiwoz-2.1").out.strip() == str(shared_data / "multiwoz21")

@@ -49,7 +49,7 @@ def test_every_table_and_figure_is_there(record: Reproduction) -> None:
     ):
         assert name in parts
     assert len(record.figures) == 9
-    assert record.figures["gcdf1_figure2"]().to_dict()["title"]["text"].startswith("Figure 2")
+    assert record.figures["gcdf1_figure2"]().to_dict()["title"]["text"] == "Why users repeat constraints"
 
 
 def test_without_the_conversations_it_says_so(tmp_path: Path) -> None:

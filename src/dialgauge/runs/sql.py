@@ -108,6 +108,11 @@ def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFr
         if odd := _MANGLED.search(str(kind)):
             raise _unfit(f"the type {odd[0]} in the column '{column}'")
     wanted = answer if rows is None else answer.limit(rows)
+    names = _distinct(wanted.columns)
+    if names != wanted.columns:
+        listed = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        renamed = wanted.query("answer", f"SELECT * FROM answer AS answer({listed})")  # noqa: S608 - quoted names
+        wanted = renamed or wanted
     try:
         return pl.DataFrame(_ArrowStream(wanted.__arrow_c_stream__()))
     except (PolarsError, PanicException) as error:
@@ -115,6 +120,19 @@ def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFr
             late = duckdb.OutOfMemoryException if "Out of Memory" in text else duckdb.Error
             raise late(text.removeprefix(_FOREIGN)) from error
         raise _unfit(f"a type that has no place in a table ({str(error).split('. ')[0]})") from error
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    """Names that differ, as a table's must: the second ``run`` is ``run_1``."""
+    names: list[str] = []
+    taken = {column.lower() for column in columns}
+    for column in columns:
+        name, number = column, 0
+        while name.lower() in {one.lower() for one in names} or (number and name.lower() in taken):
+            number += 1
+            name = f"{column}_{number}"
+        names.append(name)
+    return names
 
 
 class _ArrowStream:
