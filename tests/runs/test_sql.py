@@ -322,6 +322,7 @@ def test_a_question_to_a_damaged_table_names_the_file_and_what_to_do(store: Stor
 
 
 def test_columns_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    assert Store(tmp_path).sql("SELECT 1 AS run, 2 AS run WHERE false").columns == ["run", "run_1"]
     answer = Store(tmp_path).sql("SELECT 1 AS run, 2 AS run, 3 AS run_1, 4 AS RUN")
     assert answer.rows() == [(1, 2, 3, 4)]
     assert answer.columns == ["run", "run_2", "run_1", "RUN_3"]

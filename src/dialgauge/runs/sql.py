@@ -112,7 +112,7 @@ def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFr
     if names != wanted.columns:
         listed = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         renamed = wanted.query("answer", f"SELECT * FROM answer AS answer({listed})")  # noqa: S608 - quoted names
-        wanted = renamed or wanted
+        wanted = wanted if renamed is None else renamed
     try:
         return pl.DataFrame(_ArrowStream(wanted.__arrow_c_stream__()))
     except (PolarsError, PanicException) as error:
