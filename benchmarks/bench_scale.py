@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 import polars
 
-from dialgauge.engine import Place, Unit, Work, run
+from dialgauge.engine import Unit, Work, WorkPlace, run
 from dialgauge.formats import list_shards
 from dialgauge.measures import Resampling
 from dialgauge.runs import Store
@@ -85,7 +85,7 @@ def timed(count: int, workers: int, folder: Path) -> tuple[float, float, float, 
     """Wall seconds, CPU seconds of scoring, largest memory of a worker in MB, bytes that came back."""
     units = [Unit(str(number), folder / f"part-{number:05}.parquet") for number in range(count)]
     begun, spent, memory, size = 0.0, 0.0, 0.0, 0
-    for place, done in enumerate(run(Timed(SHARD), units, workers=Place("pool", workers))):
+    for place, done in enumerate(run(Timed(SHARD), units, workers=WorkPlace("pool", workers))):
         if done.content is None:
             raise SystemExit(done.failure)
         seconds, most, came = msgspec.msgpack.decode(done.content)
@@ -113,7 +113,7 @@ def speed(millions: int) -> dict[str, Any]:
         wall = time.perf_counter()
         scored = score_shards(
             [str(place / "*.parquet")], measures=chosen_measures(None), profile="verbatim", store=store,
-            resampling=Resampling(), workers=Place("pool", 2),
+            resampling=Resampling(), workers=WorkPlace("pool", 2),
         )  # fmt: skip
         store.add(scored.runs[0])
         wall = time.perf_counter() - wall
@@ -148,7 +148,7 @@ def whole(millions: int, workers: int) -> dict[str, Any]:
         own, wall = time.process_time(), time.perf_counter()
         scored = score_shards(
             [str(place / "*.parquet")], measures=chosen_measures(None), profile="verbatim", store=store,
-            resampling=Resampling(), workers=Place("pool", workers),
+            resampling=Resampling(), workers=WorkPlace("pool", workers),
         )  # fmt: skip
         store.add(scored.runs[0])
         return {

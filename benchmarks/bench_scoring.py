@@ -32,7 +32,7 @@ from dialgauge.dialogue import Dialogue, Turn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from dialgauge.engine import Place
+from dialgauge.engine import WorkPlace
 from dialgauge.measures import Resampling, intervals
 from dialgauge.runs import Store
 from dialgauge.tracking import Study, chosen_measures, score_shards, score_study
@@ -178,7 +178,11 @@ def stream_codes(path: Path) -> None:
     start = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         scored = score_shards(
-            [str(path)], measures=chosen_measures(None), profile="verbatim", store=Store(folder), workers=Place("local")
+            [str(path)],
+            measures=chosen_measures(None),
+            profile="verbatim",
+            store=Store(folder),
+            workers=WorkPlace("local"),
         )
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

@@ -192,13 +192,13 @@ def _start() -> float:
     sys.path.insert(0, str(HERE))
     from bench_scale import Timed, write_shard
 
-    from dialgauge.engine import Place, Unit, run
+    from dialgauge.engine import Unit, WorkPlace, run
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "part-00000.parquet")
         write_shard(path, 0, 10)
         begun = time.perf_counter()
-        list(run(Timed(10), [Unit("0", path)], workers=Place("pool", 1)))
+        list(run(Timed(10), [Unit("0", path)], workers=WorkPlace("pool", 1)))
         return round(time.perf_counter() - begun, 2)
 
 

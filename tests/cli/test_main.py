@@ -19,8 +19,8 @@ import pytest
 
 from dialgauge import __version__
 from dialgauge.cli import COMMANDS, main
-from dialgauge.cli.common import confirm, out
 from dialgauge.cli.options import CommandGroup, application
+from dialgauge.cli.screen import confirm, out
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 

@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import Option
-from dialgauge.cli.parse import Parameter, command_parameters
+from dialgauge.cli.parse import CommandParameter, command_parameters
 
 #: What the table in docs/decisions/options.md promises.
 SAME = (
@@ -24,7 +24,7 @@ ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi int
 ON_REQUEST = {"score", "tasks score", "users score", "users faults", "babi attention"}
 
 
-def commands() -> Iterator[tuple[str, dict[str, Parameter]]]:
+def commands() -> Iterator[tuple[str, dict[str, CommandParameter]]]:
     for name in COMMANDS:
         group = importlib.import_module(f"dialgauge.cli.{name}").app.commands
         for command, function in group.items():

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from dialgauge.engine import Place, Unit, run
+from dialgauge.engine import Unit, WorkPlace, run
 from dialgauge.errors import DialgaugeError
 from engine.works import Folder, Orders, units_of, wait_until_begun
 
@@ -52,7 +52,7 @@ def _write(disk: Path, name: str, size: int) -> None:
 
 def main(address: str, out: str, *payloads: str) -> None:
     """Do the units on a cluster, ``here`` on one of its own, or ``alone``; each is stored, and all are in ``out``."""
-    place = {"here": Place("ray", 2), "alone": Place("local")}.get(address, Place("ray", 2, address))
+    place = {"here": WorkPlace("ray", 2), "alone": WorkPlace("local")}.get(address, WorkPlace("ray", 2, address))
     done = list(run(NodeOrders(Path.cwd()), units_of(*payloads), workers=place, done=Folder(Path("stored"))))
     if any(one.failure for one in done):
         sys.exit("; ".join(one.failure or "" for one in done))

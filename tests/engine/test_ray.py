@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, Place, ray_cluster, ray_engine, run
+from dialgauge.engine import Done, WorkPlace, ray_cluster, ray_engine, run
 from dialgauge.engine.ray_cluster import RayConnection
 from dialgauge.errors import DialgaugeError
 from engine import ray_works
@@ -33,24 +33,24 @@ def cluster() -> Iterator[Machines]:
 
 
 @pytest.fixture
-def place(cluster: Machines) -> Place:
-    return Place("ray", address=cluster.address)
+def place(cluster: Machines) -> WorkPlace:
+    return WorkPlace("ray", address=cluster.address)
 
 
-def test_results_are_those_of_this_process_in_order(tmp_path: Path, place: Place) -> None:
+def test_results_are_those_of_this_process_in_order(tmp_path: Path, place: WorkPlace) -> None:
     here = list(run(Orders(tmp_path), MIXED))
     assert here[2] == Done("u2", None, "x.json: nothing to be done")
     for workers, chunk in ((1, 1), (2, 1), (2, 4), (0, 3)):
         assert list(run(Orders(tmp_path), MIXED, workers=place._replace(workers=workers), chunk=chunk)) == here
 
 
-def test_a_bug_is_raised_with_the_worker_s_traceback(tmp_path: Path, place: Place) -> None:
+def test_a_bug_is_raised_with_the_worker_s_traceback(tmp_path: Path, place: WorkPlace) -> None:
     with pytest.raises(ValueError, match="a bug of ours") as caught:
         list(run(Orders(tmp_path), units_of("a", "bug"), workers=place))
     assert "works.py" in str(caught.value.__cause__)
 
 
-def test_a_worker_that_dies_loses_nothing_and_a_deadly_unit_fails_alone(tmp_path: Path, place: Place) -> None:
+def test_a_worker_that_dies_loses_nothing_and_a_deadly_unit_fails_alone(tmp_path: Path, place: WorkPlace) -> None:
     payloads = ["a", "die-once", "b", "die", "c", "exit 3"]
     results = list(run(Orders(tmp_path), units_of(*payloads), workers=place))
     assert [done.key for done in results if done.failure] == ["u3", "u5"]
@@ -62,7 +62,7 @@ def test_a_worker_that_dies_loses_nothing_and_a_deadly_unit_fails_alone(tmp_path
 @pytest.mark.parametrize("address", ["nowhere", "localhost:", ":6379", "127.0.0.1:port"])
 def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
     with pytest.raises(DialgaugeError, match="is no address of a Ray cluster; write HOST:PORT or auto"):
-        list(run(Orders(tmp_path), MIXED, workers=Place("ray", address=address)))
+        list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
 
 
 def test_an_address_where_nobody_listens_is_refused(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path) -> None:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
         with pytest.raises(DialgaugeError, match=r"there is no Ray cluster at .* \(Connection refused\); start one"):
-            list(run(Orders(tmp_path), MIXED, workers=Place("ray", address=address)))
+            list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n", None])
@@ -83,7 +83,7 @@ def test_what_listens_and_is_no_ray_cluster_is_refused(
         said = threading.Thread(target=_answer, args=(server, answer))
         said.start()
         with pytest.raises(DialgaugeError, match=f"what listens at {address} is no Ray cluster"):
-            list(run(Orders(tmp_path), MIXED, workers=Place("ray", address=address)))
+            list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
         said.join()
 
 
@@ -108,11 +108,13 @@ def test_a_cluster_that_wants_another_token_is_refused_without_ray_s_own_words(
     monkeypatch.setattr("ray.init", refuse)
     monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
     with pytest.raises(DialgaugeError, match="it wants another token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
-        list(run(Orders(tmp_path), MIXED, workers=Place("ray", address="127.0.0.1:1")))
+        list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address="127.0.0.1:1")))
     assert capfd.readouterr() == ("", "")
 
 
-def test_workers_of_another_source_are_refused(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_another_source_are_refused(
+    tmp_path: Path, place: WorkPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ray_engine, "own_source", lambda: "another")
     with pytest.raises(DialgaugeError, match="has another dialgauge than this process"):
         list(run(Orders(tmp_path), MIXED, workers=place))
@@ -120,7 +122,7 @@ def test_workers_of_another_source_are_refused(tmp_path: Path, place: Place, mon
 
 
 def test_a_lost_head_is_one_sentence_and_what_is_finished_is_kept(
-    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, place: WorkPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_engine, "_PULSE", 0.2)
     monkeypatch.setattr(ray_engine, "_HEADLESS", 0.5)

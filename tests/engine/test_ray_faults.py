@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, Place, Unit, ray_engine, run
+from dialgauge.engine import Done, Unit, WorkPlace, ray_engine, run
 from dialgauge.errors import DialgaugeError
 from engine import ray_works
 from engine.ray_works import NodeOrders
@@ -65,7 +65,7 @@ def redone(folder: Path) -> int:
 def test_a_worker_that_is_killed_costs_one_batch(tmp_path: Path, cluster: Machines) -> None:
     units = units_of(*["sleep 0.3"] * 12)
     results, killed = [], False
-    for done in run(NodeOrders(tmp_path), units, workers=Place("ray", address=cluster.address), chunk=2):
+    for done in run(NodeOrders(tmp_path), units, workers=WorkPlace("ray", address=cluster.address), chunk=2):
         results.append(done)
         if not killed and (working := cluster.workers("poor")):
             kill(working[0])
@@ -78,7 +78,7 @@ def test_a_worker_that_is_killed_costs_one_batch(tmp_path: Path, cluster: Machin
 @pytest.mark.parametrize("order", ["segfault", "hog"])
 def test_a_poisoned_unit_fails_alone(tmp_path: Path, cluster: Machines, order: str) -> None:
     units = units_of("a", order, "b", "c")
-    results = list(run(NodeOrders(tmp_path), units, workers=Place("ray", address=cluster.address)))
+    results = list(run(NodeOrders(tmp_path), units, workers=WorkPlace("ray", address=cluster.address)))
     assert [done.key for done in results if done.failure] == ["u1"]
     assert "4 workers died while they worked on it" in (results[1].failure or "")
     assert [done.content for done in results if done.key != "u1"] == [b"state u0 a", b"state u2 b", b"state u3 c"]
@@ -90,7 +90,7 @@ def test_a_slow_node_is_helped_and_nothing_counts_twice(
     monkeypatch.setattr(ray_engine, "_SLOW", 0.5)
     units = units_of(*["slow 300"] * 4)
     stored, told = Folder(tmp_path / "stored"), list[Done]()
-    place = Place("ray", address=cluster.address)
+    place = WorkPlace("ray", address=cluster.address)
     results = list(run(NodeOrders(tmp_path), units, workers=place, done=stored, on_done=told.append))
     assert contents(results) == undisturbed(units)
     assert sorted(told) == sorted(results)
@@ -100,7 +100,7 @@ def test_a_slow_node_is_helped_and_nothing_counts_twice(
 @pytest.mark.parametrize("order", ["write", "report"])
 def test_a_node_with_a_full_disk_is_avoided(tmp_path: Path, cluster: Machines, order: str) -> None:
     units = units_of(*[f"{order} 100000"] * 6)
-    results = list(run(NodeOrders(tmp_path), units, workers=Place("ray", address=cluster.address)))
+    results = list(run(NodeOrders(tmp_path), units, workers=WorkPlace("ray", address=cluster.address)))
     assert contents(results) == undisturbed(units)
     assert redone(tmp_path) == 1
 
@@ -110,14 +110,14 @@ def test_where_every_disk_is_full_the_work_ends_in_a_sentence(tmp_path: Path, cl
     stored = Folder(tmp_path / "stored")
     units = units_of("a", "b", "write 100000", "c")
     with pytest.raises(DialgaugeError, match=r"no machine left that is well \(No space left on device\)\. What is fin"):
-        list(run(NodeOrders(tmp_path), units, workers=Place("ray", address=cluster.address), done=stored))
+        list(run(NodeOrders(tmp_path), units, workers=WorkPlace("ray", address=cluster.address), done=stored))
     assert dict(stored) == {"u0": b"state u0 a", "u1": b"state u1 b"}
 
 
 def test_nodes_die_down_to_the_last_and_others_come(tmp_path: Path, cluster: Machines) -> None:
     units = units_of(*["sleep 0.4"] * 24)
     results = []
-    for done in run(NodeOrders(tmp_path), units, workers=Place("ray", 2, cluster.address)):
+    for done in run(NodeOrders(tmp_path), units, workers=WorkPlace("ray", 2, cluster.address)):
         results.append(done)
         if len(results) == 3:
             cluster.kill_node("poor")
@@ -142,7 +142,7 @@ def test_a_killed_driver_takes_its_workers_along_and_is_taken_up_where_it_was(
     assert wait_until(lambda: not any(map(alive, workers)))
     before, traces = dict(stored), begun(tmp_path)
     results = list(
-        run(NodeOrders(tmp_path), units_of(*payloads), workers=Place("ray", address=cluster.address), done=stored)
+        run(NodeOrders(tmp_path), units_of(*payloads), workers=WorkPlace("ray", address=cluster.address), done=stored)
     )
     assert contents(results) == undisturbed(units_of(*payloads))
     assert all(begun(tmp_path)[key] == traces[key] for key in before)

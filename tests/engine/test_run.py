@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, Place, Unit, cores, run
-from dialgauge.engine.pool import WorkerTraceback
+from dialgauge.engine import Done, Unit, WorkPlace, cores, run
+from dialgauge.engine.crash import WorkerTraceback
 from dialgauge.errors import DialgaugeError
 from engine.works import Folder, Orders, begun, opened, units_of
 
@@ -31,7 +31,7 @@ def test_results_are_equal_and_in_order_wherever_the_work_runs(
     here = list(run(Orders(tmp_path), MIXED))
     assert [done.key for done in here] == [unit.key for unit in MIXED]
     assert here[2] == Done("u2", None, "x.json: nothing to be done")
-    assert list(run(Orders(tmp_path), MIXED, workers=Place(engine, workers), chunk=chunk)) == here
+    assert list(run(Orders(tmp_path), MIXED, workers=WorkPlace(engine, workers), chunk=chunk)) == here
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -161,15 +161,18 @@ def test_workers_that_cannot_begin_are_one_sentence(tmp_path: Path, monkeypatch:
 # -- settings --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("workers", "chunk"), [(-1, 1), (2, 0)])
-def test_impossible_settings_are_refused(tmp_path: Path, workers: int, chunk: int) -> None:
-    with pytest.raises(DialgaugeError, match="must be"):
+@pytest.mark.parametrize(
+    ("workers", "chunk", "told"),
+    [(-1, 1, r"workers must be >= 0 \(got -1\)"), (2, 0, r"chunk must be at least 1 \(got 0\)")],
+)
+def test_impossible_settings_are_refused(tmp_path: Path, workers: int, chunk: int, told: str) -> None:
+    with pytest.raises(DialgaugeError, match=told):
         run(Orders(tmp_path), MIXED, workers=workers, chunk=chunk)
 
 
 def test_an_unknown_engine_gets_the_nearest_names(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match=r"no engine named 'pol'\. Did you mean 'pool'"):
-        run(Orders(tmp_path), MIXED, workers=Place("pol"))
+        run(Orders(tmp_path), MIXED, workers=WorkPlace("pol"))
 
 
 def test_units_that_would_share_a_result_are_refused(tmp_path: Path) -> None:

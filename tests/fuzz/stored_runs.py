@@ -108,12 +108,13 @@ def _parquet(name: str, content: bytes, folder: Path) -> None:
 
 
 def _sql(content: bytes, folder: Path) -> None:
-    from dialgauge.cli.common import frame_csv, frame_json, frame_parquet, frame_table
-    from dialgauge.runs import Store
+    from dialgauge.cli.common import frame_table
+    from dialgauge.cli.sql import frame_csv, frame_json
+    from dialgauge.runs import Store, parquet_bytes
 
     frame = Store(stored_run()).sql(content.decode("utf-8", "replace")).head(50)
     frame_table("", frame).render("terminal").text()
-    frame_csv(frame), frame_json(frame), frame_parquet(frame)
+    frame_csv(frame), frame_json(frame), parquet_bytes(frame)
 
 
 _QUERIES = [

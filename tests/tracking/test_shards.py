@@ -19,13 +19,14 @@ from msgspec.structs import replace
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.engine import Place
+from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from dialgauge.measures import Resampling
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import Results, chosen_measures, required_measures, score_shards
-from dialgauge.tracking.shard_run import RESAMPLED, Moments
+from dialgauge.tracking.shard_run import RESAMPLED
+from dialgauge.tracking.shard_sums import Moments
 from dialgauge.tracking.stream import write_codes
 from support.shared import shared_folder
 from tracking.corpora import corpora
@@ -68,12 +69,12 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-def scored(sources: Sequence[Path | str], store: Path, place: Place | None = None, **more: Any) -> Results:
+def scored(sources: Sequence[Path | str], store: Path, place: WorkPlace | None = None, **more: Any) -> Results:
     chosen = more.pop("measures", None)
     given: dict[str, Any] = {"profile": "canon", "resampling": Resampling(), "name": "mine"} | more
     return score_shards(
         [str(source) for source in sources], given.pop("gold", None), measures=chosen_measures(chosen),
-        required=required_measures(chosen), store=Store(store), workers=place or Place("local"), **given,
+        required=required_measures(chosen), store=Store(store), workers=place or WorkPlace("local"), **given,
     )  # fmt: skip
 
 
@@ -104,10 +105,10 @@ def test_equal_bytes_on_every_engine_in_any_order(files: Path, tmp_path: Path) -
     here = content(scored([files], tmp_path / "a").runs[0], tmp_path / "b")
     names = sorted(str(path) for path in files.glob("part-*"))
     for place, sources in (
-        (Place("pool", 1), [str(files)]),
-        (Place("pool", 2), [str(files)]),
-        (Place("pool", 3), names[::-1]),
-        (Place("local"), [names[2], *names]),
+        (WorkPlace("pool", 1), [str(files)]),
+        (WorkPlace("pool", 2), [str(files)]),
+        (WorkPlace("pool", 3), names[::-1]),
+        (WorkPlace("local"), [names[2], *names]),
     ):
         table, facts = content(scored(sources, tmp_path / "a", place).runs[0], tmp_path / "b")
         assert table == here[0]
@@ -147,10 +148,10 @@ def test_a_bad_file_is_named_and_the_others_work_is_kept(files: Path, tmp_path: 
     with pytest.raises(DialgaugeError, match=r"part-5.jsonl: no known format fits.*5 other files are done and kept"):
         scored([files], tmp_path / "kept")
     (work,) = Store(tmp_path / "kept").unfinished()
-    kept = sorted((tmp_path / "kept" / ".work" / work / "shards").iterdir())
+    kept = sorted((tmp_path / "kept" / ".work" / work / "units").iterdir())
     assert len(kept) == 5
     bad.unlink()
-    again = scored([files], tmp_path / "kept", Place("pool", 2))
+    again = scored([files], tmp_path / "kept", WorkPlace("pool", 2))
     assert content(again.runs[0], tmp_path / "b")[0] == good[0]
     assert Store(tmp_path / "kept").unfinished() == []
 
@@ -161,7 +162,7 @@ def test_finished_files_are_not_read_again_and_changed_ones_are(files: Path, tmp
         scored([files], tmp_path / "kept")
     first = files / "part-0.jsonl"
     (work,) = Store(tmp_path / "kept").unfinished()
-    done = tmp_path / "kept" / ".work" / work / "shards"
+    done = tmp_path / "kept" / ".work" / work / "units"
     before = {path.name for path in done.iterdir()}
     write(TALKS[1:2], first, format="native")  # another dialogue, which is in part-1 too
     (files / "part-5.jsonl").unlink()
@@ -288,7 +289,7 @@ def test_a_real_tracker_in_parts_scores_what_it_scores_whole(tmp_path: Path) -> 
     (tmp_path / "pred").mkdir()
     for number in range(4):
         write(theirs[number::4], tmp_path / "pred" / f"{number}.parquet", format="parquet")
-    parts = scored([tmp_path / "pred"], tmp_path / "store", Place("pool", 2), gold=gold, resampling=None)[0]
+    parts = scored([tmp_path / "pred"], tmp_path / "store", WorkPlace("pool", 2), gold=gold, resampling=None)[0]
     assert f"{parts['JGA']:.4f}" == f"{whole['JGA']:.4f}" == "0.4948"
     assert {name: parts[name] for name in parts.scores} == pytest.approx(
         {name: whole[name] for name in whole.scores}, rel=1e-13

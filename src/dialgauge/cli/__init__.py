@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
@@ -71,6 +72,8 @@ def main(argv: list[str] | None = None) -> None:
     failed.
     """
     _prepare_streams()
+    if argv is None:
+        _stop_as_from_the_keyboard()
     if sys.stdout is None:
         _say("standard output is closed; redirect it to a file or to /dev/null")
         sys.exit(2)
@@ -87,6 +90,12 @@ def main(argv: list[str] | None = None) -> None:
         _say("interrupted")
         code = 130
     sys.exit(_flushed(code))
+
+
+def _stop_as_from_the_keyboard() -> None:
+    """Let a plain ``kill`` end the program as Ctrl-C does: finished work is kept, answers under way are awaited."""
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _prepare_streams() -> None:

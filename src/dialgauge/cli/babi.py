@@ -17,16 +17,13 @@ from dialgauge.cli.common import (
     WideOption,
     WorldOption,
     check_table,
-    err,
     on_screen,
-    out,
     present_tables,
-    progress_bar,
-    tracked,
     write_document,
     write_json,
 )
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, application
+from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 

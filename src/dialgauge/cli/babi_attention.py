@@ -27,11 +27,11 @@ from dialgauge.cli.common import (
     check_table,
     draw_figures,
     figure_kinds,
-    out,
     present_tables,
     write_document,
 )
 from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 

@@ -15,8 +15,8 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import line_reader, out
 from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
 #: A person may talk as long as they like.

@@ -27,12 +27,12 @@ from dialgauge.cli.common import (
     WideOption,
     WorldOption,
     check_table,
-    out,
     present_tables,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err
 from dialgauge.cli.options import Option
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:

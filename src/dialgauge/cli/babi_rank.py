@@ -35,17 +35,15 @@ from dialgauge.cli.common import (
     WideOption,
     WorkersOption,
     check_table,
-    err,
     on_screen,
-    out,
     place_from,
     present_tables,
-    progress_bar,
     tables_document,
     write_document,
 )
-from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
+from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -146,7 +144,7 @@ def evaluate(
     from dialgauge.runs import Store
 
     check_table(report)
-    gate = Gate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store)
     options = settings(given, preset, device)
     if url is not None and (folder or save or options or model or seeds > 1):
         raise DialgaugeError("--url names the bot; drop --model, --load, --save, --seeds, --set, --preset and --device")

@@ -24,11 +24,11 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
-    out,
     present_tables,
     write_document,
 )
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
+from dialgauge.cli.screen import out
 
 
 def register(app: CommandGroup) -> None:

@@ -1,154 +1,25 @@
-"""What every command shares: where tables go, how progress shows, and the options that several commands take."""
+"""What every command shares: the options that several commands take, and where tables, figures and files go."""
 
 from __future__ import annotations
 
 import gc
-import io
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cached_property
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder
-from dialgauge.text import plain
+from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
     import polars
-    from rich.console import Console
 
-    from dialgauge.engine import Place
-    from dialgauge.report import Table, TerminalTable, Value
+    from dialgauge.engine import WorkPlace
+    from dialgauge.report import Table, Value
     from dialgauge.runs import Store
 
 
 T = TypeVar("T")
-
-
-class Screen:
-    """One of the two standard streams: a terminal's through rich, a pipe or a file's plainly and without rich."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.wide = False
-
-    @property
-    def width(self) -> int | None:
-        """The columns that a table may take: a terminal's, 80 in a pipe or a file, or with ``--wide`` any number."""
-        if self.wide:
-            return None
-        if not self.stream.isatty():
-            return _COLUMNS
-        import shutil
-
-        return shutil.get_terminal_size((_COLUMNS, 24)).columns or _COLUMNS
-
-    @property
-    def stream(self) -> TextIO:
-        stream: TextIO = getattr(sys, self.name)
-        return stream
-
-    @cached_property
-    def console(self) -> Console:
-        """The stream as rich has it."""
-        from rich.console import Console
-
-        class PipeConsole(Console):
-            """A console that leaves a closed pipe to the command line, where it is no error."""
-
-            def on_broken_pipe(self) -> None:
-                raise BrokenPipeError
-
-        return PipeConsole(stderr=self.name == "stderr", highlight=False, markup=False, emoji=False)
-
-    @property
-    def plain(self) -> bool:
-        """Whether rich would add nothing: no terminal, nobody who wants one, and an encoding for all characters."""
-        wanted = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
-        encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
-        return not wanted and not self.stream.isatty() and encoding.startswith("utf")
-
-    def print(self, item: str | TerminalTable = "", *, style: str | None = None) -> None:
-        """Print a text or a table. Text is never markup, and nothing acts on the terminal.
-
-        A terminal folds long lines at spaces; in a pipe or a file, one line of text stays one line.
-        """
-        shown = _harmless(item) if isinstance(item, str) else item.fitted(self.width)
-        if self.plain:
-            self.write(f"{shown}\n" if isinstance(shown, str) else shown.text())
-        else:
-            with self._writing():
-                text = self._folded(shown) if isinstance(shown, str) else shown
-                self.console.print(text, style=style, soft_wrap=True)
-
-    def _folded(self, text: str) -> str:
-        from dialgauge.report import fold_sentence
-
-        width = self.width
-        if width is None:
-            return text
-        return "\n".join(part for line in text.split("\n") for part in fold_sentence(line, width))
-
-    def write(self, text: str) -> None:
-        """Write a text exactly as it is; on a terminal, without what would act on it."""
-        with self._writing():
-            self.stream.write(_harmless(text) if self.stream.isatty() else text)
-            self.stream.flush()
-
-    def write_bytes(self, content: bytes) -> None:
-        """Write what programs read, in UTF-8 whatever the terminal speaks."""
-        buffer = getattr(self.stream, "buffer", None)
-        if buffer is None or self.stream.isatty():  # such as a notebook's stream, which takes no bytes
-            self.write(content.decode("utf-8", "replace"))
-            return
-        with self._writing():
-            self.stream.flush()
-            buffer.write(content)
-            buffer.flush()
-
-    def status(self, what: str) -> AbstractContextManager[object]:
-        """Say what is going on, on a terminal, while it lasts."""
-        if self.plain:
-            return nullcontext()
-        from rich.text import Text
-
-        return self.console.status(Text(_harmless(what)))
-
-    def input(self, prompt: str) -> str:
-        """A line from the keyboard; its end where there is none."""
-        if sys.stdin is None:
-            raise EOFError
-        return self.console.input(prompt, markup=False)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """A stream that takes no more is an error; one whose reader has left is for the command line to judge."""
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            from dialgauge.errors import DialgaugeError
-
-            raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({error.strerror})") from error
-
-
-#: What a pipe or a file is taken for, and a terminal that does not say how wide it is.
-_COLUMNS = 80
-
-_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
-
-
-def _harmless(text: str) -> str:
-    """The lines of a text, each without what would act on a terminal."""
-    return text if text.isprintable() else "\n".join(plain(line.expandtabs()) for line in text.split("\n"))
-
-
-#: Results go to standard output, everything about the work to standard error.
-out = Screen("stdout")
-err = Screen("stderr")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -190,28 +61,6 @@ def _json(value: Any) -> bytes:
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error that appears on terminals only; call the yielded function with the steps done."""
-    if err.plain:
-        yield lambda steps: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda steps: bar.update(task, advance=steps)
-
-
-def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-    """The items, with a progress bar while they pass."""
-    with progress_bar(what, total) as advance:
-        for item in items:
-            yield item
-            advance(1)
-
-
-@contextmanager
 def kept_for_good() -> Iterator[None]:
     """While a command reads what it keeps to its end: the garbage collector need never look at that."""
     was_on = gc.isenabled()
@@ -222,42 +71,6 @@ def kept_for_good() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def confirm(question: str) -> None:
-    """Go on only if the answer is yes."""
-    import typer
-
-    from dialgauge.errors import DialgaugeError
-
-    if sys.stdin is None:
-        raise DialgaugeError("standard input is closed, so nobody can answer; add --yes to skip the question")
-    try:
-        typer.confirm(_harmless(question), abort=True, err=True)
-    except typer.Abort:
-        raise DialgaugeError("stopped") from None
-
-
-def line_reader(prompt: str) -> Callable[[], str]:
-    """A function that asks for a line, with line editing where somebody sits at a terminal."""
-    from dialgauge.errors import DialgaugeError
-
-    if sys.stdin is None or sys.stdin.closed:
-        raise DialgaugeError("standard input is closed, so there is nobody to talk to")
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return lambda: _typed(lambda: out.input(prompt))
-    with suppress(ImportError):  # Python on Windows has none
-        import readline  # noqa: F401 - input() edits lines and keeps a history once it is loaded
-    return lambda: _typed(lambda: input(prompt))
-
-
-def _typed(ask: Callable[[], str]) -> str:
-    try:
-        return ask()
-    except UnicodeDecodeError as error:
-        from dialgauge.errors import DialgaugeError
-
-        raise DialgaugeError(f"the input is not valid {error.encoding}; use a terminal with that encoding") from error
 
 
 # Options that several commands take, each worded once.
@@ -317,11 +130,11 @@ WorkersOption = Annotated[
 ]
 
 
-def place_from(engine: str | None, workers: int | None, address: str | None) -> Place:
+def place_from(engine: str | None, workers: int | None, address: str | None) -> WorkPlace:
     """Where the work runs, checked before anything is read."""
-    from dialgauge.engine import Place, checked_place
+    from dialgauge.engine import WorkPlace, checked_place
 
-    given = Place(engine, workers, address)
+    given = WorkPlace(engine, workers, address)
     checked_place(given)
     return given
 
@@ -430,38 +243,6 @@ def frame_table(title: str, frame: polars.DataFrame) -> Table:
     return Table(title, frame.columns, ([_shown(cell) for cell in row] for row in frame.iter_rows()))
 
 
-def frame_csv(frame: polars.DataFrame) -> bytes:
-    """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
-    import csv
-
-    from dialgauge.report import inert
-
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    encode = _json_encoder()
-    writer.writerow(map(inert, frame.columns))
-    writer.writerows([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
-    return buffer.getvalue().encode()
-
-
-def frame_json(frame: polars.DataFrame) -> bytes:
-    """The frame as a JSON list of objects; null for NaN."""
-    return _json_encoder()(frame.to_dicts()) + b"\n"
-
-
-def frame_parquet(frame: polars.DataFrame) -> bytes:
-    """The frame as Parquet."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def _json_encoder() -> Callable[[Any], bytes]:
-    import msgspec
-
-    return msgspec.json.Encoder(decimal_format="number").encode
-
-
 def _shown(cell: Any) -> Value:
     """SQL's sums of integers are decimals; people read them as integers."""
     from decimal import Decimal
@@ -469,13 +250,3 @@ def _shown(cell: Any) -> Value:
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
-
-
-def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
-    from dialgauge.report import inert
-
-    if cell is None or cell != cell:
-        return None
-    if isinstance(cell, str):
-        return inert(cell)
-    return cell if isinstance(cell, int | float) else encode(cell).decode().strip('"')

@@ -23,14 +23,13 @@ from dialgauge.cli.common import (
     WideOption,
     check_table,
     draw_figures,
-    err,
     figure_kinds,
     on_screen,
-    out,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions

@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.common import JsonOption, TableOption, check_table, err, present_tables, write_document
+from dialgauge.cli.common import (
+    JsonOption,
+    TableOption,
+    check_table,
+    present_tables,
+    write_document,
+)
 from dialgauge.cli.options import application
 from dialgauge.cli.project_file import DEFAULTS, FILE_NAME, find_project_file, project_words, read_project_file
+from dialgauge.cli.screen import err
 from dialgauge.text import counted
 
 app = application("The project file in effect.")

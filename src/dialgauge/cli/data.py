@@ -13,15 +13,13 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
-    err,
     on_screen,
-    out,
     present_tables,
-    progress_bar,
     write_document,
     write_table_file,
 )
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, out
 from dialgauge.cli.options import Option, OutputFolder, application
+from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:

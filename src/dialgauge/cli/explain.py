@@ -10,13 +10,13 @@ from dialgauge.cli.common import (
     WideOption,
     check_table,
     on_screen,
-    out,
     present_tables,
     tables_document,
     write_document,
     write_table_file,
 )
 from dialgauge.cli.options import Argument, application
+from dialgauge.cli.screen import out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

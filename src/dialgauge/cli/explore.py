@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, err, out
+from dialgauge.cli.common import (
+    StoreOption,
+)
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.screen import err, out
 from dialgauge.runs import Run, Store
 
 app = application("The run store as web pages on this machine.")

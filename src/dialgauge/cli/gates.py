@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err
 from dialgauge.cli.options import Option
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -84,14 +84,14 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Gate:
+class BuildGate:
     """What a build is to fail on; made before the work, so that a misspelt option costs no scoring."""
 
     thresholds: Sequence[Threshold] = ()
     baseline: Run | None = None
 
     @classmethod
-    def of(cls, under: Sequence[str] | None, drop: str | None, store: Path | None) -> Gate:
+    def of(cls, under: Sequence[str] | None, drop: str | None, store: Path | None) -> BuildGate:
         """The checks that the options ask for."""
         thresholds = [Threshold.parse(written) for written in under or ()]
         if drop is None:

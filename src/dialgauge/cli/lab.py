@@ -15,15 +15,12 @@ from dialgauge.cli.common import (
     WideOption,
     WorkersOption,
     check_table,
-    err,
-    out,
     place_from,
     present_tables,
-    progress_bar,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.lab_options import (
     ChannelOption,
     DatabaseOption,
@@ -44,6 +41,7 @@ from dialgauge.cli.lab_options import (
     sitting_from,
 )
 from dialgauge.cli.options import Option, OutputFolder, application
+from dialgauge.cli.screen import err, out, progress_bar
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -116,7 +114,7 @@ def run(
     from dialgauge.worlds.town import ontology_of
 
     check_table(table)
-    gate = Gate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
     place = Store(store)
     place.check_writable()

@@ -11,12 +11,12 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
-    out,
     present_tables,
     write_document,
 )
 from dialgauge.cli.lab_options import DatabaseOption, TownSeedOption
 from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.screen import out
 
 
 def register(app: CommandGroup) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import WideOption, line_reader, out
+from dialgauge.cli.common import (
+    WideOption,
+)
 from dialgauge.cli.lab_options import (
     ChannelOption,
     DatabaseOption,
@@ -19,6 +21,7 @@ from dialgauge.cli.lab_options import (
     opened_town,
 )
 from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.screen import line_reader, out
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge.cli.common import err
 from dialgauge.cli.options import Option
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:

@@ -13,11 +13,8 @@ from dialgauge.cli.common import (
     WideOption,
     check_table,
     draw_figures,
-    err,
     figure_kinds,
-    out,
     present_tables,
-    progress_bar,
     write_document,
 )
 from dialgauge.cli.lab_options import (
@@ -34,6 +31,7 @@ from dialgauge.cli.lab_options import (
     sitting_from,
 )
 from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.screen import err, out, progress_bar
 
 
 def register(app: CommandGroup) -> None:

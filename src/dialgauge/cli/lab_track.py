@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+from dialgauge.cli.screen import err, progress_bar
 from dialgauge.text import counted
 
 

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import WideOption, err, out
+from dialgauge.cli.common import (
+    WideOption,
+)
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
+from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
     from dialgauge.agents.speech import LinearNlu, NluSample

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.common import StoreOption, err, out
+from dialgauge.cli.common import (
+    StoreOption,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 

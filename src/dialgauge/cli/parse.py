@@ -31,7 +31,7 @@ class _UnsureError(Exception):
     """The quick way ends here."""
 
 
-class Parameter(NamedTuple):
+class CommandParameter(NamedTuple):
     """An option or argument of a command, as both parsers need it."""
 
     name: str
@@ -166,7 +166,7 @@ def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[
     return given
 
 
-def _take_option(options: dict[str, Parameter], word: str, left: Iterator[str], given: dict[str, Any]) -> None:
+def _take_option(options: dict[str, CommandParameter], word: str, left: Iterator[str], given: dict[str, Any]) -> None:
     name, equals, text = word.partition("=")
     one = options.get(name)
     if one is None or (equals and (one.type is bool or not name.startswith("--"))):
@@ -181,7 +181,7 @@ def _take_option(options: dict[str, Parameter], word: str, left: Iterator[str], 
         given[one.name] = value
 
 
-def _take_arguments(arguments: list[Parameter], places: list[str], given: dict[str, Any]) -> None:
+def _take_arguments(arguments: list[CommandParameter], places: list[str], given: dict[str, Any]) -> None:
     for one in arguments:
         taken, places = (places, []) if one.many else (places[:1], places[1:])
         values = [_value(one, text) for text in taken]
@@ -191,7 +191,7 @@ def _take_arguments(arguments: list[Parameter], places: list[str], given: dict[s
         raise _UnsureError
 
 
-def _value(one: Parameter, text: str) -> Any:
+def _value(one: CommandParameter, text: str) -> Any:
     """The text as the parameter's type."""
     if text.startswith("-") and text != "-":
         raise _UnsureError
@@ -208,7 +208,7 @@ def _value(one: Parameter, text: str) -> Any:
     raise _UnsureError
 
 
-def command_parameters(command: Callable[..., object]) -> list[Parameter]:
+def command_parameters(command: Callable[..., object]) -> list[CommandParameter]:
     """The options and arguments of a command, in their order."""
     assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
     count = command.__code__.co_argcount
@@ -217,7 +217,7 @@ def command_parameters(command: Callable[..., object]) -> list[Parameter]:
     return [_parameter(name, hint, required=name not in optional) for name, hint in hints.items()]
 
 
-def _parameter(name: str, hint: Any, *, required: bool) -> Parameter:
+def _parameter(name: str, hint: Any, *, required: bool) -> CommandParameter:
     declaration = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Declaration)), None)
     if declaration is None or declaration.settings.keys() - _SETTINGS:
         raise _UnsureError
@@ -227,7 +227,7 @@ def _parameter(name: str, hint: Any, *, required: bool) -> Parameter:
         if others:
             raise _UnsureError
     many = get_origin(kind) is list
-    return Parameter(name, declaration, get_args(kind)[0] if many else kind, many, required)
+    return CommandParameter(name, declaration, get_args(kind)[0] if many else kind, many, required)
 
 
 def typer_command(group: CommandGroup) -> typer.core.TyperGroup | typer.core.TyperCommand:

@@ -23,7 +23,7 @@ from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
     from dialgauge.cli.options import CommandGroup
-    from dialgauge.cli.parse import Parameter
+    from dialgauge.cli.parse import CommandParameter
 
 FILE_NAME = "dialgauge.toml"
 DEFAULTS = "defaults"
@@ -126,19 +126,19 @@ def _section(
     return dict(section.get(subcommand, {}))
 
 
-def _refuse_unsafe(path: Path, key: str, option: Parameter) -> None:
+def _refuse_unsafe(path: Path, key: str, option: CommandParameter) -> None:
     if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
         raise DialgaugeError(
             f"'{key}' cannot be set in a project file; type --{key} on the command line", file=str(path)
         )
 
 
-def _was_typed(option: Parameter, typed: Sequence[str]) -> bool:
+def _was_typed(option: CommandParameter, typed: Sequence[str]) -> bool:
     names = {*option.options, *(f"--no-{name.removeprefix('--')}" for name in option.options)}
     return any(word.partition("=")[0] in names or (word[:2] in names and word[:2] != "--") for word in typed)
 
 
-def _words(path: Path, key: str, value: object, option: Parameter) -> Iterator[str]:
+def _words(path: Path, key: str, value: object, option: CommandParameter) -> Iterator[str]:
     """One key as words: ``--key=value``, several times for a list."""
     if option.type is bool:
         if not isinstance(value, bool):

@@ -15,15 +15,14 @@ from dialgauge.cli.common import (
     WideOption,
     check_table,
     draw_figures,
-    err,
     figure_kinds,
     on_screen,
-    out,
     write_document,
     write_file,
     write_table_file,
 )
 from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.reproduce import PAPERS, Fresh, how_to_get, reproduce
 

@@ -17,15 +17,13 @@ from dialgauge.cli.common import (
     ViewOption,
     WideOption,
     check_table,
-    confirm,
-    err,
     frame_table,
-    out,
     present_tables,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
 from dialgauge.report import SHARE, Table, Value, plain, run_tables, score_column

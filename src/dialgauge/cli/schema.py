@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dialgauge.cli.common import out
 from dialgauge.cli.options import Argument, application
+from dialgauge.cli.screen import out
 from dialgauge.schemas import schema_id, schema_names, schema_text
 
 app = application("The JSON Schemas of all JSON outputs.")

@@ -24,22 +24,20 @@ from dialgauge.cli.common import (
     WideOption,
     WorkersOption,
     check_table,
-    err,
     kept_for_good,
     on_screen,
-    out,
     place_from,
-    progress_bar,
     working_store,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.screen import err, out, progress_bar
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Ontology
-    from dialgauge.engine import Place
+    from dialgauge.engine import WorkPlace
     from dialgauge.measures import Measure, Resampling
     from dialgauge.runs import Run
     from dialgauge.tracking import Matching, Results, SgdScoring, SystemInput, SystemScores
@@ -134,7 +132,7 @@ def score(
     """
     out.wide = wide
     check_table(table)
-    gate = Gate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
     if view:
         from dialgauge.cli.explore import require_explorer
@@ -230,7 +228,7 @@ def _refuse_by_file(unfit: Mapping[str, object]) -> None:
 
 def _score_files(
     files: list[str],
-    where: Place,
+    where: WorkPlace,
     *,
     profile: str | None,
     formats: tuple[str | None, str | None],

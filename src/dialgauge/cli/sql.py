@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
     JsonOption,
@@ -12,19 +14,15 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
-    err,
-    frame_csv,
-    frame_json,
-    frame_parquet,
     frame_table,
-    out,
     write_file,
     write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store
+from dialgauge.runs import Store, parquet_bytes
 
 if TYPE_CHECKING:
     import polars
@@ -62,7 +60,7 @@ def sql(
     frame = Store(store).sql(_asked() if query == "-" else query, on_problem=problems.append)
     if limit is not None:
         frame = frame.head(min(limit, frame.height))
-    files = [(csv, frame_csv), (json, _document), (parquet, frame_parquet)]
+    files = [(csv, frame_csv), (json, _document), (parquet, parquet_bytes)]
     for file, encode in files:
         if file is not None:
             write_file(file, encode(frame))
@@ -96,3 +94,38 @@ def _asked() -> str:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise DialgaugeError("the query on standard input is not UTF-8 text") from error
+
+
+def frame_csv(frame: polars.DataFrame) -> bytes:
+    """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
+    import csv
+
+    from dialgauge.report import inert
+
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    encode = _json_encoder()
+    writer.writerow(map(inert, frame.columns))
+    writer.writerows([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
+    return buffer.getvalue().encode()
+
+
+def frame_json(frame: polars.DataFrame) -> bytes:
+    """The frame as a JSON list of objects; null for NaN."""
+    return _json_encoder()(frame.to_dicts()) + b"\n"
+
+
+def _json_encoder() -> Callable[[Any], bytes]:
+    import msgspec
+
+    return msgspec.json.Encoder(decimal_format="number").encode
+
+
+def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
+    from dialgauge.report import inert
+
+    if cell is None or cell != cell:
+        return None
+    if isinstance(cell, str):
+        return inert(cell)
+    return cell if isinstance(cell, int | float) else encode(cell).decode().strip('"')

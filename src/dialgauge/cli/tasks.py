@@ -19,24 +19,21 @@ from dialgauge.cli.common import (
     WideOption,
     WorkersOption,
     check_table,
-    err,
     kept_for_good,
     on_screen,
-    out,
     place_from,
     present_tables,
-    progress_bar,
     tables_document,
-    tracked,
     working_store,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.screen import err, out, progress_bar, tracked
 
 if TYPE_CHECKING:
-    from dialgauge.engine import Place
+    from dialgauge.engine import WorkPlace
     from dialgauge.runs import Run
     from dialgauge.tasks import TaskEvaluation, TaskWork
 
@@ -125,7 +122,7 @@ def score(
     from dialgauge.tasks import score_tables, worst_dialogues
 
     _check_output(table, by)
-    gate = Gate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
         unfit = {
@@ -233,8 +230,8 @@ def _score_results(
     table: Path | None,
     json: Path | None,
     store: Path | None,
-    gate: Gate,
-    where: Place,
+    gate: BuildGate,
+    where: WorkPlace,
     *,
     keep: bool,
 ) -> int:
@@ -339,7 +336,9 @@ def _response_work(
     )
 
 
-def _scored_elsewhere(work: TaskWork, systems: Mapping[str, str | None], where: Place, store: Path | None) -> list[Run]:
+def _scored_elsewhere(
+    work: TaskWork, systems: Mapping[str, str | None], where: WorkPlace, store: Path | None
+) -> list[Run]:
     from dialgauge.tasks import TaskSource, score_elsewhere
 
     sources = [TaskSource(source, name) for source, name in systems.items()]

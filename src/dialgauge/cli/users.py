@@ -22,10 +22,8 @@ from dialgauge.cli.common import (
     WorkersOption,
     check_table,
     draw_figures,
-    err,
     figure_kinds,
     on_screen,
-    out,
     place_from,
     print_tables,
     working_store,
@@ -33,8 +31,9 @@ from dialgauge.cli.common import (
     write_json,
     write_table_file,
 )
-from dialgauge.cli.gates import FailOnDropOption, FailUnderOption, Gate
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
@@ -116,7 +115,7 @@ def score(
     from dialgauge.users import reference_report, score_tables, verdict_table
 
     check_table(table)
-    gate = Gate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store)
     where = place_from(engine, workers, address)
     if run:
         from dialgauge.runs import Store

@@ -15,15 +15,14 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
-    err,
     kept_for_good,
     on_screen,
-    out,
     present_tables,
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
-    err,
-    out,
     present_tables,
     write_document,
     write_table_file,
 )
 from dialgauge.cli.options import Option
+from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
@@ -84,7 +83,8 @@ def find(
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
     out.wide = wide
-    from dialgauge.cli.common import frame_json, frame_table
+    from dialgauge.cli.common import frame_table
+    from dialgauge.cli.sql import frame_json
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search
 

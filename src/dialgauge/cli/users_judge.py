@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import progress_bar
 from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Option
+from dialgauge.cli.screen import progress_bar
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import err, progress_bar
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.screen import err, progress_bar
 
 if TYPE_CHECKING:
-    from dialgauge.engine import Place
+    from dialgauge.engine import WorkPlace
     from dialgauge.runs import Run, Store
     from dialgauge.users import UserOptions
 
@@ -85,7 +85,7 @@ def options_from(
 def scored(
     source: str,
     options: UserOptions,
-    workers: Place | int,
+    workers: WorkPlace | int,
     *,
     measures: Sequence[str] = ("default",),
     resamples: int = 0,

@@ -7,15 +7,15 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.engine.execute import ENGINES, checked_place, run
-    from dialgauge.engine.units import Done, Engine, Place, Unit, Work, Workers, cores, place_of
+    from dialgauge.engine.units import Done, Engine, Unit, Work, Workers, WorkPlace, cores, place_of
 
 __all__ = [
     "ENGINES",
     "Done",
     "Engine",
-    "Place",
     "Unit",
     "Work",
+    "WorkPlace",
     "Workers",
     "checked_place",
     "cores",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, MutableMapping
 from importlib import import_module
 from typing import Any
 
-from dialgauge.engine.units import Batch, Done, Engine, Payload, Place, State, Unit, Work, Workers, place_of
+from dialgauge.engine.units import Batch, Done, Engine, Payload, State, Unit, Work, Workers, WorkPlace, place_of
 from dialgauge.errors import DialgaugeError, nearest
 
 #: Where work can run: name to ``module:class``, imported when it is chosen. One more engine is one more line.
@@ -37,7 +37,7 @@ def run(
 ) -> Generator[Done, None, None]:
     """What came of every unit, in the units' order.
 
-    ``workers`` is the number of processes (default: this one alone, 0: one per core), or a :class:`Place` that names
+    ``workers`` is the number of processes (default: this one alone, 0: one per core), or a :class:`WorkPlace` with
     the engine too. Units are taken as needed, ``chunk`` of them travel to a worker together. A unit that is in ``done``
     is not done again, and one that succeeds is put there at once; a unit that fails is not. ``on_done`` is called with
     every unit when it is finished, which may be before its turn.
@@ -52,7 +52,7 @@ def run(
     return _run(_engine_class(str(place.engine))(work, place), units, done, size, on_done)
 
 
-def checked_place(place: Place) -> Place:
+def checked_place(place: WorkPlace) -> WorkPlace:
     """The place with its engine named, or an error that says what does not fit together."""
     if place.workers is not None and place.workers < 0:
         raise DialgaugeError(f"workers must be >= 0 (got {place.workers})")
@@ -66,9 +66,9 @@ def checked_place(place: Place) -> Place:
     return place._replace(engine=name)
 
 
-def _engine_class(name: str) -> Callable[[Work[Any, Any], Place], Engine]:
+def _engine_class(name: str) -> Callable[[Work[Any, Any], WorkPlace], Engine]:
     module, _, attribute = ENGINES[name].partition(":")
-    chosen: Callable[[Work[Any, Any], Place], Engine] = getattr(import_module(module), attribute)
+    chosen: Callable[[Work[Any, Any], WorkPlace], Engine] = getattr(import_module(module), attribute)
     return chosen
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from dialgauge.engine.units import Batch, Engine, Place, Results, Unit, Work, perform
+from dialgauge.engine.units import Batch, Engine, Results, Unit, Work, WorkPlace, perform
 
 
 class LocalEngine(Engine):
@@ -13,7 +13,7 @@ class LocalEngine(Engine):
 
     workers = 1
 
-    def __init__(self, work: Work[Any, Any], place: Place) -> None:
+    def __init__(self, work: Work[Any, Any], place: WorkPlace) -> None:
         del place
         self._work = work
         self._state: Any = None

@@ -18,8 +18,9 @@ from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from dialgauge.engine.units import Batch, Done, Engine, Place, Results, Unit, Work, cores
-from dialgauge.engine.worker import READY, Crash, serve
+from dialgauge.engine.crash import Crash
+from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
+from dialgauge.engine.worker import READY, serve
 from dialgauge.errors import DialgaugeError
 
 #: Seconds a worker gets to end by itself; one that waits for an answer which is paid for takes up to five.
@@ -28,13 +29,6 @@ _PATIENCE = 6.0
 _DEATHS = 3
 #: So many workers in a row that died before they were ready will not be followed by a better one.
 _STILLBORN = 5
-
-
-class WorkerTraceback(Exception):
-    """Where in a worker an error happened; the cause of that error as it is raised here."""
-
-    def __str__(self) -> str:
-        return f"\n{self.args[0]}"
 
 
 class _Worker:
@@ -81,7 +75,7 @@ class _Worker:
 class PoolEngine(Engine):
     """Works in processes of this machine, started as they are needed."""
 
-    def __init__(self, work: Work[Any, Any], place: Place) -> None:
+    def __init__(self, work: Work[Any, Any], place: WorkPlace) -> None:
         self._work = pickle.dumps(work)
         self.workers = place.workers or cores()
         self._running: list[_Worker] = []
@@ -152,7 +146,7 @@ class PoolEngine(Engine):
 
     def _answer(self, worker: _Worker, answer: Crash | tuple[int, Done]) -> tuple[int, Done]:
         if isinstance(answer, Crash):
-            raise answer.error from WorkerTraceback(answer.traceback)
+            answer.reraise()
         worker.units.popleft()
         return answer
 

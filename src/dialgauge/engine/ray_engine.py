@@ -20,9 +20,10 @@ from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
+from dialgauge.engine.crash import Crash
 from dialgauge.engine.ray_cluster import RayConnection, ray_module
-from dialgauge.engine.ray_worker import Crashed, Opened, RayWorker, Spent, Unwell
-from dialgauge.engine.units import Batch, Done, Engine, Place, Results, Unit, Work, cores
+from dialgauge.engine.ray_worker import Opened, RayWorker, Spent, Unwell
+from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
 from dialgauge.errors import DialgaugeError
 from dialgauge.source import own_source
 
@@ -37,13 +38,6 @@ _PULSE, _HEADLESS = 5.0, 20.0
 #: A batch may take this long, and so many times what most took, until it is given to a second worker.
 _SLOW, _SLOWER = 10.0, 5.0
 _KEPT = "What is finished is kept: run the same command again"
-
-
-class RayTraceback(Exception):
-    """Where in a worker an error happened; the cause of that error as it is raised here."""
-
-    def __str__(self) -> str:
-        return f"\n{self.args[0]}"
 
 
 class _Hand:
@@ -68,7 +62,7 @@ class _Hand:
 class RayEngine(Engine):
     """Works on a Ray cluster: the one at the address, or one of this machine that ends with the work."""
 
-    def __init__(self, work: Work[Any, Any], place: Place) -> None:
+    def __init__(self, work: Work[Any, Any], place: WorkPlace) -> None:
         self._packed = pickle.dumps(work)
         self._may_double = work.may_be_doubled
         self._place = place
@@ -158,8 +152,8 @@ class RayEngine(Engine):
         except ray.exceptions.RayError as error:
             return self._bury(hand, _how_it_ended(error))
         self._heard = time.monotonic()
-        if isinstance(answer, Crashed):
-            raise pickle.loads(answer.error) from RayTraceback(answer.traceback)  # noqa: S301 - from our own worker
+        if isinstance(answer, Crash):
+            answer.reraise()
         if isinstance(answer, Spent):
             return self._bury(hand, answer.why)
         if isinstance(answer, Unwell):

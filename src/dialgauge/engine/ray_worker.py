@@ -9,10 +9,10 @@ import errno
 import os
 import pickle
 import sys
-import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import Batch, Done, Results, Unit
 from dialgauge.engine.worker import ONE_THREAD
 from dialgauge.errors import DialgaugeError
@@ -27,13 +27,6 @@ class Opened(NamedTuple):
 
     node: str
     source: str
-
-
-class Crashed(NamedTuple):
-    """An error that is no failure of a unit, pickled if it can be, with the worker's traceback as text."""
-
-    error: bytes
-    traceback: str
 
 
 class Unwell(NamedTuple):
@@ -66,7 +59,7 @@ class RayWorker:
 
         return str(ray.get_runtime_context().get_node_id())
 
-    def open(self, work: bytes, path: list[str], folder: str) -> Opened | Crashed | Unwell | Spent:
+    def open(self, work: bytes, path: list[str], folder: str) -> Opened | Crash | Unwell | Spent:
         """Open the work; ``path`` is where the driver finds its modules, ``folder`` where it was started."""
         try:
             os.environ.update({name: os.environ.get(name, value) for name, value in ONE_THREAD.items()})
@@ -79,7 +72,7 @@ class RayWorker:
             return self._ended(error)
         return Opened(self.node(), own_source())
 
-    def do(self, batch: bytes) -> Results | Crashed | Unwell | Spent:
+    def do(self, batch: bytes) -> Results | Crash | Unwell | Spent:
         """The results of a batch."""
         try:
             units: Batch = pickle.loads(batch)  # noqa: S301 - from our own driver
@@ -95,12 +88,12 @@ class RayWorker:
                 raise _Lack(lack) from error
             return Done(unit.key, None, str(error))
 
-    def _ended(self, error: BaseException) -> Crashed | Unwell | Spent:
+    def _ended(self, error: BaseException) -> Crash | Unwell | Spent:
         if lack := _lack(error):
             return Unwell(self.node(), lack)
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return Spent("because it ran out of memory")
-        return _crashed(error)
+        return Crash.of(error)
 
 
 def _lack(error: BaseException | None) -> str:
@@ -112,13 +105,3 @@ def _lack(error: BaseException | None) -> str:
             return error.strerror or str(error)
         error = error.__cause__ or error.__context__
     return ""
-
-
-def _crashed(error: BaseException) -> Crashed:
-    text = "".join(traceback.format_exception(error)).rstrip()
-    try:
-        packed = pickle.dumps(error)
-        pickle.loads(packed)  # noqa: S301 - some errors cannot be made again from their pickle
-    except Exception:
-        packed = pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
-    return Crashed(packed, text)

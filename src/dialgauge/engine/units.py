@@ -32,7 +32,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Place(NamedTuple):
+class WorkPlace(NamedTuple):
     """Where work runs: the engine (None: this process or a pool, as the workers ask for), how many workers (0: one per
     core), and for a cluster its address."""
 
@@ -43,7 +43,7 @@ class Place(NamedTuple):
     @property
     def asked(self) -> bool:
         """Whether anybody said where."""
-        return self != Place()
+        return self != WorkPlace()
 
     @property
     def here(self) -> bool:
@@ -52,12 +52,12 @@ class Place(NamedTuple):
 
 
 #: A place, or only the number of workers.
-Workers: TypeAlias = Place | int | None
+Workers: TypeAlias = WorkPlace | int | None
 
 
-def place_of(workers: Workers) -> Place:
+def place_of(workers: Workers) -> WorkPlace:
     """The place that was meant."""
-    return workers if isinstance(workers, Place) else Place(workers=workers)
+    return workers if isinstance(workers, WorkPlace) else WorkPlace(workers=workers)
 
 
 class Work(ABC, Generic[State, Payload]):

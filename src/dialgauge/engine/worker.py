@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import traceback
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import perform
 
 if TYPE_CHECKING:
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 READY = b"ready"
 #: Several workers share the cores; each of them working with all cores would only make them wait for each other.
 ONE_THREAD = {"POLARS_MAX_THREADS": "1"}
-
-
-class Crash(NamedTuple):
-    """An error that is no failure of a unit, with the worker's traceback as text."""
-
-    error: BaseException
-    traceback: str
 
 
 def serve(connection: Connection) -> None:
@@ -41,7 +34,7 @@ def serve(connection: Connection) -> None:
         try:
             _work(connection, messages)
         except BaseException as error:
-            connection.send_bytes(_packed(error))
+            connection.send_bytes(pickle.dumps(Crash.of(error)))
     except OSError:
         os._exit(1)  # nobody is there to tell
 
@@ -63,13 +56,3 @@ def _listen(connection: Connection, messages: SimpleQueue[Any]) -> None:
             messages.put(connection.recv())
     except (EOFError, OSError):
         os._exit(1)
-
-
-def _packed(error: BaseException) -> bytes:
-    text = "".join(traceback.format_exception(error)).rstrip()
-    try:
-        packed = pickle.dumps(Crash(error, text))
-        pickle.loads(packed)  # noqa: S301 - some errors cannot be made again from their pickle
-    except Exception:
-        return pickle.dumps(Crash(RuntimeError(f"{type(error).__name__}: {error}"), text))
-    return packed

@@ -55,7 +55,7 @@ def state_of_url(name: str) -> tuple[int, str]:
 
 def _found(name: str) -> tuple[Any, str]:
     try:
-        from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+        from fsspec.core import url_to_fs
     except ImportError as error:
         raise missing_extra("fsspec", "ray", f"reading {name.split(':')[0]}:// files") from error
     system, path = url_to_fs(name)

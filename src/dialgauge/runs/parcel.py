@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.runs.manifest import Manifest, plain
 from dialgauge.runs.provenance import this_command
 from dialgauge.runs.run import Frame, Run, run_in_memory
-from dialgauge.runs.tables import CORPUS_TABLES
-
-if TYPE_CHECKING:
-    import polars
+from dialgauge.runs.tables import CORPUS_TABLES, TableParts, parquet_bytes
 
 
 class _Parcel(msgspec.Struct):
@@ -27,7 +20,7 @@ class _Parcel(msgspec.Struct):
 
 def packed_run(run: Run) -> bytes:
     """A run as bytes; the same run gives the same bytes."""
-    tables = {name: _written(run.table(name)) for name in run.tables if name not in CORPUS_TABLES}
+    tables = {name: parquet_bytes(run.table(name)) for name in run.tables if name not in CORPUS_TABLES}
     corpus = list(run.dialogues()) if run.has_corpus else None
     return msgspec.msgpack.encode(_Parcel(run.manifest, tables, corpus))
 
@@ -35,18 +28,6 @@ def packed_run(run: Run) -> bytes:
 def unpacked_run(content: bytes) -> Run:
     """The run in memory, as it was packed, by the command of this process."""
     parcel = msgspec.msgpack.decode(content, type=_Parcel)
-    frames: dict[str, Frame] = {name: partial(_read, table) for name, table in parcel.tables.items()}
+    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in parcel.tables.items()}
     manifest = msgspec.structs.replace(parcel.manifest, command=plain(this_command()))  # not the worker's
     return run_in_memory(manifest, frames, parcel.corpus)
-
-
-def _written(frame: polars.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def _read(content: bytes) -> polars.DataFrame:
-    import polars
-
-    return polars.read_parquet(io.BytesIO(content), use_pyarrow=False)

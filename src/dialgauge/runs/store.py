@@ -25,11 +25,12 @@ from dialgauge.runs.annotations import (
 from dialgauge.runs.corpora import Corpora
 from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
 from dialgauge.runs.provenance import Source, draft, with_origin
-from dialgauge.runs.resumable import PARTS, Resumable, folder_name, workbench_name
+from dialgauge.runs.resumable import PARTS, Parts, Resumable, folder_name, workbench_name
 from dialgauge.runs.run import Run
 from dialgauge.runs.tables import RESERVED
 from dialgauge.runs.workspace import WORK, Claim, Workspace, delete_tree, empty, writing
 from dialgauge.runs.writer import RunWriter
+from dialgauge.source import own_source
 
 if TYPE_CHECKING:
     import polars
@@ -147,6 +148,15 @@ class Store:
             raise
         with writing(self.folder):
             claim.discard()
+
+    @contextmanager
+    def kept_units(self, *, kind: str, name: str, config: Mapping[str, Any]) -> Iterator[Parts]:
+        """The finished units of work whose result goes elsewhere: found again by the configuration and our own source,
+        kept when the block or the process fails, and deleted when the block ends."""
+        with self.workbench(kind=kind, name=name, config={**config, "code": own_source()}) as folder:
+            if folder is None:
+                raise DialgaugeError("another process is at work on the same files; wait for it or stop it")
+            yield Parts(folder / "units")
 
     def check_writable(self) -> None:
         """An error now where storing a run would be one later."""

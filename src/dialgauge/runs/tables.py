@@ -58,6 +58,16 @@ def table_files(name: str, parts: int) -> list[str]:
     return [f"{name}-{part:05}{TABLE_ENDING}" for part in range(parts)] if parts else [f"{name}{TABLE_ENDING}"]
 
 
+def parquet_bytes(frame: polars.DataFrame, *, quick: bool = False) -> bytes:
+    """A table as a Parquet file; ``quick``: in two thirds of the time, and twice as large."""
+    buffer = io.BytesIO()
+    if quick:
+        frame.write_parquet(buffer, compression="lz4", statistics=False)
+    else:
+        frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
 class TableParts:
     """A table in several pieces, each the bytes of a Parquet file, such as workers send them."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,8 +14,7 @@ from dialgauge import engine
 from dialgauge.engine import Unit, Work, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import list_shards
-from dialgauge.runs import Parts, Run, Store, packed_run, unpacked_run
-from dialgauge.source import own_source
+from dialgauge.runs import Run, Store, packed_run, unpacked_run
 from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions
 from dialgauge.tasks.predictions import read_predictions
 from dialgauge.tasks.trials.trial_scores import score_results
@@ -105,7 +103,13 @@ def score_elsewhere(
     runs: list[Run] = []
     failed: list[str] = []
     units = [Unit(_key(system), system) for system in systems]
-    with _kept(work, systems, store) as done:
+    config = {
+        "work": type(work).__name__,
+        "settings": work.settings,
+        "systems": sorted(one.source for one in systems),
+        "files": [shard.key for shard in list_shards(work.files)] if work.files else [],
+    }
+    with store.kept_units(kind="tasks", name=systems[0].name or "systems", config=config) as done:
         for result in engine.run(work, units, workers=workers, done=done):
             if on_unit is not None:
                 on_unit(1)
@@ -123,19 +127,3 @@ def _key(system: TaskSource) -> str:
     """What identifies the files of a system, and the name it goes by."""
     facts = "".join(shard.key for shard in list_shards([system.source])) + (system.name or system.source)
     return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-@contextmanager
-def _kept(work: TaskWork, systems: Sequence[TaskSource], store: Store) -> Iterator[Parts]:
-    """What is finished, found again by everything that decides it."""
-    config = {
-        "work": type(work).__name__,
-        "settings": work.settings,
-        "systems": sorted(one.source for one in systems),
-        "files": [shard.key for shard in list_shards(work.files)] if work.files else [],
-        "code": own_source(),
-    }
-    with store.workbench(kind="tasks", name=systems[0].name or "systems", config=config) as folder:
-        if folder is None:
-            raise DialgaugeError("another process is scoring the same files; wait for it or stop it")
-        yield Parts(folder / "systems")

@@ -33,12 +33,12 @@ from dialgauge.formats import (
 )
 from dialgauge.measures import Measure, Resampling, Rows, parse_measures
 from dialgauge.runs import Parts, Store
-from dialgauge.source import own_source
 from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.results import Results
-from dialgauge.tracking.shard_run import ChunkSums, ShardFacts, ShardSums, all_covered, all_extra, combined, left_over
+from dialgauge.tracking.shard_run import combined
+from dialgauge.tracking.shard_sums import ChunkSums, ShardFacts, ShardSums, all_covered, all_extra, left_over
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import Profile, profile_named
@@ -278,12 +278,9 @@ def score_shards(
         "profile": profile_named(profile).label,  # a file of rules may change under its name
         "sources": sorted(sources),
         "gold": gold,
-        "code": own_source(),
     }
-    with store.workbench(kind="shards", name=label, config=config) as folder:
-        if folder is None:
-            raise DialgaugeError("another process is scoring the same files; wait for it or stop it")
-        results = _scored(tasks, settings, workers, Parts(folder / "shards"), told)
+    with store.kept_units(kind="shards", name=label, config=config) as done:
+        results = _scored(tasks, settings, workers, done, told)
         return combined(
             results,
             settings=msgspec.to_builtins(settings) | {"gold": gold or ""},

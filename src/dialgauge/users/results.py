@@ -33,7 +33,6 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.runs import Parts, Run, Store, new_run
-from dialgauge.source import own_source
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
@@ -123,12 +122,9 @@ def _kept(conversations: Conversations, options: UserOptions, store: Store | Non
     config = {
         "options": msgspec.to_builtins(options, enc_hook=str),
         "files": [shard.key for shard in list_shards(sources)],
-        "code": own_source(),
     }
-    with store.workbench(kind="conversations", name=system_name(conversations), config=config) as folder:
-        if folder is None:
-            raise DialgaugeError("another process is scoring the same conversations; wait for it or stop it")
-        yield Parts(folder / "files")
+    with store.kept_units(kind="conversations", name=system_name(conversations), config=config) as done:
+        yield done
 
 
 def users_run(

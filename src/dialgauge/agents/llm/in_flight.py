@@ -1,8 +1,8 @@
 """An answer that is under way is paid for: when the process is told to stop, it is awaited for a moment and kept.
 
-The first Ctrl-C, or the signal by which a pool ends its workers, waits until the call is over, :data:`GRACE` seconds at
-most; the second ends at once. Outside of a call nothing changes. ``kill -9`` cannot be held back: then the answers that
-were under way are lost, one for each process that was asking.
+The first Ctrl-C or SIGTERM (``kill``, or a pool that ends its workers) waits until the call is over, :data:`GRACE`
+seconds at most; the second ends at once. Outside of a call nothing changes. ``kill -9`` cannot be held back: then the
+answers that were under way are lost, one for each process that was asking.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ class _Held:
     def hear(self, number: int, frame: FrameType | None) -> None:
         """Take note of the first signal; give way to the second, which comes by itself when the time is over."""
         if self.number:
-            _obey(number)
-            return
+            raise KeyboardInterrupt
         self.number = number
         self._timer = threading.Timer(self._grace, os.kill, (os.getpid(), number))
         self._timer.daemon = True
@@ -45,13 +44,13 @@ class _Held:
 @contextmanager
 def awaited(grace: float = GRACE) -> Iterator[None]:
     """Hold back what would end the process until the block is done; then it ends."""
-    usual: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     held = _Held(grace)
     # Whoever has a handler of its own, or ignores a signal as workers do the keyboard's, keeps to it.
-    ours = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
+    before: dict[signal.Signals, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ours = [number for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
     for number in ours:
         signal.signal(number, held.hear)
     try:
@@ -59,13 +58,6 @@ def awaited(grace: float = GRACE) -> Iterator[None]:
     finally:
         held.end()
         for number in ours:
-            signal.signal(number, usual[number])
+            signal.signal(number, before[number])
     if held.number:
-        _obey(held.number)
-
-
-def _obey(number: int) -> None:
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+        os.kill(os.getpid(), held.number)

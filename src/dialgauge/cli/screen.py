@@ -1,0 +1,201 @@
+"""The screen: the two standard streams, progress, and questions to whoever sits in front of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+from dialgauge.text import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dialgauge.report import TerminalTable
+
+T = TypeVar("T")
+
+
+class Screen:
+    """One of the two standard streams: a terminal's through rich, a pipe or a file's plainly and without rich."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.wide = False
+
+    @property
+    def width(self) -> int | None:
+        """The columns that a table may take: a terminal's, 80 in a pipe or a file, or with ``--wide`` any number."""
+        if self.wide:
+            return None
+        if not self.stream.isatty():
+            return _COLUMNS
+        import shutil
+
+        return shutil.get_terminal_size((_COLUMNS, 24)).columns or _COLUMNS
+
+    @property
+    def stream(self) -> TextIO:
+        stream: TextIO = getattr(sys, self.name)
+        return stream
+
+    @cached_property
+    def console(self) -> Console:
+        """The stream as rich has it."""
+        from rich.console import Console
+
+        class PipeConsole(Console):
+            """A console that leaves a closed pipe to the command line, where it is no error."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        return PipeConsole(stderr=self.name == "stderr", highlight=False, markup=False, emoji=False)
+
+    @property
+    def plain(self) -> bool:
+        """Whether rich would add nothing: no terminal, nobody who wants one, and an encoding for all characters."""
+        wanted = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+        encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
+        return not wanted and not self.stream.isatty() and encoding.startswith("utf")
+
+    def print(self, item: str | TerminalTable = "", *, style: str | None = None) -> None:
+        """Print a text or a table. Text is never markup, and nothing acts on the terminal.
+
+        A terminal folds long lines at spaces; in a pipe or a file, one line of text stays one line.
+        """
+        shown = _harmless(item) if isinstance(item, str) else item.fitted(self.width)
+        if self.plain:
+            self.write(f"{shown}\n" if isinstance(shown, str) else shown.text())
+        else:
+            with self._writing():
+                text = self._folded(shown) if isinstance(shown, str) else shown
+                self.console.print(text, style=style, soft_wrap=True)
+
+    def _folded(self, text: str) -> str:
+        from dialgauge.report import fold_sentence
+
+        width = self.width
+        if width is None:
+            return text
+        return "\n".join(part for line in text.split("\n") for part in fold_sentence(line, width))
+
+    def write(self, text: str) -> None:
+        """Write a text exactly as it is; on a terminal, without what would act on it."""
+        with self._writing():
+            self.stream.write(_harmless(text) if self.stream.isatty() else text)
+            self.stream.flush()
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write what programs read, in UTF-8 whatever the terminal speaks."""
+        buffer = getattr(self.stream, "buffer", None)
+        if buffer is None or self.stream.isatty():  # such as a notebook's stream, which takes no bytes
+            self.write(content.decode("utf-8", "replace"))
+            return
+        with self._writing():
+            self.stream.flush()
+            buffer.write(content)
+            buffer.flush()
+
+    def status(self, what: str) -> AbstractContextManager[object]:
+        """Say what is going on, on a terminal, while it lasts."""
+        if self.plain:
+            return nullcontext()
+        from rich.text import Text
+
+        return self.console.status(Text(_harmless(what)))
+
+    def input(self, prompt: str) -> str:
+        """A line from the keyboard; its end where there is none."""
+        if sys.stdin is None:
+            raise EOFError
+        return self.console.input(prompt, markup=False)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A stream that takes no more is an error; one whose reader has left is for the command line to judge."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            from dialgauge.errors import DialgaugeError
+
+            raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({error.strerror})") from error
+
+
+#: What a pipe or a file is taken for, and a terminal that does not say how wide it is.
+_COLUMNS = 80
+
+_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
+
+
+def _harmless(text: str) -> str:
+    """The lines of a text, each without what would act on a terminal."""
+    return text if text.isprintable() else "\n".join(plain(line.expandtabs()) for line in text.split("\n"))
+
+
+#: Results go to standard output, everything about the work to standard error.
+out = Screen("stdout")
+err = Screen("stderr")
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error that appears on terminals only; call the yielded function with the steps done."""
+    if err.plain:
+        yield lambda steps: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda steps: bar.update(task, advance=steps)
+
+
+def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+    """The items, with a progress bar while they pass."""
+    with progress_bar(what, total) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
+def confirm(question: str) -> None:
+    """Go on only if the answer is yes."""
+    import typer
+
+    from dialgauge.errors import DialgaugeError
+
+    if sys.stdin is None:
+        raise DialgaugeError("standard input is closed, so nobody can answer; add --yes to skip the question")
+    try:
+        typer.confirm(_harmless(question), abort=True, err=True)
+    except typer.Abort:
+        raise DialgaugeError("stopped") from None
+
+
+def line_reader(prompt: str) -> Callable[[], str]:
+    """A function that asks for a line, with line editing where somebody sits at a terminal."""
+    from dialgauge.errors import DialgaugeError
+
+    if sys.stdin is None or sys.stdin.closed:
+        raise DialgaugeError("standard input is closed, so there is nobody to talk to")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return lambda: _typed(lambda: out.input(prompt))
+    with suppress(ImportError):  # Python on Windows has none
+        import readline  # noqa: F401 - input() edits lines and keeps a history once it is loaded
+    return lambda: _typed(lambda: input(prompt))
+
+
+def _typed(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
+    except UnicodeDecodeError as error:
+        from dialgauge.errors import DialgaugeError
+
+        raise DialgaugeError(f"the input is not valid {error.encoding}; use a terminal with that encoding") from error

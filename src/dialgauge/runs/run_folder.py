@@ -1,0 +1,187 @@
+"""The stored side of a run: its own files, and those of its corpus, none of which is believed unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs.manifest import Manifest
+from dialgauge.runs.provenance import sha256
+from dialgauge.runs.tables import (
+    CORPUS_TABLES,
+    DIALOGUES,
+    FIXED,
+    TURNS,
+    TableInfo,
+    TableParts,
+    check_fixed,
+    empty_info,
+    empty_table,
+    table_files,
+)
+from dialgauge.text import encodable
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.runs.corpora import EncodedCorpus
+
+
+class RunFolder:
+    """Tables and dialogues of a stored run: its own files, and those of its corpus."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        from dialgauge.runs.corpora import Corpora
+
+        self.path = path
+        self._manifest = manifest
+        self._corpora = Corpora(path.parent)
+
+    def manifest(self, facts: Manifest) -> Manifest:
+        return facts
+
+    @cached_property
+    def _stored(self) -> dict[str, TableInfo]:
+        corpus = self._manifest.corpus
+        try:
+            shared = self._corpora.tables(corpus) if corpus else {}
+        except DialgaugeError as error:
+            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
+        return {**{table: shared[table] for table in CORPUS_TABLES if table in shared}, **self._manifest.tables}
+
+    @cached_property
+    def tables(self) -> Mapping[str, TableInfo]:
+        fixed = {table: self._stored.get(table) or empty_info(table) for table in FIXED}
+        return {**fixed, **self._manifest.tables}
+
+    @cached_property
+    def files(self) -> Mapping[str, Path]:
+        return {name: self._place(name) for name in self._stored}
+
+    def _place(self, name: str) -> Path:
+        if name in CORPUS_TABLES:
+            return self._corpora.table_path(self._manifest.corpus, name)
+        return self.path / table_files(name, min(self._stored[name].parts, 1))[0]
+
+    def paths(self, name: str) -> list[Path]:
+        if name in CORPUS_TABLES or not self._stored[name].parts:
+            return [self.files[name]]
+        return [self.path / file for file in table_files(name, self._stored[name].parts)]
+
+    def table_parts(self, name: str) -> TableParts | None:
+        if name not in self.files or name in CORPUS_TABLES or not self._stored[name].parts:
+            return None
+        return TableParts([path.read_bytes() for path in self.verified(name)])
+
+    def table(self, name: str) -> polars.DataFrame:
+        import polars
+
+        if name not in self.files:
+            return empty_table(name)
+        self.checked(name)
+        paths = self.verified(name)
+        try:
+            with _hushed():
+                read = partial(polars.read_parquet, glob=False, hive_partitioning=False)
+                frame = (
+                    read(_named(paths[0])) if len(paths) == 1 else polars.concat([read(_named(one)) for one in paths])
+                )
+        except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+            raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
+        self._check_content(name, frame)
+        return frame
+
+    def _check_content(self, name: str, frame: polars.DataFrame) -> None:
+        """Whoever forged the checksum with the bytes may have put any table there."""
+        if list(self.tables[name].columns) != frame.columns or self.tables[name].rows != frame.height:
+            raise self.damage(name, "does not have the rows and columns that were written")
+        try:
+            check_fixed(name, frame)
+        except ValueError as error:
+            raise self.damage(name, f"cannot be used ({error})") from error
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        from dialgauge.runs.corpora import decode_corpus
+
+        try:
+            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise self.damage(TURNS, f"holds something that is no dialogue ({_first_line(error)})") from error
+
+    @property
+    def has_corpus(self) -> bool:
+        return bool(self._manifest.corpus)
+
+    def encoded(self) -> EncodedCorpus | None:
+        from dialgauge.runs.corpora import encode_corpus
+
+        return encode_corpus(self.dialogues()) if self._manifest.corpus else None
+
+    def checked(self, name: str) -> list[Path]:
+        paths = self.paths(name)
+        try:
+            size = sum(path.stat().st_size for path in paths)
+        except OSError as error:
+            raise self.damage(name, f"cannot be opened ({error.strerror})") from error
+        expected = self.tables[name].size
+        if size != expected:
+            raise self.damage(name, f"has {size:,} bytes where {expected:,} were written")
+        return paths
+
+    def verified(self, name: str) -> list[Path]:
+        paths = self.paths(name)
+        try:
+            digest = sha256(paths[0]) if not self.tables[name].parts else _digest_of(paths)
+        except OSError as error:
+            raise self.damage(name, f"cannot be read ({error.strerror})") from error
+        if digest != self.tables[name].sha256:
+            raise self.damage(name, "does not have the bytes that were written")
+        return paths
+
+    def damage(self, table: str, what: str) -> DialgaugeError:
+        return DialgaugeError(
+            f"the run is damaged: its table '{table}' {what}; make the run anew, and remove this one: "
+            f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
+            file=str(self.files.get(table, self.path)),
+        )
+
+
+def _digest_of(paths: Sequence[Path]) -> str:
+    lines = "".join(f"{sha256(path)}  {path.name}\n" for path in paths)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Standard error closed to polars, which tells its panic over a forged file there before it raises it here."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed as it is
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _named(path: Path) -> Path | bytes:
+    """A file by its name, or by its bytes where polars would not take the name."""
+    return path if encodable(str(path)) == str(path) else path.read_bytes()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

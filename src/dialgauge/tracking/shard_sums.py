@@ -1,0 +1,265 @@
+"""What comes back of one file: facts that add up, sums and squares of every measure, and its piece of the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Bounds, Rows, Scores
+from dialgauge.runs import parquet_bytes
+from dialgauge.text import counted
+from dialgauge.tracking.align import TurnCoverage
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Bytes of a dialogue's key that are hashed.
+_HASHED = 64
+
+
+class ShardFacts(Struct, frozen=True, kw_only=True):
+    """What is known of some dialogues besides their sums."""
+
+    coverage: TurnCoverage
+    counts: dict[str, int] = {}
+    #: Dialogues that are there, and of which no turn could be scored.
+    unscored: list[str] = []
+    #: Measure to its name with every setting.
+    full: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    gold_sum: str = "0"
+    roles: str = ""
+    codes: bool = False
+    slots: list[str] = []
+    inventory: int = 0
+    slots_by_domain: dict[str, int] = {}
+    has_gold: bool = True
+    flags_only: bool = False
+    off_ontology: int = 0
+    renamed: list[str] = []
+    out_of_scope: list[str] = []
+
+
+class ChunkSums(Struct, frozen=True, eq=False):
+    """The sums of some dialogues by measure, on their way into the table of a file."""
+
+    facts: ShardFacts
+    dialogues: list[str] = []
+    rows: dict[str, Rows] = {}
+
+
+class Moments(Struct, frozen=True, array_like=True):
+    """Sums over dialogues of a measure's numerators and denominators, their squares and their products."""
+
+    above: float
+    below: float
+    above_squared: float
+    below_squared: float
+    product: float
+
+    @classmethod
+    def of(cls, above: Floats, below: Floats) -> Moments:
+        """Those of some dialogues."""
+        products = (above, below, above * above, below * below, above * below)
+        return cls(*(float(one.sum()) for one in products))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Moments]) -> Moments:
+        """Those of several files together."""
+        return cls(*(math.fsum(getattr(part, name) for part in parts) for name in cls.__struct_fields__))
+
+    @property
+    def value(self) -> float:
+        """The ratio of the sums."""
+        return self.above / self.below if self.below else math.nan
+
+    def interval(self, dialogues: int, level: float, ends: Bounds) -> Bounds:
+        """The normal interval of the ratio over many dialogues; its error is the spread of their residuals."""
+        from statistics import NormalDist
+
+        if not self.below or dialogues < 2:
+            return math.nan, math.nan
+        value = self.value
+        squares = self.above_squared - 2 * value * self.product + value * value * self.below_squared
+        spread = math.sqrt(max(0.0, squares) * dialogues / (dialogues - 1)) / self.below
+        reach = NormalDist().inv_cdf((1 + level) / 2) * spread
+        return max(value - reach, ends[0]), min(value + reach, ends[1])
+
+
+class ShardSums(Struct, frozen=True, kw_only=True):
+    """What comes back of one file: its piece of the table ``dialogue_scores``, and what is needed of all pieces."""
+
+    shard: str
+    sha256: str
+    size: int
+    facts: ShardFacts
+    dialogues: int
+    #: The piece as Parquet, and a 64-bit hash of each dialogue's key.
+    table: bytes
+    keys: bytes
+    moments: dict[str, Moments]
+
+    @classmethod
+    def of(cls, parts: Sequence[ChunkSums], shard: str, sha256: str, size: int) -> ShardSums:
+        """The chunks of one file put together."""
+        scored = [part for part in parts if part.dialogues]
+        if not scored:
+            facts = joined_facts([part.facts for part in parts], parts[0].facts)
+            return cls(shard=shard, sha256=sha256, size=size, facts=facts, dialogues=0, table=b"", keys=b"", moments={})
+        for part in scored[1:]:
+            require_alike(scored[0].facts, part.facts, shard, shard)
+        facts = joined_facts([part.facts for part in parts], scored[0].facts)
+        names = [name for name in scored[0].rows if name not in facts.left_out]
+        rows: dict[str, Rows] = {}
+        for name in names:
+            above, below = (np.concatenate([part.rows[name][side] for part in scored]) for side in (0, 1))
+            rows[name] = above, below
+        ids = [one for part in scored for one in part.dialogues]
+        return cls(
+            shard=shard,
+            sha256=sha256,
+            size=size,
+            facts=facts,
+            dialogues=len(ids),
+            table=parquet_bytes(Scores(dialogues=ids, sums=rows, scores={}).frame(), quick=True),
+            keys=_keys_of(ids),
+            moments={name: Moments.of(*sums) for name, sums in rows.items()},
+        )
+
+
+def _keys_of(ids: Sequence[str]) -> bytes:
+    """A 64-bit hash (FNV-1a) of each dialogue's key, the same everywhere; an id that is used twice is an error."""
+    import polars
+
+    series = polars.Series(ids, dtype=polars.String)
+    if (series.str.len_bytes() == series.str.len_chars()).all():  # all at once; beyond ASCII that may differ
+        keys = series.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
+    else:
+        keys = polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
+    if keys.n_unique() < len(keys):
+        raise DialgaugeError(
+            "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
+            "dialogue must be in a row",
+            dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
+        )
+    return _hashed([text.encode()[:_HASHED] for text in keys.to_list()])
+
+
+def _hashed(texts: Sequence[bytes]) -> bytes:
+    lengths = np.array([len(text) for text in texts])
+    width = max(1, int(lengths.max()))
+    letters = np.array(texts, f"S{width}").view(np.uint8).reshape(len(texts), width)
+    hashes = np.full(len(texts), 0xCBF29CE484222325, np.uint64)
+    for place, column in enumerate(letters.T):
+        hashes = np.where(place < lengths, (hashes ^ column) * np.uint64(0x100000001B3), hashes)
+    return hashes.tobytes()
+
+
+def joined_facts(parts: Sequence[ShardFacts], first: ShardFacts) -> ShardFacts:
+    """What is known of disjoint dialogues together."""
+    return replace(
+        first,
+        coverage=joined_coverage([part.coverage for part in parts]),
+        counts=_added([part.counts for part in parts]),
+        unscored=[one for part in parts for one in part.unscored],
+        full={name: full for part in parts for name, full in part.full.items()},
+        left_out={name: why for part in parts for name, why in part.left_out.items()},
+        gold_sum=str(sum(int(part.gold_sum) for part in parts)),
+        slots_by_domain=_widest([part.slots_by_domain for part in parts]),
+        inventory=max(part.inventory for part in parts),
+        off_ontology=sum(part.off_ontology for part in parts),
+        renamed=sorted({one for part in parts for one in part.renamed}),
+        out_of_scope=sorted({one for part in parts for one in part.out_of_scope}),
+    )
+
+
+def require_alike(first: ShardFacts, other: ShardFacts, name: str, other_name: str) -> None:
+    """An error where two files, or two chunks of one, cannot be put together."""
+    if (first.roles, first.codes) != (other.roles, other.codes):
+        raise DialgaugeError(
+            f"it holds {other.roles or 'something else'}, but {name} holds {first.roles}: keep such files apart",
+            file=other_name,
+        )
+    if (first.slots, first.codes and first.inventory) != (other.slots, other.codes and other.inventory):
+        differing = sorted(set(first.slots) ^ set(other.slots))[:3]
+        raise DialgaugeError(
+            f"it has other slots than {name} ({', '.join(differing) or 'in another order'}), and the number of all "
+            "slots enters the scores: give all tables the same columns",
+            file=other_name,
+        )
+
+
+def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in parts:
+        for name, count in part.items():
+            total[name] = total.get(name, 0) + count
+    return total
+
+
+def _widest(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    widest: dict[str, int] = {}
+    for part in parts:
+        for domain, slots in part.items():
+            widest[domain] = max(slots, widest.get(domain, 0))
+    return dict(sorted(widest.items()))
+
+
+def joined_coverage(parts: Sequence[TurnCoverage]) -> TurnCoverage:
+    """The coverage of disjoint dialogues together."""
+    values: dict[str, Any] = {}
+    for field in TurnCoverage.__struct_fields__:
+        given = [getattr(part, field) for part in parts]
+        if isinstance(given[0], str):
+            values[field] = given[0]
+        elif isinstance(given[0], int):
+            values[field] = sum(given)
+        elif isinstance(given[0], dict):
+            values[field] = {key: value for one in given for key, value in one.items()}
+        else:
+            values[field] = [item for one in given for item in one]
+    return TurnCoverage(**values)
+
+
+def all_covered(dialogues: int, turns: int) -> TurnCoverage:
+    """The coverage of dialogues that were scored whole."""
+    return TurnCoverage(
+        policy="intersection", gold_dialogues=dialogues, gold_turns=turns, predicted_dialogues=dialogues,
+        predicted_turns=turns, dialogues=dialogues, turns=turns, missing_dialogues=[], missing_turns=0,
+        extra_dialogues=[], extra_turns=0, turn_count_mismatch={}, excluded=[], not_found=[], only_domains=[],
+    )  # fmt: skip
+
+
+def all_extra(chunk: Sequence[Dialogue], known: Sequence[Dialogue], policy: str) -> TurnCoverage:
+    """The coverage of predictions of which none can be scored: gold does not have them, or they are excluded."""
+    excluded = {dialogue_key(one.id): one.id for one in known}
+    extra = [one for one in chunk if dialogue_key(one.id) not in excluded]
+    turns = sum(1 for one in extra for turn in one.user_turns() if (turn.predicted or turn.state) is not None)
+    return replace(
+        all_covered(0, 0), policy=policy, predicted_dialogues=len(chunk), predicted_turns=turns,
+        extra_dialogues=[one.id for one in extra], extra_turns=turns, excluded=list(excluded.values()),
+    )  # fmt: skip
+
+
+def left_over(missing: Sequence[Dialogue], exclude: Collection[str], policy: str) -> TurnCoverage:
+    """The coverage of gold dialogues for which there is no prediction at all."""
+    left_out = {dialogue_key(name) for name in exclude}
+    lacking = [one for one in missing if dialogue_key(one.id) not in left_out]
+    turns = sum(1 for one in lacking for turn in one.user_turns() if turn.state is not None)
+    if turns and policy == "empty":
+        raise DialgaugeError(
+            f"{counted(len(lacking), 'gold dialogue')} have no prediction in any file ({lacking[0].id}, ...), and file "
+            "by file they cannot be scored as empty; add them, or leave --engine out"
+        )
+    return replace(
+        all_covered(0, 0),
+        gold_dialogues=len(lacking), gold_turns=turns, missing_dialogues=[one.id for one in lacking],
+        missing_turns=turns, excluded=[one.id for one in missing if dialogue_key(one.id) in left_out],
+    )  # fmt: skip
